@@ -1,0 +1,45 @@
+# make demo    set up and watch robots go astray
+# make test    set up and run the tests
+
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+else
+BIN := .venv/bin
+endif
+PYTHON ?= python3
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: setup demo test lint types bench clean
+
+setup: .venv/ready
+
+# Bytecode is compiled at once: otherwise the first minutes of use would pay for it.
+.venv/ready: pyproject.toml
+ifneq ($(UV),)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python -e ".[dev]"
+else
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+endif
+	@touch $@
+
+demo: setup
+	$(BIN)/astray demo --out out/demo
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell src tests docs examples benchmarks README.md CHANGELOG.md
+
+types: setup
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python benchmarks/tick.py
+
+clean:
+	rm -rf .venv out build dist

@@ -1,0 +1,92 @@
+"""astray: a fast 2D mobile-robot simulator in which every robot has a truth and a belief.
+
+import astray
+
+sim = astray.load("drift")
+log = sim.run(60, log=0.1)
+sim.plot()
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# The public names and where they live; a module is imported when one of its names is used.
+_HOMES = {
+    "load": "astray.loading",
+    "resume": "astray.save",
+    "Sim": "astray.sim",
+    "Event": "astray.events",
+    "Log": "astray.observers.log",
+    "check_plugin": "astray.check",
+    "Autonomy": "astray.plugin",
+    "Control": "astray.plugin",
+    "Motion": "astray.plugin",
+    "Sensor": "astray.plugin",
+    "Estimator": "astray.plugin",
+    "Metric": "astray.plugin",
+    "Scene": "astray.plugin",
+    "Known": "astray.plugin",
+    "Positive": "astray.plugin",
+    "NonNegative": "astray.plugin",
+    "Reading": "astray.reading",
+    "columns": "astray.table",
+    "STATE": "astray.table",
+    "COMMAND": "astray.table",
+    "DRIVE": "astray.table",
+    "WHEELS": "astray.table",
+    "FIX": "astray.table",
+    "AstrayError": "astray.errors",
+    "WrongInput": "astray.errors",
+    "ScenarioError": "astray.errors",
+    "PluginError": "astray.errors",
+    "EventError": "astray.errors",
+    "SavedError": "astray.errors",
+    "LockstepTimeout": "astray.errors",
+}
+__all__ = ["__version__", *_HOMES]
+
+if TYPE_CHECKING:
+    from astray.check import check_plugin as check_plugin
+    from astray.errors import AstrayError as AstrayError
+    from astray.errors import EventError as EventError
+    from astray.errors import LockstepTimeout as LockstepTimeout
+    from astray.errors import PluginError as PluginError
+    from astray.errors import SavedError as SavedError
+    from astray.errors import ScenarioError as ScenarioError
+    from astray.errors import WrongInput as WrongInput
+    from astray.events import Event as Event
+    from astray.loading import load as load
+    from astray.observers.log import Log as Log
+    from astray.plugin import Autonomy as Autonomy
+    from astray.plugin import Control as Control
+    from astray.plugin import Estimator as Estimator
+    from astray.plugin import Known as Known
+    from astray.plugin import Metric as Metric
+    from astray.plugin import Motion as Motion
+    from astray.plugin import NonNegative as NonNegative
+    from astray.plugin import Positive as Positive
+    from astray.plugin import Scene as Scene
+    from astray.plugin import Sensor as Sensor
+    from astray.reading import Reading as Reading
+    from astray.save import resume as resume
+    from astray.sim import Sim as Sim
+    from astray.table import COMMAND as COMMAND
+    from astray.table import DRIVE as DRIVE
+    from astray.table import FIX as FIX
+    from astray.table import STATE as STATE
+    from astray.table import WHEELS as WHEELS
+    from astray.table import columns as columns
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'astray' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,80 @@
+"""A sensor and what of it has arrived: readings travel for `latency` seconds.
+
+Each row counts its own readings, so worlds whose clocks differ share one ring: reading number k
+of a row lies in slot k modulo the depth until it arrives.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from astray.clock import beat, ticks_in
+from astray.plugin import Scene, Sensor
+from astray.reading import Reading
+from astray.table import Array, Rows
+
+
+class Channel:
+    """One sensor of a group, its beat, and its readings on the way."""
+
+    def __init__(self, sensor: Sensor, n: int) -> None:
+        self.sensor = sensor
+        self.taking = beat(sensor.rate, sensor.offset, sensor.dt)
+        self.delay = ticks_in(sensor.latency, sensor.dt)
+        self.arriving = self.taking.delayed(self.delay)
+        self.arrived = Reading(sensor.measures, n, sensor.bulk())
+        self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.delay else self.arrived
+        depth = self.delay // self.taking.period + 1 if self.delay else 0
+        self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
+        self.any_fresh = False
+
+    def forget(self, rows: Rows) -> None:
+        """Nothing was taken and nothing has arrived for these rows."""
+        for reading in {id(r): r for r in (self.arrived, self.taken, *self.ring)}.values():
+            reading.forget(rows)
+
+    def stale(self) -> None:
+        """What arrived in the last tick is no longer fresh."""
+        if self.any_fresh:
+            self.arrived.fresh.fill(False)
+            self.any_fresh = False
+
+    def stamp(self, rows: Rows, time: Array) -> None:
+        """Send what was just sensed for these rows on its way."""
+        if len(rows) == len(time):
+            self.taken.stamp[:] = time
+        else:
+            self.taken.stamp[rows] = time[rows]
+        if self.delay:
+            self._copy(rows, self._slots(rows, 0), into_ring=True)
+        else:
+            self._deliver(rows)
+
+    def arrive(self, rows: Rows) -> None:
+        """Let the readings of these rows arrive that were taken `latency` ago."""
+        self._copy(rows, self._slots(rows, self.delay), into_ring=False)
+        self._deliver(rows)
+
+    def sense(self, rows: Rows, scene: Scene) -> None:
+        """Take a reading for these rows."""
+        self.sensor.sense(rows, scene, self.taken)
+
+    def _deliver(self, rows: Rows) -> None:
+        if len(rows) == len(self.arrived.fresh):
+            self.arrived.fresh.fill(True)
+        else:
+            self.arrived.fresh[rows] = True
+        self.any_fresh = True
+
+    def _slots(self, rows: Rows, ago: int) -> Array:
+        ticks = self.sensor.address["tick"][rows] - self.taking.offset - ago
+        return np.asarray(ticks // self.taking.period % len(self.ring))
+
+    def _copy(self, rows: Rows, slots: Array, into_ring: bool) -> None:
+        for k, slot in enumerate(self.ring):
+            some = rows[slots == k]
+            if len(some):
+                source, goal = (self.taken, slot) if into_ring else (slot, self.arrived)
+                goal.table[some] = source.table[some]
+                for name, array in goal.arrays.items():
+                    array[some] = source.arrays[name][some]

@@ -1,0 +1,138 @@
+"""The commands. Heavy imports happen inside them, so that `astray --help` is instant."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from astray import __version__
+
+SCENARIO = click.argument("scenario")
+SET = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change one value; may be repeated.",
+)
+QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+class Speed(click.ParamType):  # type: ignore[type-arg]
+    """A positive number, or max."""
+
+    name = "X|max"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | None:
+        """None for max."""
+        if value == "max":
+            return None
+        try:
+            speed = float(value)
+        except ValueError:
+            speed = 0.0
+        if not 0 < speed < float("inf"):
+            self.fail(f"{value!r} is neither a positive number nor max", param, ctx)
+        return speed
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="astray")
+def astray() -> None:
+    """A fast 2D mobile-robot simulator in which every robot has a truth and a belief."""
+
+
+@astray.command()
+@click.option("--out", type=click.Path(path_type=Path), default="astray-demo", show_default=True)
+@QUIET
+def demo(out: Path, quiet: bool) -> None:
+    """Three robots drive the same course and go astray, each in its own way."""
+    from astray.running import run_scenario
+
+    run_scenario("drift", out=out, overwrite=True, quiet=quiet)
+
+
+@astray.command()
+@SCENARIO
+@SET
+@click.option("--seed", type=click.IntRange(min=0), help="Seed; the scenario's unless given.")
+@click.option("--worlds", type=click.IntRange(min=1), default=1, help="Independent copies to run.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, help="Threads to run them in.")
+@click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Simulated seconds.")
+@click.option("--speed", type=Speed(), default="max", help="Simulated seconds per second.")
+@click.option(
+    "--log", type=click.FloatRange(min=0, min_open=True), help="Seconds between log entries."
+)
+@click.option("--events", type=click.Path(path_type=Path), help="Replay the events of another run.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run in that folder.")
+@click.option("--save", type=click.Path(path_type=Path), help="Save the final state to this file.")
+@QUIET
+@JSON
+def run(scenario: str, as_json: bool, **options: Any) -> None:
+    """Run SCENARIO, a file or the name of a bundled one."""
+    from astray.running import run_scenario
+
+    run_scenario(scenario, as_json=as_json, **options)
+
+
+@astray.command()
+@click.argument("scenario", required=False)
+@SET
+@click.option("--schema", is_flag=True, help="Print the JSON schema of scenarios instead.")
+@JSON
+def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_json: bool) -> None:
+    """Print the effective SCENARIO, or everything that is wrong with it."""
+    import json
+
+    from astray.scenario.load import load_scenario
+    from astray.scenario.marks import dump_yaml
+
+    if schema:
+        from astray.scenario.model import schema as make_schema
+
+        click.echo(json.dumps(make_schema(), indent=2))
+        return
+    if scenario is None:
+        raise click.UsageError("check needs a SCENARIO, or --schema")
+    effective = load_scenario(scenario, overrides).effective
+    click.echo(json.dumps(effective, indent=2) if as_json else dump_yaml(effective), nl=as_json)
+
+
+@astray.command()
+@click.argument("name", required=False)
+@click.option(
+    "--plugins", multiple=True, metavar="FILE", help="A Python file with plugins to include."
+)
+@JSON
+def kinds(name: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
+    """List the kinds of plugins with their parameters, units and defaults; or only NAME."""
+    from astray.kinds import print_kinds
+
+    print_kinds(name, plugins, as_json)
+
+
+def main() -> None:
+    """Run the command line: 0 done, 1 failed, 2 wrong input, no traceback for a user's fault."""
+    from astray.errors import AstrayError, WrongInput
+
+    try:
+        astray(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(1)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except WrongInput as problem:
+        click.echo(f"{problem}", err=True)
+        sys.exit(2)
+    except AstrayError as problem:
+        click.echo(f"{problem}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)

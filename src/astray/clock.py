@@ -1,0 +1,73 @@
+"""Whole ticks: which rates fit them, and on which of them a plugin is due.
+
+Time is an integer tick times dt, never a sum. A plugin with a rate is due on every so-manieth
+tick, so its rate has to divide the tick rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+FINEST = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
+COARSEST = 100  # Hz; the tick rate that is chosen is at least this
+CLOSE = 1e-9  # relative; dt = 0.01 is not exactly a hundredth
+
+
+class Beat(NamedTuple):
+    """Due at the tick `offset` and every `period` ticks from there on."""
+
+    period: int = 1
+    offset: int = 0
+
+    def is_due(self, tick: int) -> bool:
+        """Whether this tick is one of them."""
+        late = tick - self.offset
+        return late >= 0 and (self.period == 1 or late % self.period == 0)
+
+    def from_(self, tick: int) -> int:
+        """The first due tick that is not before the given one."""
+        if tick <= self.offset:
+            return self.offset
+        return tick + (self.offset - tick) % self.period
+
+    def delayed(self, ticks: int) -> Beat:
+        """The same beat, some ticks later."""
+        return Beat(self.period, self.offset + ticks)
+
+
+def beat(rate: float | None, offset: float, dt: float) -> Beat:
+    """The beat of a plugin; its rate has been checked to divide the tick rate."""
+    period = 1 if rate is None else round(1.0 / (rate * dt))
+    return Beat(period, ticks_in(offset, dt))
+
+
+def ticks_in(seconds: float, dt: float) -> int:
+    """The number of ticks after which this much time has passed."""
+    return math.ceil(seconds / dt * (1.0 - CLOSE))
+
+
+def divides(rate: float, dt: float) -> bool:
+    """Whether something with this rate is due on whole ticks."""
+    period = 1.0 / (rate * dt)
+    return round(period) >= 1 and abs(period - round(period)) <= CLOSE * period
+
+
+def nearest_rates(rate: float, dt: float) -> list[float]:
+    """The rates that divide the tick rate, next to the one asked for, the nearest first."""
+    period = 1.0 / (rate * dt)
+    near = {max(1, math.floor(period)), max(1, math.ceil(period))}
+    return sorted((1.0 / (p * dt) for p in near), key=lambda r: abs(r - rate))
+
+
+def common_dt(rates: Iterable[float]) -> float | None:
+    """The largest dt of at most 10 ms on whose ticks all these rates are due; None if too fine."""
+    together = Fraction(1)
+    exact = [Fraction(str(rate)) for rate in rates]
+    if exact:
+        below = math.lcm(*(rate.denominator for rate in exact))
+        together = Fraction(math.lcm(*(int(rate * below) for rate in exact)), below)
+    together *= math.ceil(COARSEST / together)
+    return None if together > FINEST else float(1 / together)

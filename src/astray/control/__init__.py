@@ -1,0 +1,4 @@
+"""How decisions become speeds."""
+
+from astray.control.direct import Direct as Direct
+from astray.control.servo import Servo as Servo

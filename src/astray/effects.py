@@ -1,0 +1,224 @@
+"""What each kind of event does to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astray.autonomy import Remote
+from astray.errors import EventError
+from astray.events import Event
+from astray.group import Group
+from astray.maths import wrap
+from astray.parameters import out_of_bounds, parameters
+from astray.plugin import Plugin
+from astray.table import COMMAND, MODES, STOP, Array, Rows, Table
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+PLACED = ("x", "y", "yaw", "vx", "vy", "wz", "steer")
+BELIEVED = (*PLACED, "z", "vz", "ax", "ay", "alpha", "stamp", "cov")
+COMMANDED = tuple(c for c in COMMAND.names or () if c not in ("mode", "stamp"))
+
+
+def check(sim: Sim, event: Event) -> None:
+    """Refuse an event that could not take effect, while its sender still listens."""
+    if event.kind == "reset":
+        _worlds(sim, event)
+        return
+    group = _group(sim, event)
+    _rows(sim, group, event)
+    CHECKS[event.kind](group, event.values)
+
+
+def apply(sim: Sim, event: Event) -> None:
+    """Let an event take effect."""
+    if event.kind == "reset":
+        sim.restart(_worlds(sim, event), event.values.get("life"))
+        return
+    group = _group(sim, event)
+    rows = _rows(sim, group, event)
+    if event.kind == "spawn":
+        _spawn(sim, group, rows, event.values)
+        return
+    rows = rows[group.truth["alive"][rows]]
+    if len(rows):
+        EFFECTS[event.kind](group, rows, event.values)
+
+
+def _worlds(sim: Sim, event: Event) -> Array:
+    if event.worlds is None:
+        return np.arange(len(sim.worlds))
+    unknown = sorted(set(event.worlds) - set(sim.worlds.tolist()))
+    if unknown:
+        raise EventError(f"{event.kind}: no world {unknown[0]}")
+    return np.flatnonzero(np.isin(sim.worlds, event.worlds))
+
+
+def _group(sim: Sim, event: Event) -> Group:
+    if event.group in sim.robots:
+        return sim.robots[event.group]
+    raise EventError(f"{event.kind}: no robot {event.group!r} ({', '.join(sim.robots)})")
+
+
+def _rows(sim: Sim, group: Group, event: Event) -> Rows:
+    """The rows that an event names, asleep or not."""
+    if event.worlds is None and event.robots is None:
+        return np.arange(len(group.truth))
+    mask = np.isin(group.world_of_row, _worlds(sim, event))
+    if event.robots is not None:
+        if not all(0 <= k < group.plan.capacity for k in event.robots):
+            raise EventError(
+                f"{event.kind}: {group.name!r} has robots 0 to {group.plan.capacity - 1}"
+            )
+        mask &= np.isin(group.address["robot"], event.robots)
+    return np.flatnonzero(mask)
+
+
+def _columns(values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
+    for name, value in values.items():
+        if name not in known:
+            raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
+        if not np.all(np.isfinite(np.asarray(value, float))):
+            raise EventError(f"{kind}: {name} is {value}: it must be finite")
+
+
+def _check_command(group: Group, values: Mapping[str, Any]) -> None:
+    if not isinstance(group.autonomy, Remote):
+        raise EventError(
+            f"{group.name!r} is driven by its autonomy {group.autonomy.kind!r}: "
+            "give it {kind: remote} to drive it from outside"
+        )
+    mode = values.get("mode", "twist")
+    if mode not in MODES:
+        raise EventError(f"command: no mode {mode!r} ({', '.join(MODES)})")
+    if MODES.index(mode) not in group.control.modes:
+        raise EventError(f"command: control {group.control.kind!r} does not understand {mode!r}")
+    _columns({k: v for k, v in values.items() if k != "mode"}, COMMANDED, "command")
+
+
+def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    command = np.repeat(STOP, len(rows))
+    for name, value in values.items():
+        if name == "mode":
+            command["mode"] = MODES.index(value)
+        else:
+            command[name] = _of(rows, group, value)
+    group.autonomy.receive(rows, command)
+
+
+def _of(rows: Rows, group: Group, value: Any) -> Array:
+    """A value for each of these rows: one for all, or one per row of the group."""
+    array = np.asarray(value, float)
+    return array[rows] if array.ndim and len(array) == len(group.truth) else array
+
+
+def _check_pose(group: Group, values: Mapping[str, Any]) -> None:
+    _columns(values, PLACED, "place")
+
+
+def _place(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    _write(group, group.truth, rows, values)
+
+
+def _write(group: Group, state: Table, rows: Rows, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        array = _of(rows, group, value)
+        if name == "yaw":
+            array = np.array([wrap(float(v)) for v in np.broadcast_to(array, len(rows))])
+        state[name][rows] = array
+
+
+def _check_believe(group: Group, values: Mapping[str, Any]) -> None:
+    who = values.get("estimator", "belief")
+    if who == "belief" and group.estimator is None:
+        raise EventError(f"{group.name!r} has no estimator: it believes the truth")
+    if who not in group.beliefs():
+        raise EventError(f"believe: no estimator {who!r} ({', '.join(group.beliefs())})")
+    _columns({k: v for k, v in values.items() if k != "estimator"}, BELIEVED, "believe")
+
+
+def _believe(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    who = values.get("estimator", "belief")
+    belief = group.beliefs()[who]
+    _write(group, belief, rows, {k: v for k, v in values.items() if k != "estimator"})
+    if "stamp" not in values:
+        belief["stamp"][rows] = group.time[rows]
+    if "cov" not in values:
+        belief["cov"][rows] = 0.0
+    for estimator, owned, _ in group.estimators:
+        if owned is belief:
+            estimator.believe(rows, belief)
+    group.judge_believed(rows, belief)
+
+
+def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    """Wake the first sleeping robot of each world that is named."""
+    asleep = rows[~group.truth["alive"][rows]]
+    _, first = np.unique(group.world_of_row[asleep], return_index=True)
+    woken = asleep[first]
+    if not len(woken):
+        return
+    worlds = group.world_of_row[woken]
+    group.begin(woken, sim.lives[worlds], sim.clock[worlds])
+    for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
+        _write(group, state, woken, values)
+
+
+def _remove(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    group.end(rows)
+
+
+def _check_set(group: Group, values: Mapping[str, Any]) -> None:
+    plugin, name = _find_parameter(group, values)
+    value = np.asarray(values.get("value", np.nan), float)
+    hint = next(p.type for p in parameters(type(plugin)) if p.name == name)
+    wrong = out_of_bounds(hint, float(value.min()), float(value.max()))
+    if wrong or not np.all(np.isfinite(value)):
+        raise EventError(
+            f"set: {values['parameter']} is {values.get('value')}: {wrong or 'not finite'}"
+        )
+
+
+def _set(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    plugin, name = _find_parameter(group, values)
+    plugin.params[name][rows] = _of(rows, group, values["value"])
+    group.commanded = True
+
+
+def _find_parameter(group: Group, values: Mapping[str, Any]) -> tuple[Plugin, str]:
+    path = str(values.get("parameter", ""))
+    who, _, name = path.rpartition(".")
+    for plugin in group.plugins:
+        if who in (plugin.name, f"{plugin.family}.{plugin.name}", plugin.family):
+            numbers = [p.name for p in parameters(type(plugin)) if p.number]
+            if name in numbers:
+                return plugin, name
+            raise EventError(f"set: {who!r} has no number {name!r} ({', '.join(numbers)})")
+    names = ", ".join(sorted({p.name for p in group.plugins}))
+    raise EventError(f"set: no plugin {who!r} in {group.name!r} ({names})")
+
+
+def _check_nothing(group: Group, values: Mapping[str, Any]) -> None:
+    if values:
+        raise EventError(f"no value {next(iter(values))!r} is needed here")
+
+
+CHECKS: dict[str, Callable[[Group, Mapping[str, Any]], None]] = {
+    "command": _check_command,
+    "place": _check_pose,
+    "believe": _check_believe,
+    "spawn": _check_pose,
+    "remove": _check_nothing,
+    "set": _check_set,
+}
+EFFECTS: dict[str, Callable[[Group, Rows, Mapping[str, Any]], None]] = {
+    "command": _command,
+    "place": _place,
+    "believe": _believe,
+    "remove": _remove,
+    "set": _set,
+}

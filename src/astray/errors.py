@@ -1,0 +1,73 @@
+"""What can go wrong, as a tree.
+
+AstrayError
+├── WrongInput            the user's file, value or call is wrong: exit code 2
+│   ├── ScenarioError     every fault of a scenario at once
+│   ├── PluginError       a plugin that breaks its contract
+│   ├── EventError        an event that names nothing that exists
+│   └── SavedError        a saved run that cannot be resumed
+└── LockstepTimeout       nobody sent the command that the run waits for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class AstrayError(Exception):
+    """Anything that astray raises on purpose."""
+
+
+class WrongInput(AstrayError):
+    """The user's file, value or call is wrong."""
+
+
+class PluginError(WrongInput):
+    """A plugin breaks its contract or cannot be loaded."""
+
+
+class EventError(WrongInput):
+    """An event names a robot, world or parameter that does not exist."""
+
+
+class SavedError(WrongInput):
+    """A file does not hold a saved run that this installation can resume."""
+
+
+class LockstepTimeout(AstrayError):
+    """The run waits for a command in lockstep and none came."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value was written: a file (or option), its line and its column, both from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a scenario."""
+
+    origin: Origin
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (str(self.origin), self.path, self.message) if part)
+
+
+class ScenarioError(WrongInput):
+    """Every fault of a scenario at once."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = sorted(
+            set(faults), key=lambda f: (f.origin.file, f.origin.line, f.origin.column, f.path)
+        )
+        super().__init__("\n".join(map(str, self.faults)))

@@ -1,0 +1,4 @@
+"""What robots believe: readings turned into a pose and a covariance."""
+
+from astray.estimators.odometry import Odometry as Odometry
+from astray.estimators.remote import Remote as Remote

@@ -1,0 +1,142 @@
+"""The one way in: whatever reaches a run from outside is an event, and is logged.
+
+An event takes effect at the start of a tick. Those of one tick are ordered by world, group,
+robot and only then by arrival, so that nothing depends on which thread was quicker. A run is its
+scenario, its seed and its events; the same three give the same bytes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from astray.errors import EventError
+
+KINDS = ("command", "place", "believe", "reset", "spawn", "remove", "set")
+Value = float | int | str | Sequence[float] | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens to some robots: all of a group's unless named."""
+
+    kind: str
+    group: str | None = None
+    worlds: tuple[int, ...] | None = None
+    robots: tuple[int, ...] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    step: int | None = None
+    """The step of the run at which it takes effect; None for the next."""
+
+    def order(self) -> tuple[int, str, int]:
+        """Its place among the events of one step; what concerns everyone comes first."""
+        world = -1 if self.worlds is None else min(self.worlds, default=-1)
+        robot = -1 if self.robots is None else min(self.robots, default=-1)
+        return world, self.group or "", robot
+
+    def to_json(self) -> str:
+        """The event as one line of JSON; floats keep every bit."""
+        record = {
+            "step": self.step,
+            "kind": self.kind,
+            "group": self.group,
+            "worlds": self.worlds,
+            "robots": self.robots,
+            "values": {k: _plain(v) for k, v in self.values.items()},
+        }
+        return json.dumps({k: v for k, v in record.items() if v is not None})
+
+    @classmethod
+    def from_json(cls, line: str) -> Event:
+        """Read an event that `to_json` wrote."""
+        try:
+            record = json.loads(line)
+            for name in ("worlds", "robots"):
+                if record.get(name) is not None:
+                    record[name] = tuple(int(k) for k in record[name])
+            return cls(**record)
+        except (ValueError, TypeError) as problem:
+            raise EventError(f"not an event: {line.strip()[:80]!r} ({problem})") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def read_events(file: Path) -> list[Event]:
+    """The events that a run wrote to a file, a line each."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [Event.from_json(line) for line in lines if line.strip()]
+
+
+class Agenda:
+    """Events that have not taken effect yet, and the log of those that have. Safe for threads."""
+
+    def __init__(self, keep: bool = True) -> None:
+        self.keep = keep
+        self.log: list[Event] = []
+        self.arrived = threading.Condition()
+        self._next: list[Event] = []
+        self._later: list[tuple[int, int, Event]] = []
+        self._count = 0
+
+    def post(self, event: Event) -> None:
+        """Take an event in, for the next step or for the one it names."""
+        if event.kind not in KINDS:
+            raise EventError(f"no event kind {event.kind!r}: {', '.join(KINDS)}")
+        with self.arrived:
+            if event.step is None:
+                self._next.append(event)
+            else:
+                self._count += 1
+                heapq.heappush(self._later, (event.step, self._count, event))
+            self.arrived.notify_all()
+
+    def due(self, step: int) -> Iterator[Event]:
+        """The events that take effect now, in their order; each is logged."""
+        if not self._next and (not self._later or self._later[0][0] > step):
+            return
+        with self.arrived:
+            events, self._next = self._next, []
+            while self._later and self._later[0][0] <= step:
+                events.append(heapq.heappop(self._later)[2])
+        for event in sorted(events, key=Event.order):
+            yield event
+            if self.keep:
+                now = Event(event.kind, event.group, event.worlds, event.robots, event.values, step)
+                self.log.append(now)
+
+    def next_step(self) -> int | None:
+        """The step of the next event that is known to come."""
+        with self.arrived:
+            if self._next:
+                return -1
+            return self._later[0][0] if self._later else None
+
+    def clear(self) -> None:
+        """Forget what was to come and what has been."""
+        with self.arrived:
+            self._next, self._later, self.log = [], [], []
+
+    def waiting(self) -> list[Event]:
+        """The events still to come."""
+        with self.arrived:
+            return [*self._next, *(event for _, _, event in sorted(self._later)[:])]
+
+    def restore(self, log: Iterable[Event], waiting: Iterable[Event]) -> None:
+        """Take over the log and the waiting events of a saved run."""
+        self.clear()
+        self.log = list(log)
+        for event in waiting:
+            self.post(event)

@@ -1,0 +1,364 @@
+"""A group of equal robots: its tables, its plugins, and the five verbs over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from astray.autonomy import Remote
+from astray.channel import Channel
+from astray.clock import Beat, beat, ticks_in
+from astray.errors import PluginError
+from astray.estimators import Remote as RemoteEstimator
+from astray.events import Event
+from astray.judge import History, Judge
+from astray.plugin import NEVER, Known, Metric, Plugin, Scene
+from astray.reading import Reading
+from astray.scenario.plan import GroupPlan
+from astray.table import ADDRESS, COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
+
+Due = Callable[[Beat], Rows | None]
+STARTS_PER_LIFE = 1024  # of one row within one life of its world
+REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
+WORTH_A_THREAD = 64  # rows
+
+
+def _indices(which: Any) -> tuple[int, ...] | None:
+    return None if which is None else tuple(int(k) for k in np.atleast_1d(which))
+
+
+class Group:
+    """Equal robots in all worlds: rows ordered by world, then by robot."""
+
+    def __init__(
+        self, plan: GroupPlan, truth: Table, everyone: Table, worlds: Array, dt: float, seed: int
+    ) -> None:
+        self.plan = plan
+        self.name = plan.name
+        self.seed = seed
+        self.dt = dt
+        self.truth = truth
+        n = len(truth)
+        self.address = table(ADDRESS, n)
+        self.address["world"] = np.repeat(worlds, plan.capacity)
+        self.address["robot"] = np.tile(np.arange(plan.capacity), len(worlds))
+        for column in ("world", "robot"):
+            self.truth[column] = self.address[column]
+        self.ticks = self.address["tick"]  # a view
+        self.world_of_row = np.repeat(np.arange(len(worlds)), plan.capacity)
+        self.starts = np.zeros(n, np.int64)
+        self.rows = np.arange(0)
+        self.tick: int | None = 0  # of every world; None while their clocks differ
+        self.time = np.zeros(n)
+        self.commands = table(COMMAND, n)
+        self.drives = table(DRIVE, n)
+        self.commanded = True
+        self.post: Callable[[Event], None]
+        self.pool: ThreadPoolExecutor | None = None
+        self.threads = 1
+        self._attach(plan, everyone)
+
+    def _attach(self, plan: GroupPlan, everyone: Table) -> None:
+        n = len(self.truth)
+        sheets = {"motion": plan.motion.sheet(), **{s.name: s.sheet() for s in plan.sensors}}
+        self.plugins: list[Plugin] = []
+
+        def attach(plugin: Any) -> Any:
+            try:
+                bound = plugin.attach(self.address, sheets, self.dt, self.seed, self.name)
+            except PluginError as problem:
+                raise PluginError(f"robot {self.name!r}: {problem}") from None
+            self.plugins.append(bound)
+            return bound
+
+        self.motion = attach(plan.motion)
+        self.autonomy = attach(plan.autonomy)
+        self.control = attach(plan.control)
+        self.deciding = beat(plan.autonomy.rate, plan.autonomy.offset, self.dt)
+        self.steering = beat(plan.control.rate, plan.control.offset, self.dt)
+        self.channels = {s.name: Channel(attach(s), n) for s in plan.sensors}
+        self.readings: dict[str, Reading] = {k: c.arrived for k, c in self.channels.items()}
+        self.estimator = attach(plan.estimator) if plan.estimator else None
+        # Without an estimator a robot believes the truth: the same memory, not a copy.
+        self.belief = table(STATE, n) if self.estimator else self.truth
+        self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
+        self.scene = Scene(self.truth, self.motion.params, everyone)
+        self.known = Known(self.belief, self.readings, self.time)
+        self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
+        for rival in plan.rivals:
+            mine = self.rivals[rival.name]
+            self.estimators.append((attach(rival), mine, Known(mine, self.readings, self.time)))
+        self.history = History(n, 0)
+        self.judges: list[Judge] = []
+
+    def judge_by(self, metrics: Iterable[Metric]) -> None:
+        """Let every belief of this group be judged by these metrics."""
+        for metric in metrics:
+            bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
+            self.plugins.append(bound)
+            pace = beat(metric.rate, metric.offset, self.dt) if metric.rate else None
+            for subject, belief in self.beliefs().items():
+                self.judges.append(Judge(bound, subject, belief, pace))
+        if self.judges:
+            depths = [len(c.ring) + 1 for c in self.channels.values() if c.delay]
+            if any(isinstance(e, RemoteEstimator) for e, _, _ in self.estimators):
+                depths.append(REMOTE_HISTORY)
+            self.history = History(len(self.truth), max(depths, default=0))
+
+    def beliefs(self) -> dict[str, Table]:
+        """The belief and the rivals' beliefs, by name."""
+        return {"belief": self.belief, **self.rivals}
+
+    # What a user asks of robots: all of them, unless worlds or robots are named.
+
+    def drive(self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, **whom: Any) -> None:
+        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row."""
+        self._post("command", {"vx": vx, "vy": vy, "wz": wz}, **whom)
+
+    def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
+        """Command a speed, m/s, and a curvature, 1/m."""
+        self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **whom)
+
+    def go(self, distance: Any, **whom: Any) -> None:
+        """Command a straight move by some metres, backwards if negative."""
+        self._post("command", {"mode": "move", "distance": distance}, **whom)
+
+    def turn_to(self, heading: Any, **whom: Any) -> None:
+        """Command a turn on the spot to a heading in the map, rad."""
+        self._post("command", {"mode": "heading", "heading": heading}, **whom)
+
+    def place(self, whom: Mapping[str, Any] | None = None, **pose: Any) -> None:
+        """Move the truth; the belief knows nothing of it."""
+        self._post("place", pose, **(whom or {}))
+
+    def believe(self, whom: Mapping[str, Any] | None = None, **belief: Any) -> None:
+        """Set the belief; the truth stays where it is."""
+        self._post("believe", belief, **(whom or {}))
+
+    def spawn(self, whom: Mapping[str, Any] | None = None, **pose: Any) -> None:
+        """Wake the first sleeping robot of each world."""
+        self._post("spawn", pose, **(whom or {}))
+
+    def remove(self, **whom: Any) -> None:
+        """Take robots out of the run."""
+        self._post("remove", {}, **whom)
+
+    def set(self, parameter: str, value: Any, **whom: Any) -> None:
+        """Change a parameter of a plugin, "wheels.slip", until the next start."""
+        self._post("set", {"parameter": parameter, "value": value}, **whom)
+
+    def _post(
+        self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
+    ) -> None:
+        self.post(Event(kind, self.name, _indices(worlds), _indices(robots), values))
+
+    # Starting rows.
+
+    def begin(self, rows: Rows, lives: Array, ticks: Array) -> None:
+        """Start these rows in these lives of their worlds, at these ticks of their clocks."""
+        self.starts[rows] %= STARTS_PER_LIFE
+        self.address["life"][rows] = lives * STARTS_PER_LIFE + self.starts[rows]
+        self.address["tick"][rows] = ticks
+        self.time[rows] = ticks * self.dt
+        fresh = table(STATE, len(rows))
+        for column in ADDRESS.names or ():
+            fresh[column] = self.address[column][rows]
+        fresh["stamp"] = self.time[rows]
+        fresh["alive"] = True
+        pose = self.plan.start.poses(self.address[rows], self.seed, self.name)
+        fresh["x"], fresh["y"], fresh["yaw"] = pose.T
+        for state in {id(t): t for t in (self.truth, *self.beliefs().values())}.values():
+            state[rows] = fresh
+        self.commands[rows] = STOP
+        self.drives[rows] = np.zeros((), DRIVE)
+        self.drives["curvature"][rows] = np.nan
+        for channel in self.channels.values():
+            channel.forget(rows)
+        self.history.forget(rows)
+        for judge in self.judges:
+            judge.forget(rows)
+        for plugin in self.plugins:
+            plugin.begin(rows)
+        self.commanded = True
+        self.count_alive()
+
+        def due(beat: Beat) -> Rows | None:
+            return self.due_among(rows, beat)
+
+        self.sense(due)
+        self.estimate()
+        self.judge(due)
+
+    def end(self, rows: Rows) -> None:
+        """Put these rows to sleep."""
+        for state in (self.truth, *self.beliefs().values()):
+            state["alive"][rows] = False
+        self.starts[rows] += 1
+        self.count_alive()
+
+    def count_alive(self) -> None:
+        """Note which rows there are to do."""
+        self.rows = np.flatnonzero(self.truth["alive"])
+
+    # The five verbs, for the rows that are due.
+
+    def decide(self) -> None:
+        """Decide and steer."""
+        tick = self.tick
+        if tick is None or self.autonomy.next_due(tick) <= tick:
+            rows = self.due(self.deciding)
+            if rows is not None:
+                self._each(self.autonomy.decide, rows, self.known, self.commands)
+                self.commanded = True
+        if self.commanded or tick is None or self.control.next_due(tick) <= tick:
+            rows = self.due(self.steering)
+            if rows is not None:
+                self._each(self.control.steer, rows, self.known, self.commands, self.drives)
+                self.commanded = False
+
+    def move(self, steps: int) -> None:
+        """Move the truth by some ticks."""
+        if len(self.rows):
+            self._each(self.motion.move, self.rows, self.truth, self.drives, self.dt, steps)
+
+    def sense(self, due: Due) -> None:
+        """Take the readings that are due, and let those arrive that are."""
+        self.arrivals: list[Rows] = []
+        taken: list[Rows] = []
+        for channel in self.channels.values():
+            channel.stale()
+            rows = due(channel.taking)
+            if rows is not None:
+                self._each(channel.sense, rows, self.scene)
+                channel.stamp(rows, self.time)
+                taken.append(rows)
+            if channel.delay:
+                rows = due(channel.arriving)
+                if rows is not None:
+                    channel.arrive(rows)
+            if rows is not None:
+                self.arrivals.append(rows)
+        if self.judges and taken:
+            self.history.remember(self._union(taken), self.truth)
+
+    def estimate(self) -> None:
+        """Bring every belief up to the readings that arrived."""
+        if self.arrivals:
+            rows = self._union(self.arrivals)
+            for estimator, belief, known in self.estimators:
+                self._each(estimator.estimate, rows, known, belief)
+
+    def judge(self, due: Due) -> None:
+        """Measure the beliefs that changed, or those whose metric is due."""
+        for judge in self.judges:
+            if judge.beat is not None:
+                rows = due(judge.beat)
+            else:
+                rows = self._union(self.arrivals) if self.arrivals else None
+            if rows is not None:
+                judge.judge(rows, self.truth, self.history)
+
+    def judge_believed(self, rows: Rows, belief: Table) -> None:
+        """Measure a belief that was set from outside."""
+        for judge in self.judges:
+            if judge.belief is belief and judge.beat is None:
+                judge.judge(rows, self.truth, self.history)
+
+    # When things are due.
+
+    def due(self, pace: Beat) -> Rows | None:
+        """The rows that are due now; None if no one is."""
+        if self.tick is None:
+            return self.due_among(self.rows, pace)
+        return self.rows if pace.is_due(self.tick) and len(self.rows) else None
+
+    def next_due(self, tick: int) -> int:
+        """The first tick from this one on at which some part of this group has to be called."""
+        first = NEVER
+        for plugin, pace in ((self.autonomy, self.deciding), (self.control, self.steering)):
+            due = plugin.next_due(tick)
+            if due < first:
+                first = min(first, pace.from_(due))
+        for pace in self._paces():
+            first = min(first, pace.from_(tick))
+        return first
+
+    @property
+    def every_tick(self) -> bool:
+        """Whether some part has to be called at every tick, so that there is nothing to skip."""
+        return any(pace.period == 1 for pace in self._paces())
+
+    def _paces(self) -> list[Beat]:
+        paces = [c.taking for c in self.channels.values()]
+        paces += [c.arriving for c in self.channels.values() if c.delay]
+        return paces + [j.beat for j in self.judges if j.beat is not None]
+
+    def due_among(self, rows: Rows, pace: Beat) -> Rows | None:
+        """Those of some rows that are due by their own clocks; None if no one is."""
+        ticks = self.ticks[rows] - pace.offset
+        some = rows[(ticks >= 0) & (ticks % pace.period == 0)]
+        return some if len(some) else None
+
+    @property
+    def lockstep(self) -> int:
+        """Ticks that this group may run ahead of its commands; 0 if it need not wait for them."""
+        ahead = self.autonomy.lockstep if isinstance(self.autonomy, Remote) else None
+        return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
+
+    def newest_command(self) -> int | None:
+        """The tick of the oldest of the robots' newest commands; None if no robot is there."""
+        return int(self.autonomy.memory["heard"][self.rows].min()) if len(self.rows) else None
+
+    def memories(self) -> Mapping[str, Array]:
+        """Every array that makes up the state of this group, by name: to save, compare, restore."""
+        found: dict[str, Array] = {
+            "truth": self.truth,
+            "address": self.address,
+            "starts": self.starts,
+            "time": self.time,
+            "command": self.commands,
+            "drive": self.drives,
+        }
+        if self.history.moments.size:
+            found |= {"history": self.history.moments, "history.next_slot": self.history.next_slot}
+        if self.estimator:
+            found["belief"] = self.belief
+        found |= {f"rival.{name}": belief for name, belief in self.rivals.items()}
+        for plugin in self.plugins:
+            label = f"{plugin.family}.{plugin.name}"
+            found[f"{label}.params"] = plugin.params
+            if plugin.remembers is not None:
+                found[f"{label}.memory"] = plugin.memory
+            found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
+        for name, channel in self.channels.items():
+            for k, reading in enumerate((channel.arrived, channel.taken, *channel.ring)):
+                found[f"reading.{name}.{k}"] = reading.table
+                found |= {f"reading.{name}.{k}.{a}": v for a, v in reading.arrays.items()}
+        for judge in self.judges:
+            label = f"judge.{judge.metric.name}.{judge.subject}"
+            found |= {
+                f"{label}.then": judge.then,
+                f"{label}.values": judge.values,
+                f"{label}.statistics": judge.statistics,
+            }
+        return found
+
+    # Rows for several hands.
+
+    def _union(self, several: list[Rows]) -> Rows:
+        first = several[0]
+        if all(rows is first for rows in several):
+            return first
+        return np.unique(np.concatenate(several))
+
+    def _each(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
+        """Call a verb for rows, split over the threads where that is worth it."""
+        if self.pool is None or len(rows) < 2 * WORTH_A_THREAD:
+            verb(rows, *rest)
+            return
+        parts = np.array_split(rows, self.threads)
+        for done in [self.pool.submit(verb, part, *rest) for part in parts]:
+            done.result()

@@ -1,0 +1,215 @@
+"""The one way to compile: a kernel is plain Python that numba compiles at its first call.
+
+Importing a module that defines kernels costs nothing, so `astray --help` never pays for numba.
+With `ASTRAY_JIT=0`, or where numba is not installed, the same functions run as Python and give
+the same bytes, slowly.
+
+Numba's own cache looks only at the file of the function it compiled: it keeps serving a caller
+whose callee was edited in another file. Our cache folder is therefore named by a digest of every
+source file of the package and, for a kernel from elsewhere, of the files it calls into.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PACKAGE = Path(__file__).resolve().parent
+STALE = 30 * 86400  # s after which a cache folder that nobody used is deleted
+_compiling = threading.RLock()
+
+
+class Kernel(Generic[P, R]):
+    """A function that compiles itself when it is first called."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self._call: Any = self._first_call
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - the function's own
+        result: R = self._call(*args)  # by position only: keywords would cost every call
+        return result
+
+    def _first_call(self, *args: Any) -> R:
+        self._call = self.dispatcher() if jit() else self.function
+        result: R = self._call(*args)
+        return result
+
+    def dispatcher(self) -> Any:
+        """The numba dispatcher of this function; compiled kernels call each other through it."""
+        with _compiling:
+            if self._dispatcher is None:
+                self._dispatcher = _compile(self.function)
+        return self._dispatcher
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a function that numba compiles at its first call."""
+    return Kernel(function)
+
+
+@functools.cache
+def jit() -> bool:
+    """Whether kernels are compiled: not with ASTRAY_JIT=0, and not without numba."""
+    if os.environ.get("ASTRAY_JIT", "1") == "0":
+        return False
+    try:
+        _import_numba()
+    except ImportError:
+        warnings.warn(
+            "numba is not installed: astray runs its kernels as plain Python, several hundred "
+            "times slower",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+def is_cold() -> bool:
+    """Whether the next kernel call has to compile, which takes seconds, not milliseconds."""
+    return jit() and not any(cache_folder(_package_digest()).rglob("*.nbc"))
+
+
+@functools.cache
+def _import_numba() -> Any:
+    # Intel's vector maths would give other bytes on machines that have it; the variable is read
+    # once, while numba is imported, and put back for other users of numba in this process.
+    before = os.environ.get("NUMBA_DISABLE_INTEL_SVML")
+    os.environ["NUMBA_DISABLE_INTEL_SVML"] = "1"
+    try:
+        import numba
+        from numba.core import types
+        from numba.extending import typeof_impl
+    finally:
+        if before is None:
+            del os.environ["NUMBA_DISABLE_INTEL_SVML"]
+        else:
+            os.environ["NUMBA_DISABLE_INTEL_SVML"] = before
+
+    @typeof_impl.register(Kernel)
+    def typeof_kernel(value: Any, context: Any) -> Any:
+        return types.Dispatcher(value.dispatcher())
+
+    return numba
+
+
+def _compile(function: Callable[..., Any]) -> Any:
+    numba = _import_numba()
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False}
+    with _numba_cache(cache_folder(_digest(function))) as usable:
+        if usable:
+            # Numba refuses to cache a function that has no file, such as one typed at a prompt.
+            with contextlib.suppress(RuntimeError):
+                return numba.njit(cache=True, **options)(function)
+    return numba.njit(**options)(function)
+
+
+@contextlib.contextmanager
+def _numba_cache(folder: Path) -> Iterator[bool]:
+    """Point numba at the folder while it decorates one function; other people's stay untouched."""
+    config = sys.modules["numba"].config
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError as problem:
+        _warn_uncached(str(problem))
+        yield False
+        return
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        yield True
+    finally:
+        config.CACHE_DIR = before
+
+
+@functools.cache
+def _warn_uncached(problem: str) -> None:
+    warnings.warn(
+        f"compiled kernels cannot be kept ({problem}): every start compiles them anew; "
+        "set ASTRAY_CACHE_DIR to a folder that can be written",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def cache_root() -> Path:
+    """The folder of all compiled kernels: the user's, never the installation's."""
+    if chosen := os.environ.get("ASTRAY_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "astray"
+
+
+@functools.cache
+def cache_folder(digest: str) -> Path:
+    """The cache folder for sources with this digest; long unused ones are cleared away."""
+    root = cache_root() / "kernels"
+    with contextlib.suppress(OSError):
+        for old in root.iterdir():
+            if old.name != digest and time.time() - old.stat().st_mtime > STALE:
+                _delete(old)
+    return root / digest
+
+
+def _delete(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _package_digest() -> str:
+    return _digest_files(frozenset(PACKAGE.rglob("*.py")))
+
+
+def _digest(function: Callable[..., Any]) -> str:
+    foreign = frozenset(f for f in _sources(function) if not f.is_relative_to(PACKAGE))
+    if not foreign:
+        return _package_digest()
+    return _digest_files(foreign | frozenset(PACKAGE.rglob("*.py")))
+
+
+@functools.cache
+def _digest_files(files: frozenset[Path]) -> str:
+    digest = hashlib.blake2b(digest_size=12)
+    for file in sorted(files):
+        digest.update(f"{file.name}\0".encode())
+        with contextlib.suppress(OSError):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(function: Callable[..., Any]) -> set[Path]:
+    """The files of a function and of every kernel that it reaches by name."""
+    seen: set[Any] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        this = waiting.pop()
+        if this in seen or not isinstance(this, FunctionType):
+            continue
+        seen.add(this)
+        names = [this.__globals__.get(name) for name in this.__code__.co_names]
+        cells = [cell.cell_contents for cell in this.__closure__ or ()]
+        waiting += [k.function for k in (*names, *cells) if isinstance(k, Kernel)]
+    return {Path(f.__code__.co_filename).resolve() for f in seen}

@@ -1,0 +1,71 @@
+"""The catalogue: every kind of plugin with its parameters, read from the classes themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from astray.errors import Fault, ScenarioError, WrongInput
+from astray.parameters import parameters, units
+from astray.plugin import KINDS, Plugin
+from astray.scenario.foreign import load_plugins
+from astray.scenario.load import BUILT_IN
+from astray.scenario.marks import mark
+from astray.scenario.merge import suggest
+from astray.scenario.write import _value
+
+
+def describe(cls: type[Plugin]) -> dict[str, Any]:
+    """One kind as plain data."""
+    comments = units(cls)
+    found: dict[str, Any] = {
+        "family": cls.family,
+        "kind": cls.kind,
+        "about": (cls.__doc__ or "").strip().split("\n")[0],
+        "from": cls.__module__,
+        "parameters": [],
+    }
+    for parameter in parameters(cls):
+        needed = parameter.default is dataclasses.MISSING or parameter.default == []
+        default = None if needed else _value(parameter.default)
+        found["parameters"].append(
+            {"name": parameter.name, "default": default, "unit": comments.get(parameter.name, "")}
+        )
+    return found
+
+
+def print_kinds(name: str | None, plugins: Sequence[str], as_json: bool) -> None:
+    """Print the catalogue, or one kind of it."""
+    assert BUILT_IN  # importing them declares the built-in kinds
+    faults: list[Fault] = []
+    load_plugins(mark({"plugins": list(plugins)}, "--plugins"), Path.cwd(), faults)
+    if faults:
+        raise ScenarioError(faults)
+    every = [cls for family in KINDS.values() for _, cls in sorted(family.items())]
+    chosen = [cls for cls in every if name in (None, cls.kind, cls.family)]
+    if not chosen:
+        names = sorted({cls.kind for cls in every})
+        raise WrongInput(f"no kind {name!r}{suggest(str(name), names)} ({', '.join(names)})")
+    if as_json:
+        print(json.dumps([describe(cls) for cls in chosen], indent=2))
+        return
+    console = Console()
+    for cls in chosen:
+        _print(console, describe(cls))
+
+
+def _print(console: Console, kind: dict[str, Any]) -> None:
+    console.print(f"[bold]{kind['family']}[/] [bold cyan]{kind['kind']}[/]: {kind['about']}")
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for parameter in kind["parameters"]:
+        default = "-" if parameter["default"] is None else json.dumps(parameter["default"])
+        table.add_row("", parameter["name"], default, parameter["unit"])
+    if kind["parameters"]:
+        console.print(table)
+    console.print()

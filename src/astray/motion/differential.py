@@ -1,0 +1,79 @@
+"""Two driven wheels on one axle.
+
+Over one tick the acceleration of v and the angular acceleration of w are constant, and limited:
+
+    v' = v + a dt        ds = v dt + a dt² / 2        (the same for w and the turn)
+
+The body then follows the arc of (ds, turn), and each wheel turns by what it rolled:
+
+    left = (ds − turn · baseline / 2) / radius        right = (ds + turn · baseline / 2) / radius
+
+so that whoever integrates exact wheel angles tick by tick gets the true pose back.
+"""
+
+from __future__ import annotations
+
+import math
+
+from astray.kernel import kernel
+from astray.motion.limits import approach
+from astray.plugin import Motion, Positive
+from astray.se2 import arc
+from astray.table import Row, Rows, Table
+
+
+@kernel
+def move(s: Row, u: Row, p: Row, dt: float) -> None:
+    """Advance one robot by one tick."""
+    half = 0.5 * p.baseline
+    v, w = u.vx, u.wz
+    if not math.isnan(u.curvature):
+        w = v * u.curvature
+    v = min(max(v, -p.max_speed), p.max_speed)
+    w = min(max(w, -p.max_turn), p.max_turn)
+    # A wheel that would turn faster than it can slows both, so that the curvature is kept.
+    fastest = abs(v) + abs(w) * half
+    if fastest > p.max_speed:
+        v *= p.max_speed / fastest
+        w *= p.max_speed / fastest
+    accel = p.accel if math.isnan(u.accel) else min(u.accel, p.accel)
+    decel = p.decel if math.isnan(u.decel) else min(u.decel, p.decel)
+    a = approach(s.vx, v, accel, decel, dt)
+    alpha = approach(s.wz, w, p.turn_accel, p.turn_accel, dt)
+    ds = (s.vx + 0.5 * a * dt) * dt
+    turn = (s.wz + 0.5 * alpha * dt) * dt
+    s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, 0.0, turn)
+    s.vx += a * dt
+    s.wz += alpha * dt
+    s.ax = a
+    s.ay = s.vx * s.wz
+    s.alpha = alpha
+    s.wheel[0] += (ds - turn * half) / p.radius
+    s.wheel[1] += (ds + turn * half) / p.radius
+    s.wheel_rate[0] = (s.vx - s.wz * half) / p.radius
+    s.wheel_rate[1] = (s.vx + s.wz * half) / p.radius
+
+
+@kernel
+def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, steps: int) -> None:
+    """Advance these rows by some ticks."""
+    for i in rows:
+        for _ in range(steps):
+            move(truth[i], drive[i], params[i], dt)
+
+
+class Differential(Motion, kind="differential"):
+    """Two driven wheels on one axle, with speed and acceleration limits."""
+
+    wheels = 2
+    radius: Positive = 0.1  # m, of the wheels
+    baseline: Positive = 0.4  # m between the wheels
+    max_speed: Positive = 1.0  # m/s, of the robot and of each wheel
+    max_turn: Positive = 2.0  # rad/s
+    accel: Positive = 1.0  # m/s²
+    decel: Positive = 1.0  # m/s²
+    turn_accel: Positive = 4.0  # rad/s²
+
+    def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
+        """Advance these rows by some ticks."""
+        move_all(truth, drive, self.params, rows, dt, steps)

@@ -1,0 +1,122 @@
+"""A run as a folder: what was run, what came of it, and how to run it again.
+
+    scenario.yaml    the effective scenario: loads to the same run
+    run.json         seed, worlds, versions
+    events.jsonl     what came in from outside, a line each
+    summary.json     metrics
+    log.npz          poses, speeds and metrics over time, (times, rows)
+    plot.png         a picture
+    trajectories/    one file per robot and belief in TUM's text format, which evo reads
+
+It is written beside its goal and moved there when it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astray import __version__
+from astray.errors import WrongInput
+from astray.observers.log import GroupLog, Log
+from astray.observers.summary import summary
+from astray.scenario.marks import dump_yaml
+from astray.table import Array, Table
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+MOST_FILES = 100  # robots per group that get a trajectory file of their own; log.npz has all
+LOGGED = ("stamp", "x", "y", "yaw", "vx", "vy", "wz")
+MARK = "run.json"
+
+
+def check_folder(folder: Path, overwrite: bool) -> None:
+    """Refuse a folder that holds something else, or an earlier run that would be lost."""
+    if folder.exists() and not folder.is_dir():
+        raise WrongInput(f"{folder} is a file, not a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / MARK).exists():
+        raise WrongInput(f"{folder} holds something else than a run; choose another folder")
+    if not overwrite:
+        raise WrongInput(f"{folder} holds an earlier run; choose another folder or --overwrite")
+
+
+def write_folder(sim: Sim, log: Log, folder: Path, overwrite: bool = False) -> None:
+    """Write a run to a folder, all of it or nothing."""
+    check_folder(folder, overwrite)
+    part = folder.with_name(f"{folder.name}.part{os.getpid()}")
+    try:
+        part.mkdir(parents=True)
+        _write(sim, log, part)
+        if folder.exists():
+            shutil.rmtree(folder)
+        part.replace(folder)
+    except OSError as problem:
+        shutil.rmtree(part, ignore_errors=True)
+        raise WrongInput(f"{folder}: cannot be written: {problem.strerror or problem}") from None
+
+
+def _write(sim: Sim, log: Log, folder: Path) -> None:
+    def text(name: str, content: str) -> None:
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
+
+    text("scenario.yaml", dump_yaml({**sim.scenario.effective, "seed": sim.seed}))
+    text("run.json", json.dumps(_about(sim), indent=2) + "\n")
+    text("events.jsonl", "".join(event.to_json() + "\n" for event in sim.events))
+    text("summary.json", json.dumps(summary(sim), indent=2) + "\n")
+    arrays: dict[str, Any] = {"time": log.time}
+    (folder / "trajectories").mkdir()
+    for name, group in log.groups.items():
+        for who, series in _beliefs(group).items():
+            arrays |= {f"{name}/{who}/{column}": series[column] for column in LOGGED}
+            for row in range(min(MOST_FILES, series.shape[1])):
+                _write_tum(folder / "trajectories", name, who, series[:, row])
+        for metric, values in group.metrics.items():
+            arrays |= {f"{name}/{metric}/{who}": value for who, value in values.items()}
+    np.savez_compressed(folder / "log.npz", **arrays)
+    sim.plot().savefig(folder / "plot.png", dpi=120)
+
+
+def _about(sim: Sim) -> dict[str, Any]:
+    import numba
+
+    return {
+        "seed": sim.seed,
+        "worlds": sim.worlds.tolist(),
+        "steps": sim.steps,
+        "astray": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "platform": platform.platform(),
+    }
+
+
+def _beliefs(group: GroupLog) -> dict[str, Table]:
+    return {"truth": group.truth, "belief": group.belief, **group.rivals}
+
+
+def _write_tum(folder: Path, name: str, who: str, series: Table) -> None:
+    """Time, position and quaternion of one robot, a line per new stamp."""
+    series = series[series["alive"]]
+    if not len(series):
+        return
+    new = np.concatenate([[True], np.diff(series["stamp"]) > 0])
+    series = series[new]
+    lines = _tum_lines(series["stamp"], series["x"], series["y"], series["yaw"])
+    robot = f"{name}-{series['robot'][0]}.world{series['world'][0]}.{who}.tum"
+    (folder / robot).write_text(lines, encoding="utf-8", newline="\n")
+
+
+def _tum_lines(time: Array, x: Array, y: Array, yaw: Array) -> str:
+    z, w = np.sin(yaw / 2), np.cos(yaw / 2)
+    rows = zip(time.tolist(), x.tolist(), y.tolist(), z.tolist(), w.tolist(), strict=True)
+    return "".join(f"{t:.9f} {a:.9f} {b:.9f} 0 0 0 {c:.9f} {d:.9f}\n" for t, a, b, c, d in rows)

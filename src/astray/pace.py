@@ -1,0 +1,100 @@
+"""How fast a run goes by the wall clock: as fast as it can, or held back, paused, stepped.
+
+None of it changes a byte of the run; it only decides when the next ticks may happen.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+BREATH = 0.01  # s of real time after which a paced run looks up
+
+
+class Pace:
+    """The throttle of a run. Safe to turn from another thread."""
+
+    def __init__(self) -> None:
+        self.speed: float | None = None
+        """Simulated seconds per second; None for as fast as possible."""
+        self.paused = False
+        self.factor = 0.0
+        """Simulated seconds per second, as measured over the last quarter second."""
+        self._changed = threading.Condition()
+        self._granted = 0
+        self._stopped = False
+        self._wall = self._since = time.perf_counter()
+        self._from = self._seen = 0.0
+
+    def begin(self, now: float) -> None:
+        """Start to count at this simulated time."""
+        with self._changed:
+            self._stopped = False
+            self._wall = self._since = time.perf_counter()
+            self._from = self._seen = now
+
+    def set_speed(self, speed: float | None) -> None:
+        """Change the speed; the present moment is the new origin."""
+        with self._changed:
+            self.speed = speed
+            self._wall, self._from = time.perf_counter(), self._seen
+            self._changed.notify_all()
+
+    def pause(self) -> None:
+        """Hold the run after the present tick."""
+        with self._changed:
+            self.paused = True
+
+    def play(self) -> None:
+        """Let the run go on."""
+        with self._changed:
+            self.paused = False
+            self._granted = 0
+            self._wall, self._from = time.perf_counter(), self._seen
+            self._changed.notify_all()
+
+    def step(self, ticks: int = 1) -> None:
+        """Let a paused run go on for some ticks."""
+        with self._changed:
+            self._granted += ticks
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End the run after the present tick."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run was asked to end."""
+        return self._stopped
+
+    def ticks(self, now: float, dt: float, most: int) -> int:
+        """Wait until ticks may happen; how many of `most`, 0 if the run is to end."""
+        self._measure(now)
+        if self.speed is None and not self.paused:
+            return 0 if self._stopped else most
+        with self._changed:
+            while not self._stopped:
+                if self.paused and not self._granted:
+                    self._changed.wait()
+                elif self.paused:
+                    granted = min(self._granted, most)
+                    self._granted -= granted
+                    return granted
+                elif self.speed is None:
+                    return most
+                else:
+                    elapsed = time.perf_counter() - self._wall
+                    late = int((self._from + elapsed * self.speed - now) / dt)
+                    if late >= 1:
+                        return min(late, most, max(1, int(BREATH * self.speed / dt)))
+                    self._changed.wait(min(BREATH, dt / self.speed))
+        return 0
+
+    def _measure(self, now: float) -> None:
+        wall = time.perf_counter()
+        if wall - self._since > 0.25:
+            self.factor = (now - self._seen) / (wall - self._since)
+            self._since, self._seen = wall, now

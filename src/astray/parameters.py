@@ -1,0 +1,125 @@
+"""A plugin's fields as a table: what kernels read as `p.radius`, drawn for every row."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import textwrap
+import tokenize
+import typing
+from collections.abc import Iterator
+from io import StringIO
+from types import UnionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
+
+from astray import noise
+from astray.draw import Drawn
+from astray.table import Columns, Rows
+
+if TYPE_CHECKING:
+    from astray.plugin import Plugin
+
+TIMING = ("rate", "offset", "latency")  # belong to the simulator, never drawn
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One key of a plugin in a scenario."""
+
+    name: str
+    type: Any  # the annotation
+    number: type | None  # float, int or bool where it is a column
+    default: Any  # dataclasses.MISSING where it must be given
+
+
+@functools.cache
+def parameters(cls: type) -> tuple[Parameter, ...]:
+    """The parameters of a plugin class or of another dataclass, the timing last."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = []
+    for field in dataclasses.fields(cls):
+        if not field.init or field.name == "name":
+            continue
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        number = None if field.name in TIMING else _number(hints[field.name])
+        found.append(Parameter(field.name, hints[field.name], number, default))
+    return tuple(sorted(found, key=lambda p: p.name in TIMING))
+
+
+def _number(hint: Any) -> type | None:
+    """The type of the column that a field becomes, None if it is not a number."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return _number(typing.get_args(hint)[0])
+    if typing.get_origin(hint) in (typing.Union, UnionType):
+        kinds = [_number(part) for part in typing.get_args(hint) if part is not type(None)]
+        return kinds[0] if len(kinds) == 1 and kinds[0] is float else None
+    return hint if hint in (float, int, bool) else None
+
+
+def out_of_bounds(hint: Any, low: float, high: float) -> str:
+    """What is wrong with a value, or with the range it is drawn from; empty if nothing is."""
+    if typing.get_origin(hint) in (typing.Union, UnionType):
+        return next(filter(None, (out_of_bounds(p, low, high) for p in typing.get_args(hint))), "")
+    for bound in getattr(hint, "__metadata__", ()):
+        any_bound: Any = bound
+        if isinstance(bound, Gt) and not low > any_bound.gt:
+            return f"must be greater than {bound.gt}"
+        if isinstance(bound, Ge) and not low >= any_bound.ge:
+            return f"must be at least {bound.ge}"
+        if isinstance(bound, Lt) and not high < any_bound.lt:
+            return f"must be less than {bound.lt}"
+        if isinstance(bound, Le) and not high <= any_bound.le:
+            return f"must be at most {bound.le}"
+    return ""
+
+
+def units(cls: type) -> dict[str, str]:
+    """The comment behind each annotated field in the source: its unit, and more."""
+    return dict(_comments(cls))
+
+
+def _comments(cls: type) -> Iterator[tuple[str, str]]:
+    for base in reversed(cls.__mro__[:-1]):
+        try:
+            source = textwrap.dedent(inspect.getsource(base))
+        except (OSError, TypeError):  # typed at a prompt: there is no file to read
+            continue
+        name = ""
+        for token in tokenize.generate_tokens(StringIO(source).readline):
+            first = token.line.split(":")[0].strip()
+            if token.type == tokenize.NAME and token.string == first:
+                name = first
+            elif token.type == tokenize.COMMENT and name and token.line.strip()[0] != "#":
+                yield name, token.string.lstrip("# ")
+            elif token.type == tokenize.NEWLINE:
+                name = ""
+
+
+@functools.cache
+def parameter_columns(cls: type[Plugin]) -> Columns:
+    """The layout of a plugin's parameter table; optional numbers are nan where not given."""
+    kinds = {float: "f8", int: "i8", bool: "?"}
+    parts = [(p.name, kinds[p.number]) for p in parameters(cls) if p.number]
+    # A record needs a column to exist at all.
+    return np.dtype((np.record, np.dtype(parts or [("none", "f8")], align=True)))
+
+
+def draw_parameters(plugin: Plugin, rows: Rows) -> None:
+    """Fill these rows of a bound plugin's parameter table."""
+    for parameter in parameters(type(plugin)):
+        if parameter.number is None:
+            continue
+        value = getattr(plugin, parameter.name)
+        if isinstance(value, Drawn):
+            # The tick plays no part: a life's parameters are the same whenever it begins.
+            address = plugin.address[rows]
+            address["tick"] = 0
+            key = noise.key(int(plugin.key), parameter.name)
+            value = value.sample(address, np.arange(len(rows)), key)
+        plugin.params[parameter.name][rows] = np.nan if value is None else value

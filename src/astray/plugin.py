@@ -1,0 +1,284 @@
+"""What plugins are: six families, declared by subclassing, and the two hands they are given.
+
+`Scene` holds the truth; motion, sensors and metrics get it. `Known` holds the belief; autonomy,
+control and estimators get that. A plugin is handed one of them, never both.
+
+A plugin is a keyword dataclass. Its annotated fields are its keys in a scenario, with the unit in
+the comment behind. What it keeps between ticks is a table of its own, laid out by `remembers`,
+with a row per robot, so that it can be reset by rows, saved and resumed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+from annotated_types import Ge, Gt
+
+from astray import noise
+from astray.draw import nominal
+from astray.errors import PluginError
+from astray.parameters import draw_parameters, parameter_columns
+from astray.reading import Reading
+from astray.table import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
+
+Positive = Annotated[float, Gt(0)]
+NonNegative = Annotated[float, Ge(0)]
+
+NEVER = 1 << 62  # a tick that does not come
+P = TypeVar("P", bound="Plugin")
+
+KINDS: dict[str, dict[str, type[Plugin]]] = {}
+"""Every concrete plugin class by family and kind; declaring the class puts it here."""
+
+
+@dataclasses.dataclass
+class Scene:
+    """The truth of one group of robots, and of everyone."""
+
+    truth: Table
+    """STATE of this group's robots, (n,)."""
+    body: Table
+    """The motion's parameters as they really are, (n,)."""
+    everyone: Table
+    """STATE of all robots of all groups."""
+
+
+@dataclasses.dataclass
+class Known:
+    """What the robots of one group know: their belief and what has reached them."""
+
+    belief: Table
+    """STATE as believed, (n,)."""
+    readings: Mapping[str, Reading] = dataclasses.field(default_factory=dict)
+    """The newest reading of each sensor that has arrived, by the sensor's name."""
+    time: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
+    """The time by each robot's clock, (n,) s."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """The datasheet of a device: its kind, what it measures and its nominal parameters."""
+
+    kind: str
+    values: Mapping[str, Any]
+    measures: Columns | None = None
+    wheels: int = 0
+
+    def __getitem__(self, parameter: str) -> Any:
+        return self.values[parameter]
+
+
+Sheets = Mapping[str, Sheet]
+"""The datasheets of a robot: "motion", and its sensors by name."""
+
+
+def sensor_that_measures(layout: Columns, sheets: Sheets, who: str) -> str:
+    """The name of the first sensor that measures this; PluginError if the robot has none."""
+    for name, sheet in sheets.items():
+        if sheet.measures == layout:
+            return name
+    what = ", ".join(c for c in layout.names or () if c not in ("fresh", "stamp"))
+    raise PluginError(f"{who} needs a sensor that measures {what}, and the robot has none")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+@dataclasses.dataclass(kw_only=True, eq=False)
+class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
+    """A part of a robot, or a judge of one; subclass a family, not this."""
+
+    family: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    remembers: ClassVar[Columns | None] = None
+    """The layout of `self.memory`; zeroed when a row starts, saved with the run."""
+
+    name: str = ""
+
+    def __init_subclass__(cls, kind: str = "", family: str = "") -> None:
+        dataclasses.dataclass(kw_only=True, eq=False)(cls)
+        if family:
+            cls.family = family
+            KINDS[family] = {}
+        if kind:
+            cls.kind = kind
+            known = KINDS[cls.family].get(kind)
+            if known and (known.__module__, known.__qualname__) != (
+                cls.__module__,
+                cls.__qualname__,
+            ):
+                raise PluginError(
+                    f"{cls.family} kind {kind!r} is declared twice: in {known.__module__} and in "
+                    f"{cls.__module__}"
+                )
+            KINDS[cls.family][kind] = cls
+
+    def __post_init__(self) -> None:
+        self.name = self.name or self.kind
+
+    # What an author may override.
+
+    def bind(self, n: int, sheets: Sheets) -> None:  # noqa: B027 - nothing to do is fine
+        """Prepare for n rows, once; raise PluginError where the robot lacks what this needs."""
+
+    def reset(self, rows: Rows) -> None:  # noqa: B027 - nothing to do is fine
+        """Start these rows afresh; parameters are drawn and memory is zero already."""
+
+    def next_due(self, tick: int) -> int:
+        """First tick from this one on at which a call could change anything.
+
+        A promise that lets a run skip calls, not a schedule: being called more often must
+        change nothing.
+        """
+        return tick
+
+    # What an author may use.
+
+    params: Table = dataclasses.field(init=False, repr=False)
+    """The numeric parameters as columns, (n,): as drawn for each row."""
+    memory: Table = dataclasses.field(init=False, repr=False)
+    """What this plugin remembers, (n,), laid out by `remembers`."""
+    arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
+    """Memory too large for a column: arrays with a leading row axis, filled in `bind`."""
+    key: np.uint64 = dataclasses.field(init=False, repr=False)
+    """The key of this plugin's noise."""
+    address: Table = dataclasses.field(init=False, repr=False)
+    """Who the rows are, for noise: world, robot, life and tick, (n,)."""
+    dt: float = dataclasses.field(init=False, repr=False)
+    """The length of a tick, s; 0 for an estimator without a simulator."""
+
+    def normals(self, rows: Rows, count: int) -> Array:
+        """Standard normals, (len(rows), count): this tick's, the same in any batch."""
+        out = np.empty((len(rows), count))
+        noise.normals_all(out, self.address, rows, self.key)
+        return out
+
+    def lifelong_normals(self, rows: Rows, count: int) -> Array:
+        """Standard normals, (len(rows), count), that stay the same for a row's whole life."""
+        out = np.empty((len(rows), count))
+        address = self.address[rows]
+        address["tick"] = 0
+        key = noise.key(int(self.key), "lifelong")
+        noise.normals_all(out, address, np.arange(len(rows)), key)
+        return out
+
+    def uniforms(self, rows: Rows, count: int) -> Array:
+        """Uniforms in [0, 1), (len(rows), count): this tick's, the same in any batch."""
+        out = np.empty((len(rows), count))
+        noise.uniforms_all(out, self.address, rows, self.key)
+        return out
+
+    # What the simulator calls.
+
+    def attach(self: P, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> P:
+        """A copy of this plugin with tables for the rows of an address table."""
+        n = len(address)
+        bound = dataclasses.replace(self)
+        bound.address = address
+        bound.dt = dt
+        bound.key = noise.key(seed, group, self.family, self.name)
+        bound.params = np.zeros(n, parameter_columns(type(self)))
+        if self.remembers is not None:
+            bound.memory = np.zeros(n, self.remembers)
+        bound.arrays = {}
+        bound.bind(n, sheets)
+        return bound
+
+    def begin(self, rows: Rows) -> None:
+        """Start these rows: draw their parameters, forget, reset."""
+        draw_parameters(self, rows)
+        if self.remembers is not None:
+            self.memory[rows] = np.zeros((), self.memory.dtype)
+        for array in self.arrays.values():
+            array[rows] = 0
+        self.reset(rows)
+
+    def sheet(self) -> Sheet:
+        """The nominal parameters, as estimators are told them."""
+        fields = [f.name for f in dataclasses.fields(self) if f.init]
+        values = {name: getattr(self, name) for name in fields}
+        known = {k: nominal(v) if hasattr(v, "nominal") else v for k, v in values.items()}
+        return Sheet(self.kind, known, getattr(self, "measures", None), getattr(self, "wheels", 0))
+
+
+class Autonomy(Plugin, family="autonomy"):
+    """Decides what the robot should do, from what it knows."""
+
+    rate: Positive | None = None  # Hz; every tick unless given
+    offset: NonNegative = 0.0  # s after the start of the first call
+
+    @abstractmethod
+    def decide(self, rows: Rows, known: Known, command: Table) -> None:
+        """Write COMMAND for these rows."""
+
+
+class Control(Plugin, family="control"):
+    """Turns what autonomy asks for into what the motion is asked for, on the belief."""
+
+    modes: ClassVar[tuple[int, ...]] = tuple(range(len(MODES)))
+    """The modes of COMMAND that it understands; others are refused where they come in."""
+    rate: Positive | None = None  # Hz; every tick unless given
+    offset: NonNegative = 0.0  # s after the start of the first call
+
+    @abstractmethod
+    def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
+        """Write DRIVE for these rows."""
+
+
+class Motion(Plugin, family="motion"):
+    """Moves the truth."""
+
+    wheels: ClassVar[int] = 0
+
+    @abstractmethod
+    def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
+        """Advance these rows by some ticks of dt seconds, the same bytes for any cut of them."""
+
+
+class Sensor(Plugin, family="sensor"):
+    """Measures the truth, wrongly."""
+
+    measures: ClassVar[Columns]
+    rate: Positive | None = None  # Hz; every tick unless given
+    offset: NonNegative = 0.0  # s after the start of the first reading
+    latency: NonNegative = 0.0  # s from taking a reading to its arrival
+
+    def bulk(self) -> dict[str, tuple[int, ...]]:
+        """Arrays of float that each reading has beside its columns: name and shape of a row."""
+        return {}
+
+    @abstractmethod
+    def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Write a reading for these rows; its stamp is set by the simulator."""
+
+
+class Estimator(Plugin, family="estimator"):
+    """Turns readings into a belief. It knows stamps and datasheets, nothing of the simulator."""
+
+    @abstractmethod
+    def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
+        """Bring the belief of these rows up to their fresh readings."""
+
+    def believe(self, rows: Rows, belief: Table) -> None:
+        """Take note that the belief of these rows was set from outside."""
+
+    def alone(self: P, motion: Motion, *sensors: Sensor, n: int = 1) -> tuple[P, Table]:
+        """This estimator without a simulator, and the belief it owns: for logs and nodes."""
+        sheets = {"motion": motion.sheet(), **{s.name: s.sheet() for s in sensors}}
+        bound = self.attach(table(ADDRESS, n), sheets, 0.0, 0, "")
+        bound.begin(np.arange(n))
+        return bound, table(STATE, n)
+
+
+class Metric(Plugin, family="metric"):
+    """Judges a belief by the truth of its stamp."""
+
+    unit: ClassVar[str] = ""
+    rate: Positive | None = None  # Hz; whenever a belief changed unless given
+    offset: NonNegative = 0.0  # s after the start of the first call
+
+    @abstractmethod
+    def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
+        """Write one value for each of these rows; truth is that of the belief's stamp."""

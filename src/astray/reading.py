@@ -1,0 +1,27 @@
+"""What a sensor delivers: a table of columns and, beside it, arrays that a scenario sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from astray.table import Array, Columns, Rows, table
+
+
+class Reading:
+    """The readings of one sensor for n robots: `reading["x"]` is a column or a bulk array."""
+
+    def __init__(self, layout: Columns, n: int, bulk: dict[str, tuple[int, ...]]) -> None:
+        self.table = table(layout, n)
+        self.arrays = {name: np.zeros((n, *shape)) for name, shape in bulk.items()}
+        self.stamp: Array = self.table["stamp"]
+        self.fresh: Array = self.table["fresh"]
+
+    def __getitem__(self, column: str) -> Array:
+        return self.arrays[column] if column in self.arrays else self.table[column]
+
+    def forget(self, rows: Rows) -> None:
+        """Nothing has arrived yet for these rows."""
+        self.table[rows] = np.zeros((), self.table.dtype)
+        self.stamp[rows] = np.nan
+        for array in self.arrays.values():
+            array[rows] = 0.0

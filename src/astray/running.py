@@ -1,0 +1,147 @@
+"""One run from the command line: load, watch, write, tell."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from astray import kernel
+from astray.errors import AstrayError, WrongInput
+from astray.events import read_events
+from astray.loading import load
+from astray.observers.folder import check_folder, write_folder
+from astray.observers.log import Log
+from astray.observers.summary import summary
+from astray.sim import Sim
+
+LOG_PERIOD = 0.1  # s, unless asked for otherwise
+
+
+def run_scenario(
+    scenario: str,
+    *,
+    overrides: Sequence[str] = (),
+    seed: int | None = None,
+    worlds: int = 1,
+    threads: int = 1,
+    duration: float | None = None,
+    speed: float | None = None,
+    log: float | None = None,
+    events: Path | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    save: Path | None = None,
+    quiet: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Run a scenario as the command line asks."""
+    tell = Console(stderr=True, quiet=quiet)
+    if out is not None:
+        check_folder(out, overwrite)
+    if kernel.is_cold():
+        tell.print("Compiling kernels: this takes some seconds, once.")
+    sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
+    if events is not None:
+        sim.replay(_read(events))
+    seconds = sim.scenario.duration if duration is None else duration
+    period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
+    started = time.perf_counter()
+    wanted = period if out is not None else None
+    series = _watch(sim, seconds, wanted, speed, tell)
+    wall = time.perf_counter() - started
+    if out is not None and series is not None:
+        write_folder(sim, series, out, overwrite)
+    if save is not None:
+        sim.save(save)
+    if as_json:
+        print(json.dumps(summary(sim)))
+    elif not quiet:
+        _print_summary(sim, wall, out)
+    if sim.pace.stopped:
+        raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
+
+
+def _read(events: Path) -> Any:
+    try:
+        return read_events(events)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise WrongInput(f"{events}: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def _watch(
+    sim: Sim, seconds: float, log: float | None, speed: float | None, tell: Console
+) -> Log | None:
+    """Run with a progress bar; the first Ctrl-C ends the run in good order, the second at once."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[factor]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=tell, transient=True) as bar:
+        task = bar.add_task(sim.scenario.name, total=seconds, factor="")
+
+        def progress(done: float) -> None:
+            bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
+
+        with _stopping(sim):
+            if log is None:
+                sim.run(seconds, speed=speed, progress=progress)
+                return None
+            return sim.run(seconds, log=log, speed=speed, progress=progress)
+
+
+class _stopping:  # noqa: N801 - reads as a phrase after with
+    def __init__(self, sim: Sim) -> None:
+        self.sim = sim
+
+    def __enter__(self) -> None:
+        self.before: Callable[[int, FrameType | None], Any] | int | None = None
+        try:
+            self.before = signal.signal(signal.SIGINT, self._stop)
+        except ValueError:  # not the main thread: whoever owns that one handles Ctrl-C
+            return
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self.sim.pace.stopped:
+            raise KeyboardInterrupt
+        self.sim.pace.stop()
+
+    def __exit__(self, *problem: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+def _print_summary(sim: Sim, wall: float, out: Path | None) -> None:
+    console = Console()
+    found = summary(sim)
+    worlds = f" in {found['worlds']} worlds" if found["worlds"] > 1 else ""
+    table = Table(title=f"{found['scenario']}: {found['time']:g} s{worlds}, seed {found['seed']}")
+    for heading in ("robot", "believes", "metric"):
+        table.add_column(heading)
+    for heading in ("rms", "most", "at the end"):
+        table.add_column(heading, justify="right")
+    for name, group in found["robots"].items():
+        _add_rows(table, name, group)
+    console.print(table)
+    console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
+    if out is not None:
+        console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
+
+
+def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:
+    who = {"belief": group["estimator"] or "the truth"}
+    if not group["metrics"]:
+        for subject, apart in group["apart_at_the_end"].items():
+            table.add_row(name, who.get(subject, subject), "apart", "", "", f"{apart:.4g} m")
+    for metric, subjects in group["metrics"].items():
+        for subject, values in subjects.items():
+            if values["values"]:
+                cells = [f"{values[key]:.4g} {values['unit']}" for key in ("rms", "most", "last")]
+            else:
+                cells = ["", "", "never measured"]
+            table.add_row(name, who.get(subject, subject), metric, *cells)

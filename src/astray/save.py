@@ -1,0 +1,113 @@
+"""Saved runs: the arrays of a simulation and what it was built from, in one file.
+
+The file is a NumPy archive. It is written beside its goal and moved there when it is whole, so
+that a full disk or a kill leaves either the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from astray import __version__
+from astray.errors import SavedError, ScenarioError
+from astray.events import Event
+from astray.scenario.load import load_scenario
+from astray.sim import Sim
+from astray.table import Array
+
+FORMAT = 1
+
+
+def _arrays(sim: Sim) -> dict[str, Array]:
+    found = {"clock": sim.clock, "lives": sim.lives}
+    for name, group in sim.robots.items():
+        found |= {f"{name}/{key}": array for key, array in group.memories().items()}
+    return found
+
+
+def digest(sim: Sim) -> str:
+    """A digest of every column of every table; padding between columns is not state."""
+    made = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(_arrays(sim).items()):
+        made.update(name.encode())
+        for column in array.dtype.names or (None,):
+            made.update(np.ascontiguousarray(array if column is None else array[column]).tobytes())
+    return made.hexdigest()
+
+
+def save(sim: Sim, file: str | os.PathLike[str]) -> None:
+    """Write the whole state of a simulation to a file."""
+    about = {
+        "format": FORMAT,
+        "astray": __version__,
+        "scenario": sim.scenario.effective,
+        "seed": sim.seed,
+        "steps": sim.steps,
+        "worlds": sim.worlds.tolist(),
+        "keep_events": sim.agenda.keep,
+        "events": [event.to_json() for event in sim.agenda.log],
+        "waiting": [event.to_json() for event in sim.agenda.waiting()],
+    }
+    raw: dict[str, Any] = {name: _bytes(array) for name, array in _arrays(sim).items()}
+    goal = Path(file)
+    part = goal.with_name(goal.name + ".part")
+    try:
+        with part.open("wb") as stream:
+            np.savez(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(goal)
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        raise SavedError(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+
+
+def _bytes(array: Array) -> Array:
+    return np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
+
+
+def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
+    """Load a saved run; it goes on as if it had never stopped."""
+    path = Path(file)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            about = json.loads(archive["about"].tobytes())
+            raw = {name: archive[name] for name in archive.files if name != "about"}
+    except FileNotFoundError:
+        raise SavedError(f"{path}: no such file") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as problem:
+        raise SavedError(f"{path}: not a saved run: {problem}") from None
+    if about.get("format") != FORMAT:
+        raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
+    return _rebuild(path, about, raw, threads)
+
+
+def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: int) -> Sim:
+    try:
+        scenario = load_scenario(about["scenario"])
+    except ScenarioError as problem:
+        raise SavedError(f"{path}: its scenario no longer loads:\n{problem}") from None
+    sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
+    arrays = _arrays(sim)
+    if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
+        raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
+    for name, array in arrays.items():
+        array[...] = np.frombuffer(raw[name].tobytes(), array.dtype).reshape(array.shape)
+    sim.steps = about["steps"]
+    sim.tick = int(sim.clock[0]) if (sim.clock == sim.clock[0]).all() else None
+    for group in sim.robots.values():
+        group.tick = sim.tick
+        group.count_alive()
+        group.commanded = True
+    sim.trail.forget()
+    sim.agenda.restore(
+        map(Event.from_json, about["events"]), map(Event.from_json, about["waiting"])
+    )
+    return sim

@@ -1,0 +1,1 @@
+"""Scenarios: YAML in, a checked plan out, every fault at once."""

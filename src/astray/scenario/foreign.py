@@ -1,0 +1,81 @@
+"""Other people's plugins: Python files beside a scenario, or installed modules.
+
+A scenario file that loads Python runs Python, with all that it may do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+
+from astray.errors import Fault
+from astray.plugin import KINDS
+from astray.scenario.marks import Marked
+
+
+def load_plugins(tree: Marked, folder: Path, faults: list[Fault]) -> None:
+    """Import what a scenario lists under `plugins`; paths become absolute in the tree."""
+    listed = tree.at(("plugins",))
+    if listed is None or not isinstance(listed.value, list):
+        return
+    for k, item in enumerate(listed.value):
+        where = f"plugins[{k}]"
+        if not isinstance(item.value, str):
+            continue  # validation says so
+        before = sum(map(len, KINDS.values()))
+        path = folder / item.value
+        is_file = item.value.endswith(".py")
+        if is_file and not path.is_file():
+            faults.append(Fault(item.origin, where, f"no file {path}"))
+            continue
+        try:
+            fresh = _import_file(path.resolve()) if is_file else _import_module(item.value)
+        except Exception as problem:  # noqa: BLE001 - a stranger's code may raise anything
+            faults.append(Fault(item.origin, where, f"{item.value}{_whence(problem, path)}"))
+            continue
+        if is_file:
+            item.value = str(path.resolve())
+        if fresh and sum(map(len, KINDS.values())) == before:
+            faults.append(Fault(item.origin, where, f"{item.value} declares no new kind of plugin"))
+
+
+def _import_module(name: str) -> bool:
+    importlib.import_module(name)
+    return False
+
+
+def _import_file(path: Path) -> bool:
+    """Import a file once per content; True if it was imported for the first time."""
+    digest = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    name = f"astray_plugin_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__dict__.get("_astray_digest") == digest:
+        return False
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    module.__dict__["_astray_digest"] = digest
+    return loaded is None
+
+
+def _whence(problem: Exception, path: Path) -> str:
+    """The line of the stranger's file that raised, and what it said."""
+    lines = [
+        f.lineno
+        for f in traceback.extract_tb(problem.__traceback__)
+        if Path(f.filename) == path.resolve()
+    ]
+    if isinstance(problem, SyntaxError):
+        lines = [problem.lineno]
+    return f"{f':{lines[-1]}' if lines else ''}: {type(problem).__name__}: {problem}"

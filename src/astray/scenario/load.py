@@ -1,0 +1,208 @@
+"""From a file to a scenario: parse, load plugins, merge, validate, and say everything at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from astray import autonomy, control, estimators, metrics, motion, sensors
+from astray.clock import common_dt, divides, nearest_rates
+from astray.errors import Fault, Origin, PluginError, ScenarioError
+from astray.plugin import KINDS, Plugin
+from astray.scenario.explain import explain, in_words
+from astray.scenario.foreign import load_plugins
+from astray.scenario.marks import Marked, mark, read_yaml, walk
+from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
+from astray.scenario.model import SLOTS, scenario_model
+from astray.scenario.plan import GroupPlan, Scenario
+from astray.scenario.write import effective
+from astray.start import Start
+from astray.table import ADDRESS, table
+
+BUNDLED = Path(__file__).resolve().parent.parent / "scenarios"
+EARLY = re.compile(r"(^|\.)(preset|plugins)$")
+BUILT_IN = (autonomy, control, estimators, metrics, motion, sensors)
+
+Source = str | Path | Mapping[str, Any]
+
+
+def bundled() -> dict[str, Path]:
+    """The scenarios that come with astray, by name."""
+    return {file.stem: file for file in sorted(BUNDLED.glob("*.yaml"))}
+
+
+def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
+    """Read a scenario from a file, a bundled name or a mapping; ScenarioError has every fault."""
+    faults: list[Fault] = []
+    tree, folder, name = _read(source, faults)
+    if tree is None:
+        raise ScenarioError(faults)
+    if not isinstance(tree.value, dict):
+        raise ScenarioError([Fault(tree.origin, "", "a scenario is a mapping of keys to values")])
+    # A preset is chosen before it is merged, everything else is set after.
+    numbered = dict(enumerate(overrides, 1))
+    early = {k: o for k, o in numbered.items() if EARLY.search(o.partition("=")[0])}
+    tree = with_overrides(tree, early, faults)
+    load_plugins(tree, folder, faults)
+    tree = with_presets(tree, folder, faults)
+    tree = with_overrides(tree, {k: o for k, o in numbered.items() if k not in early}, faults)
+    _check_names(tree, faults)
+    dt = _choose_dt(tree, faults)
+    model = _validate(tree, faults)
+    if model is None or faults:
+        raise ScenarioError(faults)
+    scenario = _plan(model, name, dt)
+    _check_robots(scenario, tree, faults)
+    if faults:
+        raise ScenarioError(faults)
+    return scenario
+
+
+def _read(source: Source, faults: list[Fault]) -> tuple[Marked | None, Path, str]:
+    if isinstance(source, Mapping):
+        return mark(source, "scenario"), Path.cwd(), "scenario"
+    known = bundled()
+    path = known.get(str(source), Path(source))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        faults.append(Fault(Origin(str(path)), "", "not a text file in UTF-8"))
+    except IsADirectoryError:
+        faults.append(Fault(Origin(str(path)), "", "a folder, not a file"))
+    except OSError as problem:
+        hint = suggest(str(source), known)
+        if isinstance(problem, FileNotFoundError):
+            names = f"; bundled scenarios: {', '.join(known)}"
+            message = f"no such file, and no bundled scenario of that name{hint}{names}"
+        else:
+            message = problem.strerror or str(problem)
+        faults.append(Fault(Origin(str(path)), "", message))
+    else:
+        return read_yaml(text, str(path), faults), path.resolve().parent, path.stem
+    return None, Path.cwd(), ""
+
+
+def _validate(tree: Marked, faults: list[Fault]) -> BaseModel | None:
+    try:
+        return scenario_model().model_validate(tree.plain())
+    except ValidationError as problem:
+        faults.extend(explain(error, tree) for error in problem.errors(include_url=False))
+        return None
+
+
+def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
+    """The dt that is given, with every rate checked against it, or else the one that fits all."""
+    rates = {
+        path: item
+        for path, item in walk(tree)
+        if path and path[-1] == "rate" and _is_positive(item.value)
+    }
+    fitting = common_dt(item.value for item in rates.values())
+    given = tree.at(("dt",))
+    if given is None or not _is_positive(given.value):
+        if fitting is None:
+            for path, item in rates.items():
+                message = (
+                    f"no tick of a microsecond or more fits {item.value} Hz and the other rates"
+                )
+                faults.append(Fault(item.origin, in_words(path), message))
+        return fitting or 0.01
+    dt = float(given.value)
+    for path, item in rates.items():
+        if not divides(item.value, dt):
+            near = " or ".join(f"{rate:g}" for rate in nearest_rates(item.value, dt))
+            largest = "" if fitting is None else f"; dt: {fitting:g} would fit all rates"
+            message = (
+                f"{item.value:g} Hz does not divide the {1 / dt:g} ticks per second of dt: {dt:g}; "
+                f"the nearest that do are {near} Hz{largest}"
+            )
+            faults.append(Fault(item.origin, in_words(path), message))
+    return dt
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e9
+
+
+def _check_names(tree: Marked, faults: list[Fault]) -> None:
+    """Names must differ within a list, and a preset's name must not be needed twice."""
+    for path, item in walk(tree):
+        if not path or path[-1] not in ("robots", "sensors", "rivals", "metrics"):
+            continue
+        seen: set[str] = set()
+        for k, entry in enumerate(item.value if isinstance(item.value, list) else ()):
+            name = name_of(entry)
+            if name and name in seen:
+                origin = (entry.at(("name",)) or entry.at(("kind",)) or entry).origin
+                where = in_words((*path, k))
+                faults.append(Fault(origin, where, f"the name {name!r} is taken; give it another"))
+            seen.add(name)
+    robots = tree.at(("robots",))
+    for k, robot in enumerate(robots.value if robots and isinstance(robots.value, list) else ()):
+        if (rivals := robot.at(("rivals",))) and not robot.at(("estimator",)):
+            message = "rivals need an estimator to rival: without one the robot believes the truth"
+            faults.append(Fault(rivals.origin, in_words(("robots", k, "rivals")), message))
+
+
+def _plugin(model: BaseModel, family: str) -> Any:
+    values = dict(model)
+    return KINDS[family][values.pop("kind")](**values)
+
+
+def _plan(model: BaseModel, name: str, dt: float) -> Scenario:
+    data: Any = model
+    groups = []
+    for robot in data.robots:
+        parts = {
+            slot: _plugin(getattr(robot, slot), slot) for slot in ("motion", "control", "autonomy")
+        }
+        groups.append(
+            GroupPlan(
+                name=robot.name,
+                count=robot.count,
+                capacity=max(robot.count, robot.capacity or 0),
+                start=Start(**dict(robot.start)),
+                sensors=[_plugin(s, "sensor") for s in robot.sensors],
+                estimator=_plugin(robot.estimator, "estimator") if robot.estimator else None,
+                rivals=[_plugin(r, "estimator") for r in robot.rivals],
+                **parts,
+            )
+        )
+    scenario = Scenario(
+        name=data.name or name,
+        dt=dt,
+        duration=data.duration,
+        seed=data.seed,
+        robots=groups,
+        metrics=[_plugin(m, "metric") for m in data.metrics],
+        effective={},
+    )
+    scenario.effective = effective(scenario, data.plugins)
+    return scenario
+
+
+def _check_robots(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:
+    """Attach every plugin once, so that a robot that lacks something is refused here."""
+    for k, plan in enumerate(scenario.robots):
+        sheets = {"motion": plan.motion.sheet(), **{s.name: s.sheet() for s in plan.sensors}}
+        for slot in SLOTS:
+            held = getattr(plan, slot, None)
+            for j, plugin in enumerate(held if isinstance(held, list) else [held] if held else []):
+                path = ("robots", k, slot, j) if isinstance(held, list) else ("robots", k, slot)
+                problem = _attach_problem(plugin, sheets, scenario.dt)
+                if problem:
+                    faults.append(Fault(tree.nearest(path), in_words(path), problem))
+
+
+def _attach_problem(plugin: Plugin, sheets: Any, dt: float) -> str:
+    try:
+        plugin.attach(table(ADDRESS, 1), sheets, dt, 0, "")
+    except PluginError as problem:
+        return str(problem)
+    except Exception as problem:  # noqa: BLE001 - a stranger's code may raise anything
+        return f"{plugin.kind} cannot be prepared: {type(problem).__name__}: {problem}"
+    return ""

@@ -1,0 +1,42 @@
+"""A scenario that was found right: what a simulation is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from astray.autonomy import Remote
+from astray.control import Servo
+from astray.motion import Differential
+from astray.plugin import Autonomy, Control, Estimator, Metric, Motion, Sensor
+from astray.start import Start
+
+
+@dataclass(kw_only=True)
+class GroupPlan:
+    """Equal robots, as a scenario asks for them."""
+
+    name: str
+    count: int = 1
+    capacity: int = 1
+    start: Start = field(default_factory=Start)
+    motion: Motion = field(default_factory=Differential)
+    control: Control = field(default_factory=Servo)
+    autonomy: Autonomy = field(default_factory=Remote)
+    sensors: list[Sensor] = field(default_factory=list)
+    estimator: Estimator | None = None
+    rivals: list[Estimator] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class Scenario:
+    """A whole scenario: robots, judges, and time."""
+
+    name: str
+    dt: float
+    duration: float
+    seed: int
+    robots: list[GroupPlan]
+    metrics: list[Metric]
+    effective: dict[str, Any]
+    """The scenario with every preset, override and default written out."""

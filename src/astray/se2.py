@@ -1,0 +1,75 @@
+"""Planar poses: (x, y, yaw) in the map frame, composed on the right.
+
+A twist (u, v, w) held for unit time moves a body along a circular arc. With h = w / 2 and
+sinc(h) = sin(h) / h the arc's chord is exactly sinc(h) · Rot(h) · (u, v): no case for straight
+lines, no cancellation, one sine and one cosine.
+"""
+
+from __future__ import annotations
+
+from astray.kernel import kernel
+from astray.maths import atan2, sincos, wrap
+
+STRAIGHT = 1e-4  # rad; below it sin(h)/h equals 1 − h²/6 to the last digit
+
+Pose = tuple[float, float, float]
+
+
+@kernel
+def sinc(h: float) -> float:
+    """sin(h) / h, 1 at 0."""
+    if abs(h) < STRAIGHT:
+        return 1.0 - h * h / 6.0
+    return sincos(h)[0] / h
+
+
+@kernel
+def compose(a: Pose, b: Pose) -> Pose:
+    """The pose b, given in the frame of a, in the frame that a is given in."""
+    s, c = sincos(a[2])
+    return a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1], wrap(a[2] + b[2])
+
+
+@kernel
+def inverse(a: Pose) -> Pose:
+    """The pose that undoes a."""
+    s, c = sincos(a[2])
+    return -c * a[0] - s * a[1], s * a[0] - c * a[1], wrap(-a[2])
+
+
+@kernel
+def between(a: Pose, b: Pose) -> Pose:
+    """The pose b as seen from a."""
+    s, c = sincos(a[2])
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    return c * dx + s * dy, -s * dx + c * dy, wrap(b[2] - a[2])
+
+
+@kernel
+def arc(a: Pose, u: float, v: float, w: float) -> Pose:
+    """The pose reached from a along the arc of the body-frame displacement (u, v) and turn w."""
+    h = 0.5 * w
+    s, c = sincos(a[2] + h)
+    k = sinc(h)
+    return a[0] + k * (c * u - s * v), a[1] + k * (s * u + c * v), wrap(a[2] + w)
+
+
+@kernel
+def exp(u: float, v: float, w: float) -> Pose:
+    """The pose reached from the origin along the arc (u, v, w)."""
+    return arc((0.0, 0.0, 0.0), u, v, w)
+
+
+@kernel
+def log(a: Pose) -> Pose:
+    """The arc (u, v, w) with |w| ≤ π that leads from the origin to a."""
+    h = 0.5 * a[2]
+    s, c = sincos(h)
+    k = 1.0 / sinc(h)
+    return k * (c * a[0] + s * a[1]), k * (-s * a[0] + c * a[1]), a[2]
+
+
+@kernel
+def bearing(a: Pose, x: float, y: float) -> float:
+    """Direction of the point (x, y) as seen from a, in (−π, π]."""
+    return wrap(atan2(y - a[1], x - a[0]) - a[2])

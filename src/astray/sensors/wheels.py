@@ -1,0 +1,105 @@
+"""Wheel encoders, wrong as real ones are: in the wheels, not in the reading.
+
+The wheels of the truth have turned by φ. With the mean m and half the difference h of a left and
+a right wheel, and the relative errors e of their radii and b of the baseline, which no datasheet
+knows,
+
+    left = (m − h (1 + b)) / (1 + e_left)        right = (m + h (1 + b)) / (1 + e_right)
+
+A wheel slips: it turns by a share `slip` more than it rolls, and at random, so that the error of
+the distance grows with the root of the distance, `slip_density` metres per root metre. That is a
+density over the way, not over time: neither dt nor the rate of the sensor changes what comes out.
+
+The cumulative angle is then counted in whole ticks of the encoder; rounding never adds up.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from astray.errors import PluginError
+from astray.kernel import kernel
+from astray.maths import TAU
+from astray.noise import normal_pair
+from astray.plugin import NonNegative, Scene, Sensor, Sheets
+from astray.reading import Reading
+from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
+
+MEMORY = columns(
+    Column("wheels", "", "i8"),
+    "radius m",
+    "baseline_error",
+    Column("radius_error", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("rolled", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("slipped", "rad", "f8", (WHEELS_PER_ROBOT,)),
+)
+"""What is true of one robot's wheels, and how far they have rolled and slipped so far."""
+
+
+@kernel
+def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
+    """Read the encoders of one robot."""
+    elapsed = s.stamp - o.stamp
+    left, right = 0.0, 0.0
+    for side in range(0, m.wheels, 2):
+        mean = 0.5 * (s.wheel[side] + s.wheel[side + 1])
+        half = 0.5 * (s.wheel[side + 1] - s.wheel[side]) * (1.0 + m.baseline_error)
+        if p.slip_density > 0.0:
+            left, right = normal_pair(s, key, side // 2)
+        for k in range(side, side + 2):
+            turned = mean - half if k == side else mean + half
+            turned = turned / (1.0 + m.radius_error[k]) * (1.0 + p.slip)
+            way = abs(turned - m.rolled[k]) * m.radius
+            random = left if k == side else right
+            m.slipped[k] += p.slip_density * math.sqrt(way) * random / m.radius
+            m.rolled[k] = turned
+            angle = turned + m.slipped[k]
+            if p.ticks > 0:
+                count = math.floor(angle * p.ticks / TAU)
+                angle = count * TAU / p.ticks
+                o.count[k] = count
+            o.rate[k] = (angle - o.angle[k]) / elapsed if elapsed > 0.0 else 0.0
+            o.angle[k] = angle
+    o.steer = s.steer
+
+
+@kernel
+def sense_all(
+    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, key: np.uint64
+) -> None:
+    """Read the encoders of these rows."""
+    for i in rows:
+        sense(out[i], memory[i], params[i], truth[i], key)
+
+
+class Wheels(Sensor, kind="wheels"):
+    """Wheel encoders with errors of radius and baseline, slip and quantisation."""
+
+    measures = WHEELS
+    remembers = MEMORY
+    ticks: int = 2048  # per turn of the wheel; 0 for no quantisation
+    radius_sd: NonNegative = 0.0  # relative; each wheel's own error, drawn once per life
+    baseline_sd: NonNegative = 0.0  # relative; drawn once per life
+    slip: float = 0.0  # share by which a wheel turns more than it rolls
+    slip_density: NonNegative = 0.0  # m/√m; random slip over the way
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Refuse a robot that has no wheels."""
+        self.body = sheets["motion"]
+        if not self.body.wheels:
+            raise PluginError(f"a robot that moves as {self.body.kind!r} has no wheels")
+
+    def reset(self, rows: Rows) -> None:
+        """Draw what is wrong with these wheels."""
+        self.memory["wheels"][rows] = self.body.wheels
+        self.memory["radius"][rows] = self.body["radius"]
+        errors = self.lifelong_normals(rows, WHEELS_PER_ROBOT + 1)
+        radius_sd, baseline_sd = self.params["radius_sd"][rows], self.params["baseline_sd"][rows]
+        self.memory["radius_error"][rows] = radius_sd[:, None] * errors[:, :WHEELS_PER_ROBOT]
+        self.memory["baseline_error"][rows] = baseline_sd * errors[:, WHEELS_PER_ROBOT]
+
+    def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Read the encoders of these rows."""
+        sense_all(out.table, self.memory, self.params, scene.truth, rows, self.key)

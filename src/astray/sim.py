@@ -1,0 +1,360 @@
+"""A simulation is a few tables and one tick. Read this first.
+
+A tick is five verbs over the tables of every group of robots: decide, move, sense, estimate,
+observe. Ticks at which nobody is due are moved in one stretch; how a run is cut into stretches
+never changes a byte of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+import numpy as np
+
+from astray import effects
+from astray.blame import blame
+from astray.errors import LockstepTimeout, WrongInput
+from astray.events import Agenda, Event
+from astray.group import Group
+from astray.observers.log import Log, Logger
+from astray.observers.trail import Trail
+from astray.pace import Pace
+from astray.scenario.plan import Scenario
+from astray.table import STATE, Array, Table, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LONGEST = 1_000_000  # ticks in one stretch, so that a run can still be watched and stopped
+PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
+TELL = 0.1  # s of real time between two words of progress
+Worlds = int | range | Sequence[int]
+Progress = Callable[[float], None]
+
+
+class Observer(Protocol):
+    """Whoever watches a run: called after the ticks it asks for, and changes nothing."""
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on that it wants to see."""
+        ...
+
+    def observe(self, sim: Sim) -> None:
+        """Look."""
+        ...
+
+
+class Sim:
+    """A scenario in one or many independent worlds, as a batch of rows."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        worlds: Worlds = 1,
+        seed: int | None = None,
+        threads: int = 1,
+        keep_events: bool = True,
+    ) -> None:
+        self.scenario = scenario
+        self.dt = scenario.dt
+        self.seed = scenario.seed if seed is None else seed
+        self.worlds = np.array(range(worlds) if isinstance(worlds, int) else worlds, np.int64)
+        if not len(self.worlds) or len(set(self.worlds.tolist())) < len(self.worlds):
+            raise WrongInput("worlds must be one or more different numbers")
+        if self.worlds.min() < 0 or self.worlds.max() >= 2**31:
+            raise WrongInput("worlds are numbered from 0 to 2147483647")
+        self.clock: Array = np.zeros(len(self.worlds), np.int64)
+        self.lives: Array = np.zeros(len(self.worlds), np.int64)
+        self.tick: int | None = 0  # of every world; None while their clocks differ
+        self.steps = 0  # ticks since loading, which no reset of single worlds sets back
+        self.agenda = Agenda(keep_events)
+        self.pace = Pace()
+        self.observers: list[Observer] = []
+        self.spent = [0] * len(PHASES)  # ns
+        self._build(max(1, threads))
+        self.trail = Trail(self)
+        self.observers.append(self.trail)
+        self.restart(np.arange(len(self.worlds)), 0)
+
+    def _build(self, threads: int) -> None:
+        plans = self.scenario.robots
+        self.truth = table(STATE, sum(p.capacity for p in plans) * len(self.worlds))
+        self.robots: dict[str, Group] = {}
+        pool = ThreadPoolExecutor(threads, "astray") if threads > 1 else None
+        first = 0
+        for plan in plans:
+            rows = slice(first, first + plan.capacity * len(self.worlds))
+            first = rows.stop
+            group = Group(plan, self.truth[rows], self.truth, self.worlds, self.dt, self.seed)
+            group.judge_by(self.scenario.metrics)
+            group.post, group.pool, group.threads = self.post, pool, threads
+            self.robots[plan.name] = group
+        self._groups = list(self.robots.values())
+        self._in_lockstep = [group for group in self._groups if group.lockstep]
+        self._every_tick = any(group.every_tick for group in self._groups)
+        self._ticks, self._stamps = self.truth["tick"], self.truth["stamp"]  # views, looked up once
+
+    # Time.
+
+    @property
+    def time(self) -> float:
+        """The time of the first world, s."""
+        return float(self.clock[0] * self.dt)
+
+    @property
+    def belief(self) -> Table:
+        """What all robots believe, a copy with the rows and columns of `truth`."""
+        return np.concatenate([group.belief for group in self._groups])
+
+    def step(self, ticks: int = 1) -> None:
+        """Advance by some ticks."""
+        end = self.steps + ticks
+        try:
+            while self.steps < end:
+                self._stretch(end - self.steps)
+        except Exception as problem:
+            raise blame(problem, self.time) from problem
+
+    def ticks(self, seconds: float) -> Iterator[float]:
+        """Advance tick by tick, giving the time after each: a loop to drive robots in."""
+        for _ in range(self._ticks_in(seconds)):
+            self.step()
+            yield self.time
+
+    @overload
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: None = None,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> None: ...
+    @overload
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: float,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> Log: ...
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: float | None = None,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> Log | None:
+        """Run for simulated seconds (the scenario's duration), as fast as possible or at a speed.
+
+        With `log` the tables are kept every so many seconds and returned as time series.
+        `progress` is told the simulated seconds done, some ten times per second.
+        """
+        start, told = self.steps, 0.0
+        end = self.steps + self._ticks_in(self.scenario.duration if seconds is None else seconds)
+        logger = Logger(self, log) if log is not None else None
+        watching = [*self.observers, logger] if logger else self.observers
+        before, self.observers = self.observers, watching
+        if speed is not None:
+            self.pace.set_speed(speed)
+        self.pace.begin(self.steps * self.dt)
+        try:
+            while self.steps < end:
+                most = self.pace.ticks(self.steps * self.dt, self.dt, end - self.steps)
+                if not most:
+                    break
+                self._stretch(most)
+                if progress and (wall := time.monotonic()) - told > TELL:
+                    told = wall
+                    progress((self.steps - start) * self.dt)
+        except Exception as problem:
+            raise blame(problem, self.time) from problem
+        finally:
+            self.observers = before
+        return logger.log() if logger else None
+
+    def _ticks_in(self, seconds: float) -> int:
+        ticks = round(seconds / self.dt)
+        if not ticks >= 0:
+            raise WrongInput(f"{seconds} s is not a length of time")
+        return ticks
+
+    # The tick.
+
+    def _stretch(self, most: int) -> None:
+        """Advance to where something is next due, at most some ticks."""
+        clock, spent = time.perf_counter_ns, self.spent
+        t0 = clock()
+        self._admit()
+        self._await_commands()
+        t1 = clock()
+        for group in self._groups:
+            group.decide()
+        t2 = clock()
+        steps = self._until_due(most)
+        for group in self._groups:
+            group.move(steps)
+        self._advance(steps)
+        t3 = clock()
+        for group in self._groups:
+            group.sense(group.due)
+        t4 = clock()
+        for group in self._groups:
+            group.estimate()
+        t5 = clock()
+        for group in self._groups:
+            group.judge(group.due)
+        t6 = clock()
+        for observer in self.observers:
+            if observer.next_due(self.steps) == self.steps:
+                observer.observe(self)
+        spent[0] += t1 - t0
+        spent[1] += t2 - t1
+        spent[2] += t3 - t2
+        spent[3] += t4 - t3
+        spent[4] += t5 - t4
+        spent[5] += t6 - t5
+        spent[6] += clock() - t6
+
+    def _until_due(self, most: int) -> int:
+        """How many ticks can be moved in one go."""
+        if self.tick is None or most == 1 or self._every_tick:
+            return 1
+        steps = min(most, LONGEST)
+        for group in self._groups:
+            steps = min(steps, group.next_due(self.tick + 1) - self.tick)
+            if steps == 1:
+                return 1
+        for observer in self.observers:
+            steps = min(steps, observer.next_due(self.steps + 1) - self.steps)
+        event = self.agenda.next_step()
+        if event is not None:
+            steps = min(steps, event - self.steps)
+        for group in self._in_lockstep:
+            heard = group.newest_command()
+            if heard is not None:
+                steps = min(steps, heard + group.lockstep - self.tick)
+        return max(1, steps)
+
+    def _advance(self, steps: int) -> None:
+        """Turn every world's clock, and the stamp of every row."""
+        self.steps += steps
+        if self.tick is None:
+            self.clock += steps
+            for group in self._groups:
+                group.ticks += steps
+                group.time[:] = group.ticks * self.dt
+                group.truth["tick"] = group.ticks
+                group.truth["stamp"] = group.time
+            return
+        self.tick += steps
+        now = self.tick * self.dt
+        self.clock.fill(self.tick)
+        self._ticks.fill(self.tick)
+        self._stamps.fill(now)
+        for group in self._groups:
+            group.tick = self.tick
+            group.ticks.fill(self.tick)
+            group.time.fill(now)
+
+    # Events.
+
+    def post(self, event: Event) -> None:
+        """Let something happen at the start of the next tick: the one way in. Safe for threads."""
+        effects.check(self, event)
+        self.agenda.post(event)
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened so far; with scenario and seed it makes up the run."""
+        return self.agenda.log
+
+    def replay(self, events: Sequence[Event]) -> None:
+        """Post the events of another run, each at its own step."""
+        for event in events:
+            self.post(event)
+
+    def _admit(self) -> None:
+        for event in self.agenda.due(self.steps):
+            effects.apply(self, event)
+
+    def _await_commands(self) -> None:
+        """Wait while a group in lockstep has run as far ahead of its commands as it may."""
+        for group in self._in_lockstep:
+            deadline = time.monotonic() + getattr(group.autonomy, "patience", 0.0)
+            while (heard := group.newest_command()) is not None and not self.pace.stopped:
+                if self.tick is None or self.tick < heard + group.lockstep:
+                    break
+                with self.agenda.arrived:
+                    if self.agenda.next_step() != -1:
+                        self.agenda.arrived.wait(0.1)
+                self._admit()
+                if time.monotonic() > deadline:
+                    raise LockstepTimeout(
+                        f"{group.name!r} is in lockstep and no command came for "
+                        f"{group.autonomy.patience:g} s"
+                    )
+
+    def reset(
+        self, worlds: Any = None, *, life: int | None = None, seed: int | None = None
+    ) -> None:
+        """Start over: everything as loaded, or the next life of some worlds (ids, or a mask)."""
+        if seed is not None:
+            self.seed = seed
+            self._build(self._groups[0].threads)
+        if worlds is None and life is None:
+            self.agenda.clear()
+            self.steps = 0
+            self.trail.forget()
+            self.restart(np.arange(len(self.worlds)), 0)
+            return
+        if worlds is not None:
+            which = np.asarray(worlds)
+            which = self.worlds[which] if which.dtype == bool else np.atleast_1d(which)
+        chosen = None if worlds is None else tuple(int(w) for w in which)
+        self.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
+        self._admit()
+
+    def restart(self, worlds: Array, life: int | None) -> None:
+        """Begin a life of the worlds at these indices: the next one, or the one that is named."""
+        self.lives[worlds] = self.lives[worlds] + 1 if life is None else life
+        self.clock[worlds] = 0
+        self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
+        for group in self._groups:
+            group.tick = self.tick
+            rows = np.flatnonzero(np.isin(group.world_of_row, worlds))
+            group.truth["alive"][rows] = False
+            group.starts[rows] = 0
+            first = rows[group.address["robot"][rows] < group.plan.count]
+            at = group.world_of_row[first]
+            group.begin(first, self.lives[at], self.clock[at])
+
+    # What became of it.
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the whole state to a file, from which `astray.resume` goes on bit for bit."""
+        from astray.save import save
+
+        save(self, file)
+
+    def digest(self) -> str:
+        """A digest of every byte of state: equal for equal runs."""
+        from astray.save import digest
+
+        return digest(self)
+
+    def plot(self) -> Figure:
+        """Where the robots were and where they believed to be, as a matplotlib figure."""
+        from astray.view.plot import plot_paths
+
+        return plot_paths(self.trail.paths())
+
+    def profile(self) -> dict[str, float]:
+        """Seconds spent in each phase of the tick so far."""
+        return {phase: ns * 1e-9 for phase, ns in zip(PHASES, self.spent, strict=True)}

@@ -1,0 +1,146 @@
+"""What a row holds: everything that flows is a table, one row per robot, named columns, SI units.
+
+Tables are NumPy arrays of records, so kernels read `s.yaw` and users read `truth["yaw"]`. Poses are
+in the map frame, velocities and accelerations in the body frame (x forward, y left), angles in
+rad, counter-clockwise, yaw in (−π, π].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Table: TypeAlias = npt.NDArray[Any]  # of records
+Rows: TypeAlias = npt.NDArray[np.int64]
+Row: TypeAlias = Any  # one record: its columns are attributes
+Columns: TypeAlias = np.dtype[Any]
+
+WHEELS_PER_ROBOT = (
+    4  # front left, front right, rear left, rear right; two-wheelers use the first two
+)
+
+
+class Column(NamedTuple):
+    """One named value of a row."""
+
+    name: str
+    unit: str = ""
+    type: Any = "f8"
+    shape: tuple[int, ...] = ()
+
+
+_about: dict[Columns, Mapping[str, Column]] = {}
+
+
+def columns(*parts: Column | str | Columns) -> Columns:
+    """The layout of a table; "name unit" is a float column, a layout is taken over whole."""
+    flat: list[Column] = []
+    for part in parts:
+        if isinstance(part, str):
+            name, _, unit = part.partition(" ")
+            flat.append(Column(name, unit))
+        elif isinstance(part, Column):
+            flat.append(part)
+        else:
+            flat.extend(about(part).values())
+    layout = np.dtype((np.record, np.dtype([(c.name, c.type, c.shape) for c in flat], align=True)))
+    _about[layout] = {c.name: c for c in flat}
+    return layout
+
+
+def about(layout: Columns) -> Mapping[str, Column]:
+    """The columns of a layout by name, with their units."""
+    return _about[layout]
+
+
+def table(layout: Columns, n: int, fill: float = 0.0) -> Table:
+    """A table of n rows; `fill` goes to the float columns, all else is zero."""
+    made = np.zeros(n, layout)
+    if fill != 0.0:
+        for name in layout.names or ():
+            if made[name].dtype.kind == "f":
+                made[name] = fill
+    return made
+
+
+WHO = columns(
+    Column("world", "", "i4"),
+    Column("robot", "", "i4"),
+    Column("life", "", "i4"),
+)
+"""Which robot a row is: its world, its number in its group and world, and which start this is."""
+
+ADDRESS = columns(Column("tick", "", "i8"), WHO)
+"""Who asks for noise, and when."""
+
+# ADDRESS is no prefix of STATE on purpose: numba would take a state for an address, with a warning.
+STATE = columns(
+    WHO,
+    Column("tick", "", "i8"),
+    Column("alive", "", "?"),
+    "stamp s",
+    "x m",
+    "y m",
+    "z m",
+    "yaw rad",
+    "vx m/s",
+    "vy m/s",
+    "vz m/s",
+    "wz rad/s",
+    "ax m/s²",
+    "ay m/s²",
+    "alpha rad/s²",
+    "steer rad",
+    "steer_rate rad/s",
+    Column("wheel", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
+    Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
+)
+"""Truth and belief alike. cov is that of (x, y, yaw), zero in the truth; z and vz stay 0 there."""
+
+COMMAND = columns(
+    Column("mode", "", "i4"),
+    "stamp s",
+    "vx m/s",
+    "vy m/s",
+    "wz rad/s",
+    "curvature 1/m",
+    "distance m",
+    "heading rad",
+    "speed m/s",
+    "accel m/s²",
+    "decel m/s²",
+    "turn rad/s",
+)
+"""What autonomy asks for; the last four are limits, nan means the robot's own."""
+
+TWIST, CURVATURE, MOVE, HEADING = range(4)
+MODES = ("twist", "curvature", "move", "heading")
+LIMITS = ("speed", "accel", "decel", "turn")
+STOP = table(COMMAND, 1)
+for _limit in LIMITS:
+    STOP[_limit] = np.nan
+STOP.setflags(write=False)
+"""The command of a robot that was told nothing, (1,)."""
+
+DRIVE = columns("vx m/s", "vy m/s", "wz rad/s", "curvature 1/m", "accel m/s²", "decel m/s²")
+"""What control asks of the motion; curvature is nan unless it, and not wz, is asked for."""
+
+READING = columns(Column("fresh", "", "?"), "stamp s")
+"""What every reading has: when it was taken, and whether it arrived in this very tick."""
+
+WHEELS = columns(
+    READING,
+    Column("count", "ticks", "i8", (WHEELS_PER_ROBOT,)),
+    Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
+    "steer rad",
+)
+"""Wheel encoders: cumulative counts, the angle they stand for, and its mean rate since the last."""
+
+FIX = columns(READING, "x m", "y m", Column("cov", "m²", "f8", (2, 2)))
+"""A position in the map, with the covariance that the device claims."""

@@ -1,0 +1,77 @@
+"""Paths as a picture: truth solid, beliefs dashed, and how far apart they are over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astray.observers.trail import Paths
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette: told apart by colour-blind people, too.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DASHES = ("--", ":", "-.")
+MOST_PANELS = 4  # groups that get a map of their own
+BELIEF = "#222222"
+
+
+def plot_paths(paths: Sequence[Paths]) -> Figure:
+    """Paths on the map, a panel per group, and below how far belief and truth are apart."""
+    from matplotlib.figure import Figure
+
+    shared = len(paths) > MOST_PANELS
+    columns = 1 if shared else len(paths)
+    figure = Figure(figsize=(max(7.0, 3.8 * columns), 7.0), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
+    above, below = parts
+    maps = above.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
+    over_time = below.subplots()
+    for k, group in enumerate(paths):
+        colour = COLOURS[k % len(COLOURS)]
+        axes = maps[0 if shared else k]
+        _draw_map(axes, group, colour)
+        _draw_error(over_time, group, colour)
+        axes.set(xlabel="x in m", title="" if shared else group.group)
+        axes.set_aspect("equal", adjustable="box")
+    maps[0].set_ylabel("y in m")
+    over_time.set(xlabel="time in s", ylabel="position error in m")
+    over_time.set_ylim(bottom=0.0)
+    for axes in (*maps, over_time):
+        axes.grid(alpha=0.25)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small", framealpha=0.9)
+    return figure
+
+
+def _draw_map(axes: Axes, group: Paths, colour: str) -> None:
+    faint = 1.0 if group.truth.shape[1] <= 4 else max(0.15, 4.0 / group.truth.shape[1])
+    for row in range(group.truth.shape[1]):
+        label = f"{group.group}: truth" if row == 0 else None
+        x, y = group.truth[:, row, 0], group.truth[:, row, 1]
+        axes.plot(x, y, color=colour, alpha=faint, lw=1.8, label=label)
+        axes.plot(x[0], y[0], "o", color=colour, alpha=faint, ms=4)
+        axes.plot(x[-1], y[-1], "s", color=colour, alpha=faint, ms=5)
+        for k, (who, belief) in enumerate(group.beliefs.items()):
+            label = f"{group.group}: {who}" if row == 0 else None
+            style = DASHES[k % len(DASHES)]
+            x, y = belief[:, row, 0], belief[:, row, 1]
+            axes.plot(x, y, style, color=BELIEF, alpha=faint, lw=1.1, label=label)
+            ends = np.stack([group.truth[-1, row, :2], belief[-1, row, :2]])
+            axes.plot(ends[:, 0], ends[:, 1], color="#888888", alpha=faint, lw=0.8)
+
+
+def _draw_error(axes: Axes, group: Paths, colour: str) -> None:
+    for k, (who, error) in enumerate(group.errors.items()):
+        style = DASHES[(k + 2) % len(DASHES)] if k else "-"
+        if error.shape[1] > 1:
+            axes.plot(
+                group.time, error, style, color=colour, alpha=max(0.1, 1.0 / error.shape[1]), lw=0.8
+            )
+        mean = np.sqrt((error**2).mean(axis=1))
+        label = f"{group.group}: {who}" + (" (rms)" if error.shape[1] > 1 else "")
+        axes.plot(group.time, mean, style, color=colour, lw=1.8, label=label)
