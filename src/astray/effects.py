@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.autonomy import Remote
 from astray.errors import EventError
-from astray.events import Event
+from astray.events import KINDS, Event
 from astray.group import Group
 from astray.maths import wrap
 from astray.parameters import out_of_bounds, parameters
@@ -26,6 +26,8 @@ COMMANDED = tuple(c for c in COMMAND.names or () if c not in ("mode", "stamp"))
 
 def check(sim: Sim, event: Event) -> None:
     """Refuse an event that could not take effect, while its sender still listens."""
+    if event.kind not in KINDS:
+        raise EventError(f"no event kind {event.kind!r} ({', '.join(KINDS)})")
     if event.kind == "reset":
         _worlds(sim, event)
         return

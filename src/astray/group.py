@@ -254,11 +254,10 @@ class Group:
     def judge(self, due: Due) -> None:
         """Measure the beliefs that changed, or those whose metric is due."""
         for judge in self.judges:
-            if judge.beat is not None:
-                rows = due(judge.beat)
-            else:
-                rows = self._union(self.arrivals) if self.arrivals else None
-            if rows is not None:
+            if judge.beat is None:
+                if self.arrivals:
+                    judge.judge_new(self._union(self.arrivals), self.truth, self.history)
+            elif (rows := due(judge.beat)) is not None:
                 judge.judge(rows, self.truth, self.history)
 
     def judge_believed(self, rows: Rows, belief: Table) -> None:

@@ -16,8 +16,8 @@ from astray.table import STATE, Array, Column, Row, Rows, Table, columns, table
 MOMENT = columns("stamp s", "x m", "y m", "yaw rad", "vx m/s", "vy m/s", "wz rad/s")
 """What is remembered of the truth."""
 
-STATISTICS = columns(Column("count", "", "i8"), "last", "sum", "squares", "most")
-"""A metric so far: how many values, the last, their sum, their squares' sum, the largest."""
+STATISTICS = columns(Column("count", "", "i8"), "last", "total", "squares", "most")
+"""A metric so far: how many values, the last, their sum, that of their squares, the largest."""
 
 
 @kernel
@@ -58,7 +58,7 @@ def account_all(statistics: Table, values: Array, rows: Rows) -> None:
         s, value = statistics[i], values[i]
         s.count += 1
         s.last = value
-        s.sum += value
+        s.total += value
         s.squares += value * value
         s.most = max(s.most, value)
 
@@ -91,6 +91,7 @@ class Judge:
         self.belief = belief
         self.beat = beat
         self.then = table(STATE, len(belief))
+        self.stamps, self.judged = belief["stamp"], self.then["stamp"]  # views
         self.values = np.zeros(len(belief))
         self.statistics = table(STATISTICS, len(belief))
 
@@ -100,6 +101,12 @@ class Judge:
         self.then["stamp"][rows] = np.nan
         self.values[rows] = 0.0
         self.statistics[rows] = np.zeros((), STATISTICS)
+
+    def judge_new(self, rows: Rows, truth: Table, history: History) -> None:
+        """Measure those of these rows whose belief has a new stamp, once per stamp."""
+        new = rows[self.stamps[rows] != self.judged[rows]]
+        if len(new):
+            self.judge(new, truth, history)
 
     def judge(self, rows: Rows, truth: Table, history: History) -> None:
         """Measure these rows once."""

@@ -80,9 +80,7 @@ class Pace:
                 if self.paused and not self._granted:
                     self._changed.wait()
                 elif self.paused:
-                    granted = min(self._granted, most)
-                    self._granted -= granted
-                    return granted
+                    return min(self._granted, most)
                 elif self.speed is None:
                     return most
                 else:
@@ -92,6 +90,12 @@ class Pace:
                         return min(late, most, max(1, int(BREATH * self.speed / dt)))
                     self._changed.wait(min(BREATH, dt / self.speed))
         return 0
+
+    def used(self, ticks: int) -> None:
+        """Take note of ticks that have happened: a run may stop short of what it was allowed."""
+        if self._granted:
+            with self._changed:
+                self._granted = max(0, self._granted - ticks)
 
     def _measure(self, now: float) -> None:
         wall = time.perf_counter()

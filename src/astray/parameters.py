@@ -18,7 +18,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.draw import Drawn
-from astray.table import Columns, Rows
+from astray.table import Columns, Rows, record
 
 if TYPE_CHECKING:
     from astray.plugin import Plugin
@@ -107,7 +107,7 @@ def parameter_columns(cls: type[Plugin]) -> Columns:
     kinds = {float: "f8", int: "i8", bool: "?"}
     parts = [(p.name, kinds[p.number]) for p in parameters(cls) if p.number]
     # A record needs a column to exist at all.
-    return np.dtype((np.record, np.dtype(parts or [("none", "f8")], align=True)))
+    return record(parts or [("none", "f8")])
 
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:

@@ -169,7 +169,9 @@ class Sim:
                 most = self.pace.ticks(self.steps * self.dt, self.dt, end - self.steps)
                 if not most:
                     break
+                before_stretch = self.steps
                 self._stretch(most)
+                self.pace.used(self.steps - before_stretch)
                 if progress and (wall := time.monotonic()) - told > TELL:
                     told = wall
                     progress((self.steps - start) * self.dt)

@@ -7,11 +7,13 @@ rad, counter-clockwise, yaw in (−π, π].
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from astray.errors import PluginError
 
 Array: TypeAlias = npt.NDArray[Any]
 Table: TypeAlias = npt.NDArray[Any]  # of records
@@ -47,9 +49,17 @@ def columns(*parts: Column | str | Columns) -> Columns:
             flat.append(part)
         else:
             flat.extend(about(part).values())
-    layout = np.dtype((np.record, np.dtype([(c.name, c.type, c.shape) for c in flat], align=True)))
+    layout = record([(c.name, c.type, c.shape) for c in flat])
     _about[layout] = {c.name: c for c in flat}
     return layout
+
+
+def record(parts: Sequence[tuple[Any, ...]]) -> Columns:
+    """An aligned record type; its columns are attributes of a row, so NumPy's own are refused."""
+    taken = [part[0] for part in parts if hasattr(np.void, part[0])]
+    if taken:
+        raise PluginError(f"a column cannot be called {taken[0]!r}: NumPy uses that name itself")
+    return np.dtype((np.record, np.dtype(list(parts), align=True)))
 
 
 def about(layout: Columns) -> Mapping[str, Column]:

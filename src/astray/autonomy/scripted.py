@@ -29,7 +29,7 @@ class Scripted(Autonomy, kind="scripted"):
     """Drives a list of steps one after the other, then stops or starts over."""
 
     steps: list[Step] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
-    repeat: bool = False  # start over after the last step
+    loop: bool = False  # begin again after the last step
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """Put the borders between steps on ticks."""
@@ -41,7 +41,7 @@ class Scripted(Autonomy, kind="scripted"):
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
         """Ask for the speeds of the step that these rows are in."""
         ticks = self.address["tick"][rows]
-        if self.repeat and self.borders[-1] > 0:
+        if self.loop and self.borders[-1] > 0:
             ticks = ticks % self.borders[-1]
         values = self.values[np.searchsorted(self.borders, ticks, side="right") - 1]
         command["mode"][rows] = TWIST
@@ -51,6 +51,6 @@ class Scripted(Autonomy, kind="scripted"):
     def next_due(self, tick: int) -> int:
         """The next border between two steps."""
         length = self.border_list[-1]
-        lap = tick // length * length if self.repeat and length > 0 else 0
+        lap = tick // length * length if self.loop and length > 0 else 0
         k = bisect.bisect_left(self.border_list, tick - lap)
         return lap + self.border_list[k] if k < len(self.border_list) else NEVER

@@ -60,7 +60,7 @@ def statistics(judge: Judge) -> dict[str, Any]:
         "unit": judge.metric.unit,
         "values": count,
         "rms": float(np.sqrt(found["squares"].sum() / count)),
-        "mean": float(found["sum"].sum() / count),
+        "mean": float(found["total"].sum() / count),
         "most": float(found["most"].max()),
         "last": float(found["last"].mean()),
         "last_sd": float(found["last"].std(ddof=1)) if len(found) > 1 else 0.0,

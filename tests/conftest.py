@@ -1,0 +1,55 @@
+"""Scenarios that several tests share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from astray.table import Array, Table
+
+ROVER: dict[str, Any] = {
+    "name": "rover",
+    "start": {"spread": 0.3, "yaw_spread": 0.1},
+    "motion": {"kind": "differential", "radius": {"normal": [0.1, 0.001]}},
+    "sensors": [
+        {
+            "kind": "wheels",
+            "rate": 50,
+            "radius_sd": 0.005,
+            "baseline_sd": 0.01,
+            "slip_density": 0.004,
+        }
+    ],
+    "estimator": {"kind": "odometry"},
+    "autonomy": {"kind": "waypoints", "points": [[2, 0], [2, 1], [0, 1]], "loop": True},
+}
+
+
+@pytest.fixture
+def rover() -> dict[str, Any]:
+    """One robot with everything that draws noise."""
+    return copy.deepcopy(ROVER)
+
+
+@pytest.fixture
+def scenario(rover: dict[str, Any]) -> dict[str, Any]:
+    """A scenario of one group of two such robots."""
+    return {
+        "dt": 0.01,
+        "seed": 11,
+        "robots": [{**rover, "count": 2}],
+        "metrics": [{"kind": "position_error"}],
+    }
+
+
+def same(a: Table, b: Table) -> bool:
+    """Whether two tables have the same bytes in every column."""
+    names: Any = a.dtype.names or (None,)
+    return all(_bytes(a, name) == _bytes(b, name) for name in names)
+
+
+def _bytes(table: Array, column: str | None) -> bytes:
+    return np.ascontiguousarray(table if column is None else table[column]).tobytes()

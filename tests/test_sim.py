@@ -1,0 +1,359 @@
+"""Time, events, belief: what a simulation promises to whoever drives it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import same
+
+import astray
+from astray import EventError, LockstepTimeout, PluginError, WrongInput
+
+REMOTE: dict[str, Any] = {
+    "name": "rover",
+    "sensors": [{"kind": "wheels", "ticks": 0}],
+    "estimator": {"kind": "odometry"},
+}
+
+
+def load(robot: dict[str, Any] | None = None, **more: Any) -> astray.Sim:
+    worlds = more.pop("worlds", 1)
+    return astray.load({"dt": 0.01, "robots": [robot or REMOTE], **more}, worlds=worlds)
+
+
+def test_time_is_a_whole_number_of_ticks() -> None:
+    sim = load(dt=0.1)
+    sim.step(1000)
+    assert sim.time == 1000 * 0.1
+    assert float(sim.truth["stamp"][0]) == 1000 * 0.1
+
+
+def test_a_stamp_is_the_time_of_the_state_it_labels() -> None:
+    log = load(
+        {**REMOTE, "autonomy": {"kind": "scripted", "steps": [{"lasts": 9, "vx": 1.0}]}}
+    ).run(1.0, log=0.25)
+    assert log.time.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert log["rover"].truth["stamp"][:, 0].tolist() == log.time.tolist()
+    assert float(log["rover"].truth["x"][0, 0]) == 0.0
+    # x = a t² / 2 while it accelerates at 1 m/s²: the state is that of its stamp, not a tick off
+    assert log["rover"].truth["x"][:, 0] == pytest.approx(log.time**2 / 2)
+
+
+def test_a_robot_without_an_estimator_believes_the_truth_itself() -> None:
+    sim = load({"name": "rover"})
+    rover = sim.robots["rover"]
+    assert rover.belief is rover.truth
+    rover.drive(0.5)
+    sim.run(1.0)
+    assert same(sim.belief, sim.truth)
+
+
+def test_a_robot_with_an_estimator_does_not() -> None:
+    rover = load().robots["rover"]
+    assert rover.belief is not rover.truth
+
+
+def test_belief_starts_at_the_truth() -> None:
+    sim = load({**REMOTE, "start": {"x": 3.0, "yaw": 1.0, "spread": 1.0}}, worlds=5)
+    for column in ("x", "y", "yaw"):
+        assert (sim.belief[column] == sim.truth[column]).all()
+
+
+def test_readings_come_at_their_rate_and_after_their_latency() -> None:
+    wheels = {"kind": "wheels", "rate": 10, "offset": 0.03, "latency": 0.25}
+    sim = load({**REMOTE, "sensors": [wheels]})
+    seen = []
+    for now in sim.ticks(1.0):
+        reading = sim.robots["rover"].readings["wheels"]
+        if reading.fresh[0]:
+            seen.append((now, float(reading.stamp[0])))
+    assert [s for _, s in seen] == pytest.approx([0.03, 0.13, 0.23, 0.33, 0.43, 0.53, 0.63, 0.73])
+    assert [t - s for t, s in seen] == pytest.approx([0.25] * 8)
+
+
+def test_a_late_belief_is_judged_by_the_truth_of_its_stamp() -> None:
+    robot = {**REMOTE, "sensors": [{"kind": "wheels", "ticks": 0, "latency": 0.3}]}
+    sim = load(robot, metrics=[{"kind": "position_error"}])
+    sim.robots["rover"].drive(1.0, 0.5)
+    sim.run(5.0)
+    rover = sim.robots["rover"]
+    assert float(rover.belief["stamp"][0]) == pytest.approx(4.7)
+    assert (
+        np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])[0]
+        > 0.2
+    )
+    assert rover.judges[0].statistics["most"][0] < 1e-9
+
+
+def test_the_last_tick_is_judged_too() -> None:
+    sim = load(metrics=[{"kind": "position_error"}])
+    sim.run(1.0)
+    assert sim.robots["rover"].judges[0].statistics["count"][0] == 101  # at 0.00, 0.01 … 1.00 s
+
+
+def test_place_moves_the_truth_and_believe_the_belief() -> None:
+    sim = load(worlds=3)
+    rover = sim.robots["rover"]
+    rover.place({"worlds": [1]}, x=2.0, y=1.0, yaw=np.pi)
+    rover.believe({"worlds": [2]}, x=-1.0)
+    sim.step()
+    assert rover.truth["x"].tolist() == [0.0, 2.0, 0.0]
+    assert rover.belief["x"].tolist() == [0.0, 0.0, -1.0]
+
+
+def test_events_take_effect_at_the_start_of_the_next_tick_and_are_logged() -> None:
+    sim = load()
+    sim.step(5)
+    sim.robots["rover"].drive(1.0)
+    assert float(sim.robots["rover"].commands["vx"][0]) == 0.0
+    sim.step()
+    assert float(sim.robots["rover"].commands["vx"][0]) == 1.0
+    assert [(event.kind, event.step) for event in sim.events] == [("command", 5)]
+
+
+def test_events_of_one_tick_are_ordered_by_world_and_robot_not_by_arrival() -> None:
+    results = []
+    for order in ((0, 1), (1, 0)):
+        sim = load({**REMOTE, "count": 2})
+        for robot in order:
+            sim.robots["rover"].drive(0.1 + robot, robots=robot)
+        sim.step(10)
+        results.append((sim.digest(), [event.robots for event in sim.events]))
+    assert results[0] == results[1]
+
+
+def test_a_silent_remote_stops_after_its_timeout() -> None:
+    sim = load({**REMOTE, "autonomy": {"kind": "remote", "timeout": 0.5}})
+    sim.robots["rover"].drive(0.2)
+    sim.run(0.5)
+    assert float(sim.truth["vx"][0]) == pytest.approx(0.2)
+    sim.run(1.0)
+    assert float(sim.truth["vx"][0]) == 0.0
+
+
+def test_the_servo_drives_a_move_and_a_turn_to_their_end() -> None:
+    sim = load()
+    rover = sim.robots["rover"]
+    rover.go(1.0)
+    sim.run(6.0)
+    assert float(rover.truth["x"][0]) == pytest.approx(1.0, abs=0.005)
+    rover.turn_to(2.0)
+    sim.run(6.0)
+    assert float(rover.truth["yaw"][0]) == pytest.approx(2.0, abs=0.01)
+    rover.go(-0.5)
+    sim.run(6.0)
+    assert float(rover.truth["x"][0]) == pytest.approx(1.0 - 0.5 * np.cos(2.0), abs=0.02)
+    assert float(rover.truth["vx"][0]) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_waypoints_are_followed_by_belief_and_the_last_is_reached() -> None:
+    points = [[2, 0], [2, 2], [0, 2]]
+    sim = load({**REMOTE, "autonomy": {"kind": "waypoints", "points": points}})
+    log = sim.run(30.0, log=0.1)
+    x, y = log["rover"].truth["x"][:, 0], log["rover"].truth["y"][:, 0]
+    assert np.hypot(x[-1] - 0, y[-1] - 2) < 0.06
+    assert float(sim.truth["vx"][0]) == pytest.approx(0.0, abs=1e-3)
+    for px, py in points:
+        assert np.hypot(x - px, y - py).min() < 0.3  # corners are rounded by the lookahead
+
+
+def test_robots_are_spawned_into_spare_rows_and_removed() -> None:
+    sim = load({**REMOTE, "count": 1, "capacity": 3}, worlds=2)
+    rover = sim.robots["rover"]
+    rover.spawn({"worlds": 1}, x=4.0)
+    sim.step()
+    assert rover.truth["alive"].tolist() == [True, False, False, True, True, False]
+    assert float(rover.truth["x"][4]) == float(rover.belief["x"][4]) == 4.0
+    rover.drive(0.5)
+    sim.run(1.0)
+    assert float(rover.truth["x"][4]) > 4.1
+    rover.remove(worlds=1, robots=1)
+    sim.step(10)
+    gone = float(rover.truth["x"][4])
+    sim.run(1.0)
+    assert float(rover.truth["x"][4]) == gone
+    assert not rover.truth["alive"][4]
+
+
+def test_a_robot_without_autonomy_can_be_removed() -> None:
+    sim = load({"name": "rock", "autonomy": {"kind": "idle"}})
+    sim.robots["rock"].remove()
+    sim.step()
+    assert not sim.truth["alive"].any()
+    sim.run(1.0)
+
+
+def test_a_parameter_can_be_set_in_mid_run_and_a_reset_undoes_it() -> None:
+    sim = load(worlds=2)
+    rover = sim.robots["rover"]
+    rover.set("wheels.slip", 0.5, worlds=1)
+    sim.step()
+    wheels = rover.channels["wheels"].sensor
+    assert wheels.params["slip"].tolist() == [0.0, 0.5]
+    sim.reset()
+    assert wheels.params["slip"].tolist() == [0.0, 0.0]
+
+
+def test_a_remote_estimator_believes_what_is_posted() -> None:
+    sim = load(
+        {**REMOTE, "estimator": {"kind": "remote"}, "rivals": [{"kind": "remote", "name": "mine"}]},
+        metrics=[{"kind": "position_error"}],
+    )
+    rover = sim.robots["rover"]
+    rover.drive(0.5)
+    sim.run(2.0)
+    stamp = float(rover.truth["stamp"][0]) - 0.1
+    rover.believe(x=3.0, y=0.0, stamp=stamp, cov=np.eye(3).tolist())
+    rover.believe(estimator="mine", x=7.0)
+    sim.step()
+    assert float(rover.belief["x"][0]) == 3.0
+    assert float(rover.belief["stamp"][0]) == stamp
+    assert float(rover.belief["cov"][0, 1, 1]) == 1.0
+    assert float(rover.rivals["mine"]["x"][0]) == 7.0
+    error = {judge.subject: float(judge.values[0]) for judge in rover.judges}
+    assert error["belief"] == pytest.approx(3.0 - (0.125 + 0.5 * (stamp - 0.5)), abs=1e-9)
+    assert error["mine"] > 6.0
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (lambda s: s.post(astray.Event("command", "rower", values={"vx": 1})), "no robot 'rower'"),
+        (lambda s: s.robots["rover"].drive(float("nan")), "must be finite"),
+        (lambda s: s.robots["rover"].drive(1.0, worlds=9), "no world 9"),
+        (lambda s: s.robots["rover"].drive(1.0, robots=4), "robots 0 to 0"),
+        (lambda s: s.robots["rover"].place(z=1.0), "no value 'z'"),
+        (lambda s: s.robots["rover"].set("wheels.size", 1.0), "no number 'size'"),
+        (lambda s: s.robots["rover"].set("motor.size", 1.0), "no plugin 'motor'"),
+        (lambda s: s.robots["rover"].set("motion.radius", -1.0), "greater than 0"),
+        (lambda s: s.robots["rover"].believe(estimator="you", x=1.0), "no estimator 'you'"),
+        (lambda s: s.post(astray.Event("explode", "rover")), "no event kind|'explode'"),
+    ],
+)
+def test_an_event_that_cannot_happen_is_refused_where_it_is_posted(act: Any, says: str) -> None:
+    sim = load()
+    before = sim.digest()
+    with pytest.raises(EventError, match=says):
+        act(sim)
+    sim.step()
+    assert sim.events == []
+    fresh = load()
+    fresh.step()
+    assert sim.digest() == fresh.digest() != before
+
+
+def test_only_remote_robots_take_commands_and_only_what_their_control_knows() -> None:
+    sim = load({**REMOTE, "autonomy": {"kind": "idle"}})
+    with pytest.raises(EventError, match="driven by its autonomy 'idle'"):
+        sim.robots["rover"].drive(1.0)
+    sim = load({**REMOTE, "control": {"kind": "direct"}})
+    with pytest.raises(EventError, match="does not understand 'move'"):
+        sim.robots["rover"].go(1.0)
+
+
+def test_lockstep_waits_for_commands_and_gives_the_same_bytes_whatever_their_delay() -> None:
+    robot = {**REMOTE, "autonomy": {"kind": "remote", "lockstep": 0.05}}
+    digests = []
+    for pause in (0.0, 0.004):
+        sim = load(robot)
+
+        def client(sim: astray.Sim = sim, pause: float = pause) -> None:
+            for k in range(1, 20):
+                while sim.steps < 5 * k:
+                    time.sleep(0.0005)
+                time.sleep(pause)
+                sim.robots["rover"].drive(0.1 * (k % 5), 0.3)
+
+        sim.robots["rover"].drive(0.4)  # before time can run
+        thread = threading.Thread(target=client, daemon=True)
+        thread.start()
+        sim.run(1.0)
+        thread.join()
+        assert sim.steps == 100
+        digests.append(sim.digest())
+    assert digests[0] == digests[1]
+
+
+def test_lockstep_gives_up_with_a_clear_word() -> None:
+    robot = {**REMOTE, "autonomy": {"kind": "remote", "lockstep": 0.05, "patience": 0.2}}
+    with pytest.raises(LockstepTimeout, match="no command came for 0.2 s"):
+        load(robot).run(1.0)
+
+
+def test_pace_holds_a_run_back_and_changes_no_byte() -> None:
+    paced, free = load(), load()
+    started = time.perf_counter()
+    paced.run(0.3, speed=2.0)
+    assert time.perf_counter() - started >= 0.14  # a lower bound: a loaded machine may be later
+    free.run(0.3)
+    assert paced.digest() == free.digest()
+
+
+def test_a_run_can_be_paused_stepped_and_stopped_from_another_thread() -> None:
+    sim = load()
+    sim.pace.pause()
+    thread = threading.Thread(target=lambda: sim.run(10.0), daemon=True)
+    thread.start()
+    time.sleep(0.05)
+    assert sim.steps == 0
+    sim.pace.step(7)
+    deadline = time.monotonic() + 10
+    while sim.steps < 7 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sim.steps == 7
+    sim.pace.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert sim.steps == 7
+
+
+def test_a_plugin_that_raises_is_named() -> None:
+    class Broken(astray.Sensor, kind="broken_sensor"):
+        """Raises."""
+
+        measures = astray.FIX
+
+        def sense(self, rows: Any, scene: Any, out: Any) -> None:
+            if scene.truth["stamp"][0] > 0.05:
+                raise ZeroDivisionError("oh")
+
+    sim = load({**REMOTE, "sensors": [*REMOTE["sensors"], {"kind": "broken_sensor"}]})
+    with pytest.raises(PluginError, match=r"sensor 'broken_sensor' failed in sense at t = .*oh"):
+        sim.run(1.0)
+
+
+@pytest.mark.parametrize("worlds", [0, [], [1, 1], [-1]])
+def test_worlds_that_make_no_sense_are_refused(worlds: Any) -> None:
+    with pytest.raises(WrongInput, match="worlds"):
+        astray.load({"robots": [REMOTE]}, worlds=worlds)
+
+
+def test_a_log_that_does_not_fit_the_ticks_is_refused() -> None:
+    with pytest.raises(WrongInput, match="whole number of ticks"):
+        load().run(1.0, log=0.015)
+
+
+def test_the_profile_names_every_phase_of_the_tick() -> None:
+    sim = load()
+    sim.run(1.0)
+    profile = sim.profile()
+    assert list(profile) == ["events", "decide", "move", "sense", "estimate", "judge", "observe"]
+    assert all(seconds > 0 for seconds in profile.values())
+
+
+def test_a_log_holds_truth_belief_rivals_readings_and_metrics() -> None:
+    robot = {**REMOTE, "rivals": [{"kind": "odometry", "name": "rival"}], "count": 2}
+    sim = load(robot, worlds=3, metrics=[{"kind": "position_error"}])
+    log = sim.run(1.0, log=0.1)
+    rover = log["rover"]
+    assert rover.truth["x"].shape == rover.belief["x"].shape == (11, 6)
+    assert rover.rivals["rival"]["cov"].shape == (11, 6, 3, 3)
+    assert rover.readings["wheels"]["angle"].shape == (11, 6, 4)
+    assert rover.metrics["position_error"]["rival"].shape == (11, 6)
+    frame = log.to_pandas()
+    assert len(frame) == 66
+    assert {"truth.x", "belief.x", "rival.x", "position_error.belief"} <= set(frame.columns)
