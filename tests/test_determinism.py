@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import astray
 from astray import Sim
+from conftest import same
 
 PROGRAM = """
 import json, sys, astray

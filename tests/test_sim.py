@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import same
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
+from conftest import same
 
 REMOTE: dict[str, Any] = {
     "name": "rover",

@@ -145,6 +145,8 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     mine = next(p for p in group.plugins if type(p) is cls)
     verb, writable = _verb(group, mine)
     half, others = group.rows[::2], group.rows[1::2]
+    for name in writable:  # a mark in the others' rows shows who writes there, even the same value
+        group.memories()[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
     before = _state(sim)
     verb(half)
     after = _state(sim)

@@ -78,7 +78,10 @@ class Sim:
         self._build(max(1, threads))
         self.trail = Trail(self)
         self.observers.append(self.trail)
-        self.restart(np.arange(len(self.worlds)), 0)
+        try:
+            self.restart(np.arange(len(self.worlds)), 0)
+        except Exception as problem:
+            raise blame(problem, 0.0) from problem
 
     def _build(self, threads: int) -> None:
         plans = self.scenario.robots

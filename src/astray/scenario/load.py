@@ -115,7 +115,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
     for path, item in rates.items():
         if not divides(item.value, dt):
             near = " or ".join(f"{rate:g}" for rate in nearest_rates(item.value, dt))
-            largest = "" if fitting is None else f"; dt: {fitting:g} would fit all rates"
+            largest = "" if fitting is None else f"; dt: {fitting} would fit all rates"
             message = (
                 f"{item.value:g} Hz does not divide the {1 / dt:g} ticks per second of dt: {dt:g}; "
                 f"the nearest that do are {near} Hz{largest}"

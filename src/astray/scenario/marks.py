@@ -17,7 +17,7 @@ import yaml
 from astray.errors import Fault, Origin
 
 DEEPEST = 64  # levels: no scenario is deeper, and an alias to itself is endless
-MOST_VALUES = 1_000_000  # a few aliases of aliases can stand for more than any memory holds
+MOST_VALUES = 200_000  # a few aliases of aliases can stand for more than any memory holds
 
 INTEGER = re.compile(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from astray.errors import Fault, Origin
@@ -64,7 +65,10 @@ def with_presets(tree: Marked, folder: Path, faults: list[Fault]) -> Marked:
     robots = tree.at(("robots",))
     if robots is None or not isinstance(robots.value, list):
         return tree
-    robots.value = [_with_preset(robot, folder, faults, ()) for robot in robots.value]
+    for k, robot in enumerate(robots.value):
+        found: list[Fault] = []
+        robots.value[k] = _with_preset(robot, folder, found, ())
+        faults += [replace(f, path=f"robots[{k}].{f.path}") if f.path else f for f in found]
     return tree
 
 

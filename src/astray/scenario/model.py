@@ -68,10 +68,9 @@ def _number_type(parameter: Parameter) -> Any:
             raise PydanticCustomError("number", "must be one number, not a distribution")
         low, high = value.range if isinstance(value, draw.Drawn) else (value, value)
         if wrong := out_of_bounds(hint, low, high):
-            got = (
-                f"{low:g} to {high:g} can be drawn" if isinstance(value, draw.Drawn) else f"{low:g}"
-            )
-            raise PydanticCustomError("number", "{why}, not {got}", {"why": wrong, "got": got})
+            drawn = f", but {low:g} to {high:g} can be drawn"
+            got = drawn if isinstance(value, draw.Drawn) else f", not {low:g}"
+            raise PydanticCustomError("number", "{why}{got}", {"why": wrong, "got": got})
         return value
 
     schema: dict[str, Any] = {"type": "number"}

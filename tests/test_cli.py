@@ -1,0 +1,215 @@
+"""The command line: instant, honest, and never a traceback for a user's fault."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import astray
+
+CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "astray", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        encoding="utf-8",
+    )
+
+
+def modules_after(*arguments: str) -> set[str]:
+    program = (
+        "import sys, io, contextlib\n"
+        f"sys.argv = ['astray', *{list(arguments)!r}]\n"
+        "from astray.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "print(' '.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_help_imports_neither_numpy_nor_pydantic() -> None:
+    loaded = modules_after("--help")
+    assert "click" in loaded
+    assert not loaded & {"numpy", "pydantic", "numba", "matplotlib", "rich", "yaml"}
+
+
+@pytest.mark.parametrize("command", [("check", "drift"), ("kinds",), ("check", "--schema")])
+def test_check_and_kinds_import_neither_numba_nor_matplotlib_nor_the_web(
+    command: tuple[str],
+) -> None:
+    loaded = modules_after(*command)
+    assert "pydantic" in loaded
+    assert not loaded & {"numba", "matplotlib", "starlette", "uvicorn", "websockets", "asyncio"}
+
+
+def test_run_prints_json_that_repeats() -> None:
+    first, second = (run("run", "drift", "--duration", "2", "--json", "--quiet") for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    found = json.loads(first.stdout)
+    assert found["time"] == 2.0
+    assert found["robots"]["worn"]["metrics"]["position_error"]["belief"]["values"] == 101
+    other = json.loads(run("run", "drift", "--duration", "2", "--json", "--seed", "8").stdout)
+    assert other["digest"] != found["digest"]
+
+
+def test_out_holds_all_that_is_needed_to_run_it_again(tmp_path: Path) -> None:
+    done = run("run", "drift", "--duration", "3", "--worlds", "2", "--out", "a", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "plot.png" in done.stdout
+    names = {p.name for p in (tmp_path / "a").iterdir()}
+    assert names == {
+        "scenario.yaml",
+        "run.json",
+        "events.jsonl",
+        "summary.json",
+        "log.npz",
+        "plot.png",
+        "trajectories",
+    }
+    again = run(
+        *("run", "a/scenario.yaml", "--events", "a/events.jsonl", "--duration", "3"),
+        *("--worlds", "2", "--out", "b"),
+        cwd=tmp_path,
+    )
+    assert again.returncode == 0, again.stderr
+    first, second = (json.loads((tmp_path / k / "summary.json").read_text()) for k in "ab")
+    assert first["digest"] == second["digest"]
+    log = np.load(tmp_path / "a" / "log.npz")
+    assert log["worn/belief/x"].shape == (31, 2)
+    assert (tmp_path / "a" / "plot.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_trajectories_are_read_and_judged_by_evo(tmp_path: Path) -> None:
+    pytest.importorskip("evo", reason="evo is a program of its own; the dev extra installs it")
+    done = run("run", "drift", "--duration", "20", "--log", "0.02", "--out", "a", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = [f"a/trajectories/slippery-0.world0.{who}.tum" for who in ("truth", "belief")]
+    judged = subprocess.run(
+        [Path(sys.executable).with_name("evo_ape"), "tum", *files, "--save_results", "ape.zip"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert judged.returncode == 0, judged.stderr
+    rms = float(next(line.split()[1] for line in judged.stdout.splitlines() if "rmse" in line))
+    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    ours = summary["robots"]["slippery"]["metrics"]["position_error"]["belief"]["rms"]
+    assert rms == pytest.approx(ours, rel=1e-3)
+
+
+def test_an_earlier_run_is_not_lost_by_mistake(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(CART)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.txt").write_text("miaow")
+    assert run("run", "x.yaml", "--duration", "1", "--out", "a", cwd=tmp_path).returncode == 0
+    again = run("run", "x.yaml", "--duration", "1", "--out", "a", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "holds an earlier run" in again.stderr
+    over = run("run", "x.yaml", "--duration", "1", "--out", "a", "--overwrite", cwd=tmp_path)
+    assert over.returncode == 0
+    other = run("run", "x.yaml", "--out", "photos", "--overwrite", cwd=tmp_path)
+    assert other.returncode == 2
+    assert (tmp_path / "photos" / "cat.txt").read_text() == "miaow"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "nowhere.yaml"), "no such file"),
+        (("run", "bad.yaml"), "bad.yaml:1:"),
+        (("check", "bad.yaml"), "bad.yaml:1:"),
+        (("run", "drift", "--set", "robots.sound.motion.radius=0"), "--set:1:28"),
+        (("run", "drift", "--seed", "x"), "not a valid integer"),
+        (("run", "drift", "--speed", "-1"), "positive number"),
+        (("run", "drift", "--events", "none.jsonl"), "none.jsonl"),
+        (("run", "drift", "--events", "bad.yaml", "--duration", "1"), "not an event"),
+        (("run", "drift", "--log", "0.0123", "--out", "a"), "whole number of ticks"),
+        (("kinds", "weels"), "did you mean 'wheels'?"),
+        (("check",), "needs a SCENARIO"),
+        (("run", "raises.yaml"), "sensor 'raises' failed in sense"),
+        (("fly",), "No such command"),
+    ],
+)
+def test_wrong_input_exits_with_2_and_no_traceback(
+    arguments: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.yaml").write_text("robots: 3\n")
+    (tmp_path / "raises.py").write_text(
+        "import astray\n"
+        "class Raises(astray.Sensor, kind='raises'):\n"
+        "    '''Raises.'''\n"
+        "    measures = astray.FIX\n"
+        "    def sense(self, rows, scene, out):\n"
+        "        return 1 / 0\n"
+    )
+    (tmp_path / "raises.yaml").write_text(
+        "plugins: [raises.py]\nrobots: [{name: a, sensors: [{kind: raises}]}]\n"
+    )
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
+def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(CART)
+    command = [sys.executable, "-m", "astray", "run", "x.yaml", "--duration", "600"]
+    child = subprocess.Popen(
+        [*command, "--speed", "1", "--out", "a"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TERM": "dumb"},
+    )
+    time.sleep(6)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 1, (out, err)
+    assert "stopped at t =" in err
+    assert json.loads((tmp_path / "a" / "summary.json").read_text())["time"] > 0
+
+
+def test_kinds_lists_parameters_units_and_defaults() -> None:
+    found = json.loads(run("kinds", "--json").stdout)
+    kinds = {(k["family"], k["kind"]): k for k in found}
+    assert {"differential"} == {k for f, k in kinds if f == "motion"} & {"differential"}
+    radius = kinds["motion", "differential"]["parameters"][0]
+    assert radius == {"name": "radius", "default": 0.1, "unit": "m, of the wheels"}
+    assert all(k["about"] for k in found)
+    assert all(p["unit"] for k in found for p in k["parameters"])
+
+
+def test_check_prints_the_effective_scenario(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(CART)
+    done = run("check", "x.yaml", "--set", "seed=5", cwd=tmp_path)
+    assert done.returncode == 0
+    (tmp_path / "y.yaml").write_text(done.stdout)
+    assert run("check", "y.yaml", cwd=tmp_path).stdout == done.stdout
+    assert "seed: 5" in done.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout.split()[-1] == astray.__version__

@@ -1,0 +1,153 @@
+"""Every kind keeps the contract, and the contract catches those who do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import astray
+from astray import FIX, PluginError, Sensor, check_plugin
+from astray.plugin import KINDS, Estimator
+from astray.scenario.load import BUILT_IN
+
+assert BUILT_IN
+NEEDS: dict[str, dict[str, Any]] = {
+    "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
+    "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
+}
+EVERY = [
+    pytest.param(cls, id=f"{cls.family}-{cls.kind}")
+    for family in KINDS.values()
+    for cls in family.values()
+    if cls.__module__.startswith("astray.")
+]
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_every_built_in_kind_keeps_the_contract(cls: Any) -> None:
+    check_plugin(cls, **NEEDS.get(cls.kind, {}))
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
+    from astray.parameters import parameters
+
+    drawn = {
+        p.name: {"uniform": [p.default, p.default * 1.01]}
+        for p in parameters(cls)
+        if p.number is float and isinstance(p.default, float)
+    }
+    check_plugin(cls, **{**drawn, **NEEDS.get(cls.kind, {})})
+
+
+def declare(kind: str, **body: Any) -> Any:
+    """A sensor class with one flaw."""
+    body = {"__doc__": "A flawed sensor.", "measures": FIX, "__module__": __name__, **body}
+    return type(Sensor)(kind.title(), (Sensor,), body, kind=kind)
+
+
+def sense_all_rows(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    out["x"][:] = scene.truth["x"]
+
+
+def sense_and_push(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    scene.truth["y"][rows] += 0.1
+
+
+def sense_by_luck(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    out["x"][rows] = np.random.default_rng().normal(size=len(rows))
+
+
+def sense_by_place(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    out["x"][rows] = np.arange(len(scene.truth))[rows]
+
+
+def sense_and_count(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    self.calls = getattr(self, "calls", 0) + 1
+    out["x"][rows] = self.calls
+
+
+@pytest.mark.parametrize(
+    ("flaw", "says"),
+    [
+        (sense_all_rows, "of rows it was not handed"),
+        (sense_and_push, "which it was only shown"),
+        (sense_by_luck, "in a batch than alone"),
+        (sense_by_place, "in a batch than alone"),
+        (sense_and_count, "after a reset than when it is built"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_plugin_that_breaks_the_contract_is_told_how(flaw: Any, says: str) -> None:
+    with pytest.raises(PluginError, match=says):
+        check_plugin(declare(flaw.__name__, sense=flaw))
+
+
+def test_memory_outside_of_the_tables_is_found_when_a_run_is_resumed() -> None:
+    def reset(self: Any, rows: Any) -> None:
+        self.calls = 0
+
+    with pytest.raises(PluginError, match="after it was saved and resumed"):
+        check_plugin(declare("hoarder", sense=sense_and_count, reset=reset))
+
+
+def test_a_kind_declared_twice_is_refused() -> None:
+    with pytest.raises(PluginError, match="declared twice"):
+        type(Sensor)(
+            "Other", (Sensor,), {"__module__": "elsewhere", "measures": FIX}, kind="wheels"
+        )
+
+
+def test_a_parameter_cannot_take_a_name_of_numpys() -> None:
+    cls = declare("clash", sense=sense_all_rows, __annotations__={"mean": float}, mean=0.0)
+    with pytest.raises(astray.ScenarioError, match="cannot be called 'mean'"):
+        astray.load({"robots": [{"name": "a", "sensors": [{"kind": cls.kind}]}]})
+
+
+def test_a_foreign_file_is_loaded_and_reloaded_when_it_changes(tmp_path: Path) -> None:
+    source = (
+        "import astray\n"
+        "class Beacon(astray.Sensor, kind='beacon'):\n"
+        "    '''A beacon.'''\n"
+        "    measures = astray.FIX\n"
+        "    gain: float = {gain}  # m\n"
+        "    def sense(self, rows, scene, out):\n"
+        "        out['x'][rows] = self.params['gain'][rows]\n"
+    )
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text("plugins: [beacon.py]\nrobots: [{name: a, sensors: [{kind: beacon}]}]\n")
+    for gain in (2.0, 3.0):
+        (tmp_path / "beacon.py").write_text(source.format(gain=gain))
+        sim = astray.load(scenario)
+        sim.step()
+        assert float(sim.robots["a"].readings["beacon"]["x"][0]) == gain
+    check_plugin(KINDS["sensor"]["beacon"])
+
+
+def test_an_estimator_sees_no_truth() -> None:
+    seen: list[Any] = []
+
+    class Spy(Estimator, kind="spy"):
+        """Looks around."""
+
+        def bind(self, n: int, sheets: Any) -> None:
+            seen.append(sheets)
+
+        def estimate(self, rows: Any, known: Any, belief: Any) -> None:
+            seen.append(known)
+
+    robot = {
+        "name": "a",
+        "motion": {"kind": "differential", "radius": {"uniform": [0.1, 0.2]}},
+        "sensors": [{"kind": "wheels"}],
+        "estimator": {"kind": "spy"},
+    }
+    sim = astray.load({"robots": [robot]})
+    sim.step()
+    sheets, known = seen[0], seen[-1]
+    assert sheets["motion"]["radius"] == pytest.approx(0.15)  # nominal, not what was drawn
+    assert set(vars(known)) == {"belief", "readings", "time"}
+    assert not np.shares_memory(known.belief, sim.truth)

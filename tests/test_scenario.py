@@ -1,0 +1,247 @@
+"""Scenarios: every fault at once, where it was written, and what would be right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import astray
+from astray import ScenarioError
+from astray.scenario.load import bundled, load_scenario
+from astray.scenario.marks import dump_yaml, read_yaml
+from astray.scenario.model import schema
+
+PRESET = """\
+motion: {kind: differential, radius: 0}
+sensors:
+  - {kind: wheels, rate: 50, tick: 12}
+"""
+TEN_FAULTS = """\
+duration: .nan
+sed: 7
+dt: 0.01
+robots:
+  - name: rover
+    count: 2
+    count: 3
+    preset: cart.yaml
+    estimator: {kind: odometri}
+    autonomy: {kind: waypoints}
+    sensors:
+      - {kind: wheels, name: second, rate: 30}
+  - name: rover
+    motion: {kind: differential, baseline: {normal: [0.4, 0.2]}}
+    preset: truk
+    estimator: [{kind: odometry}, {kind: remote}]
+metrics:
+  - kind: position_error
+    rate: fast
+"""
+
+
+def faults_of(source: Any, *overrides: str) -> list[str]:
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(source, overrides)
+    return str(caught.value).splitlines()
+
+
+def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "cart.yaml").write_text(PRESET)
+    file = tmp_path / "bad.yaml"
+    file.write_text(TEN_FAULTS)
+    found = faults_of(file, "robots.0.start.spread=-1", "robots.rover.speed=3", "seed=-1", "oops")
+    here, cart = f"{file}:", f"{tmp_path / 'cart.yaml'}:"
+    expected = [
+        (here + "1:11", "duration", "finite"),
+        (here + "2:1", "sed", "did you mean 'seed'?"),
+        (here + "7:5", "", "key 'count' stands twice, first in line 6"),
+        (here + "9:23", "robots[0].estimator.kind", "did you mean 'odometry'?"),
+        (here + "10:15", "robots[0].autonomy", "needs 'points'"),
+        (here + "12:44", "robots[0].sensors[1].rate", "30 Hz does not divide"),
+        (here + "13:11", "robots[1]", "the name 'rover' is taken"),
+        (here + "14:44", "robots[1].motion.baseline", "-0.6 to 1.4 can be drawn"),
+        (here + "15:13", "robots[1].preset", "no preset 'truk'"),
+        (here + "16:16", "robots[1].estimator", "put the others under rivals"),
+        (here + "19:11", "metrics[0].rate", "a number is needed, not 'fast'"),
+        (cart + "1:38", "robots[0].motion.radius", "must be greater than 0"),
+        (cart + "3:30", "robots[0].sensors[0].tick", "did you mean 'ticks'?"),
+        ("--set:1:23", "robots[0].start.spread", "must be at least 0"),
+        ("--set:2:13", "robots[0].speed", "no key 'speed' here"),
+        ("--set:3:6", "seed", "greater than or equal to 0"),
+        ("--set:4:1", "", "'oops' is not path=value"),
+    ]
+    for origin, path, message in expected:
+        assert any(
+            line.startswith(f"{origin}: ") and path in line and message in line for line in found
+        ), f"{origin}: {path}: {message}\nnot in\n" + "\n".join(found)
+    assert len(found) == len(expected), "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("robots: [", "not YAML"),
+        ("a:\n\tb: 1", "not YAML"),
+        ("- 1\n- 2", "a scenario is a mapping"),
+        ("", "needs 'robots'"),
+        ("robots: []", "at least 1 item"),
+        ("robots: 5", "valid list"),
+        ("robots: [{name: 3 robots}]", "pattern"),
+        ("robots: [{name: a, motion: {}}]", "needs a kind"),
+        ("robots: [{name: a, motion: 5}]", "mapping of keys"),
+        ("robots: [{name: a, count: 1.5}]", "integer"),
+        ("robots: [{name: a, count: 70000}]", "65536"),
+        ("robots: [{name: a, motion: {kind: differential, radius: .inf}}]", "finite"),
+        ("robots: [{name: a, motion: {kind: differential, radius: '1'}}]", "a number is needed"),
+        (
+            "robots: [{name: a, motion: {kind: differential, radius: {gauss: [1]}}}]",
+            "no distribution",
+        ),
+        ("robots: [{name: a, motion: {kind: differential, radius: {normal: [1]}}}]", "two numbers"),
+        ("robots: [{name: a, sensors: [{kind: wheels, rate: 0}]}]", "greater than 0"),
+        (
+            "robots: [{name: a, sensors: [{kind: wheels, rate: 99991}, "
+            "{kind: wheels, name: b, rate: 100003}]}]",
+            "no tick of a microsecond or more fits",
+        ),
+        ("robots: [{name: a, estimator: {kind: odometry}}]", "needs a sensor that measures count"),
+        ("robots: [{name: a, rivals: [{kind: odometry}]}]", "need an estimator to rival"),
+        (
+            "robots: [{name: a, sensors: [{kind: wheels}, {kind: wheels}]}]",
+            "name 'wheels' is taken",
+        ),
+        ("plugins: [nothing.py]\nrobots: [{name: a}]", "no file"),
+        ("robots: [{name: a, autonomy: {kind: scripted, steps: [{lasts: 1, vz: 2}]}}]", "vz"),
+    ],
+)
+def test_a_wrong_scenario_is_refused_in_words(text: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(text)
+    found = faults_of(file)
+    assert any(says in line for line in found), "\n".join(found)
+    assert all(line.startswith(f"{file}:") for line in found)
+
+
+def test_a_missing_file_lists_the_bundled_scenarios() -> None:
+    assert "did you mean 'drift'?" in faults_of("drif")[0]
+
+
+def test_a_plugin_file_that_raises_is_a_fault_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("import astray\n\nraise RuntimeError('no')\n")
+    (tmp_path / "worse.py").write_text("def (:\n")
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text("plugins: [bad.py, worse.py, empty.py]\nrobots: [{name: a}]\n")
+    found = faults_of(scenario)
+    assert any("1:11" in line and "bad.py:3: RuntimeError: no" in line for line in found)
+    assert any("worse.py:1: SyntaxError" in line for line in found)
+    assert any("empty.py declares no new kind" in line for line in found)
+
+
+def test_an_alias_bomb_and_a_deep_nest_are_refused(tmp_path: Path) -> None:
+    bomb = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+    for above, below in zip("bcdefghij", "abcdefghi", strict=True):
+        bomb += f"{above}: &{above} [{', '.join([f'*{below}'] * 9)}]\n"
+    file = tmp_path / "x.yaml"
+    file.write_text(bomb)
+    assert "more than" in faults_of(file)[0]
+    file.write_text("a: " + "[" * 100 + "]" * 100)
+    assert "nested deeper" in faults_of(file)[0]
+
+
+def test_yaml_means_what_people_expect() -> None:
+    text = "a: 1e-3\nb: on\nc: 1:30\nd: 0o17\ne: 012\nf: true\ng: ~\nh: '1'\ni: .5\nj: 1_000\n"
+    tree = read_yaml(text, "x", [])
+    assert tree is not None
+    assert tree.plain() == {
+        "a": 1e-3,
+        "b": "on",
+        "c": "1:30",
+        "d": 15,
+        "e": 12,
+        "f": True,
+        "g": None,
+        "h": "1",
+        "i": 0.5,
+        "j": "1_000",
+    }
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60))
+def test_no_text_ends_in_anything_but_a_scenario_error(text: str) -> None:
+    faults: list[Any] = []
+    tree = read_yaml(text, "x", faults)
+    if tree is not None and not faults and isinstance(tree.value, dict):
+        with pytest.raises(ScenarioError):
+            load_scenario(tree.plain())
+
+
+def test_presets_merge_by_key_and_lists_by_name(tmp_path: Path) -> None:
+    (tmp_path / "cart.yaml").write_text(
+        "motion: {kind: differential, radius: 0.2, baseline: 0.5}\n"
+        "sensors: [{kind: wheels, rate: 50, ticks: 100}, {kind: wheels, name: spare}]\n"
+        "autonomy: {kind: waypoints, points: [[1, 1]]}\n"
+    )
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "robots:\n"
+        "  - name: a\n"
+        "    preset: cart.yaml\n"
+        "    motion: {kind: differential, radius: 0.3}\n"
+        "    sensors: [{kind: wheels, ticks: 7}]\n"
+        "    autonomy: {kind: idle}\n"
+    )
+    plan = load_scenario(file, ["robots.a.sensors.spare.rate=25", "robots.0.motion.max_speed=2"])
+    robot = plan.effective["robots"][0]
+    assert (robot["motion"]["radius"], robot["motion"]["baseline"]) == (0.3, 0.5)
+    assert robot["motion"]["max_speed"] == 2
+    assert [(s["name"], s["ticks"]) for s in robot["sensors"]] == [("wheels", 7), ("spare", 2048)]
+    assert (robot["sensors"][0]["rate"], robot["sensors"][1]["rate"]) == (50, 25)
+    assert robot["autonomy"]["kind"] == "idle"
+    assert "points" not in robot["autonomy"]
+
+
+def test_dt_is_the_largest_that_fits_all_rates_unless_given() -> None:
+    def dt(*rates: float) -> float:
+        sensors = [{"kind": "wheels", "name": f"w{k}", "rate": r} for k, r in enumerate(rates)]
+        return load_scenario({"robots": [{"name": "a", "sensors": sensors}]}).dt
+
+    assert dt() == dt(50) == dt(10, 20, 25) == 0.01
+    assert dt(30) == pytest.approx(1 / 120)
+    assert dt(40, 100) == pytest.approx(1 / 200)
+    assert dt(12.5, 1000) == 0.001
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_bundled_scenarios_load_run_and_round_trip(name: str) -> None:
+    plan = load_scenario(name)
+    again = load_scenario(plan.effective)
+    assert again.effective == plan.effective
+    tree = read_yaml(dump_yaml(plan.effective), "x", [])
+    assert tree is not None
+    assert tree.plain() == json.loads(json.dumps(plan.effective))
+    astray.load(name, worlds=2).run(1.0)
+
+
+def test_the_schema_in_the_docs_is_fresh() -> None:
+    file = Path(__file__).parent.parent / "docs" / "scenario.schema.json"
+    made = schema()
+    ours = {k: v for k, v in made["$defs"].items() if _is_built_in(k)}
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert {k: v for k, v in kept["$defs"].items() if _is_built_in(k)} == ours
+    assert kept["properties"].keys() == made["properties"].keys()
+
+
+def _is_built_in(name: str) -> bool:
+    from astray.plugin import KINDS
+
+    families = {
+        f"{family}_{kind}": cls for family, all_ in KINDS.items() for kind, cls in all_.items()
+    }
+    return name in families and families[name].__module__.startswith("astray.")
