@@ -11,7 +11,7 @@ import pytest
 import astray
 from astray import FIX, PluginError, Sensor, check_plugin
 from astray.plugin import KINDS, Estimator
-from astray.scenario.load import BUILT_IN
+from astray.scenario.model import BUILT_IN
 
 assert BUILT_IN
 NEEDS: dict[str, dict[str, Any]] = {

@@ -89,7 +89,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         ("a:\n\tb: 1", "not YAML"),
         ("- 1\n- 2", "a scenario is a mapping"),
         ("", "needs 'robots'"),
-        ("robots: []", "at least 1 item"),
+        ("robots: []", "at least one entry"),
         ("robots: 5", "valid list"),
         ("robots: [{name: 3 robots}]", "pattern"),
         ("robots: [{name: a, motion: {}}]", "needs a kind"),

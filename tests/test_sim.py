@@ -98,8 +98,8 @@ def test_the_last_tick_is_judged_too() -> None:
 def test_place_moves_the_truth_and_believe_the_belief() -> None:
     sim = load(worlds=3)
     rover = sim.robots["rover"]
-    rover.place({"worlds": [1]}, x=2.0, y=1.0, yaw=np.pi)
-    rover.believe({"worlds": [2]}, x=-1.0)
+    rover.place(worlds=[1], x=2.0, y=1.0, yaw=np.pi)
+    rover.believe(worlds=[2], x=-1.0)
     sim.step()
     assert rover.truth["x"].tolist() == [0.0, 2.0, 0.0]
     assert rover.belief["x"].tolist() == [0.0, 0.0, -1.0]
@@ -164,7 +164,7 @@ def test_waypoints_are_followed_by_belief_and_the_last_is_reached() -> None:
 def test_robots_are_spawned_into_spare_rows_and_removed() -> None:
     sim = load({**REMOTE, "count": 1, "capacity": 3}, worlds=2)
     rover = sim.robots["rover"]
-    rover.spawn({"worlds": 1}, x=4.0)
+    rover.spawn(worlds=1, x=4.0)
     sim.step()
     assert rover.truth["alive"].tolist() == [True, False, False, True, True, False]
     assert float(rover.truth["x"][4]) == float(rover.belief["x"][4]) == 4.0
@@ -224,6 +224,7 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
     [
         (lambda s: s.post(astray.Event("command", "rower", values={"vx": 1})), "no robot 'rower'"),
         (lambda s: s.robots["rover"].drive(float("nan")), "must be finite"),
+        (lambda s: s.robots["rover"].drive([1.0, 2.0, 3.0]), "one for each of the 1 rows"),
         (lambda s: s.robots["rover"].drive(1.0, worlds=9), "no world 9"),
         (lambda s: s.robots["rover"].drive(1.0, robots=4), "robots 0 to 0"),
         (lambda s: s.robots["rover"].place(z=1.0), "no value 'z'"),
@@ -280,7 +281,7 @@ def test_lockstep_waits_for_commands_and_gives_the_same_bytes_whatever_their_del
 
 def test_lockstep_gives_up_with_a_clear_word() -> None:
     robot = {**REMOTE, "autonomy": {"kind": "remote", "lockstep": 0.05, "patience": 0.2}}
-    with pytest.raises(LockstepTimeout, match="no command came for 0.2 s"):
+    with pytest.raises(LockstepTimeout, match=r"no command came for 0\.2 s"):
         load(robot).run(1.0)
 
 

@@ -20,6 +20,7 @@ _HOMES = {
     "resume": "astray.save",
     "Sim": "astray.sim",
     "Event": "astray.events",
+    "read_events": "astray.events",
     "Log": "astray.observers.log",
     "check_plugin": "astray.check",
     "Autonomy": "astray.plugin",
@@ -34,6 +35,8 @@ _HOMES = {
     "NonNegative": "astray.plugin",
     "Reading": "astray.reading",
     "columns": "astray.table",
+    "Column": "astray.table",
+    "READING": "astray.table",
     "STATE": "astray.table",
     "COMMAND": "astray.table",
     "DRIVE": "astray.table",
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from astray.errors import ScenarioError as ScenarioError
     from astray.errors import WrongInput as WrongInput
     from astray.events import Event as Event
+    from astray.events import read_events as read_events
     from astray.loading import load as load
     from astray.observers.log import Log as Log
     from astray.plugin import Autonomy as Autonomy
@@ -77,8 +81,10 @@ if TYPE_CHECKING:
     from astray.table import COMMAND as COMMAND
     from astray.table import DRIVE as DRIVE
     from astray.table import FIX as FIX
+    from astray.table import READING as READING
     from astray.table import STATE as STATE
     from astray.table import WHEELS as WHEELS
+    from astray.table import Column as Column
     from astray.table import columns as columns
 
 

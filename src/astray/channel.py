@@ -27,10 +27,15 @@ class Channel:
         depth = self.delay // self.taking.period + 1 if self.delay else 0
         self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
         self.any_fresh = False
+        self.rows_per_thread = sensor.rows_per_thread
+
+    def readings(self) -> list[Reading]:
+        """Every table of readings that there is."""
+        return [self.arrived, *([self.taken, *self.ring] if self.delay else [])]
 
     def forget(self, rows: Rows) -> None:
         """Nothing was taken and nothing has arrived for these rows."""
-        for reading in {id(r): r for r in (self.arrived, self.taken, *self.ring)}.values():
+        for reading in self.readings():
             reading.forget(rows)
 
     def stale(self) -> None:

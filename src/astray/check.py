@@ -18,6 +18,7 @@ import numpy as np
 
 from astray.errors import AstrayError, PluginError
 from astray.loading import load
+from astray.memory import memories
 from astray.plugin import Plugin
 from astray.save import resume
 from astray.sim import Sim
@@ -74,7 +75,7 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
 
 
 def _state(sim: Sim) -> dict[str, Array]:
-    return {k: v.copy() for k, v in sim.robots["one"].memories().items()}
+    return {k: v.copy() for k, v in memories(sim.robots["one"]).items()}
 
 
 def _differences(a: dict[str, Array], b: dict[str, Array]) -> Iterator[str]:
@@ -146,7 +147,7 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     verb, writable = _verb(group, mine)
     half, others = group.rows[::2], group.rows[1::2]
     for name in writable:  # a mark in the others' rows shows who writes there, even the same value
-        group.memories()[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
+        memories(group)[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
     before = _state(sim)
     verb(half)
     after = _state(sim)
@@ -173,7 +174,7 @@ def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]
             return (lambda rows: mine.move(rows, truth, drives, dt, 1)), ("truth",)
         case "sensor":
             channel = group.channels[mine.name]
-            tables = tuple(f"reading.{mine.name}.{k}" for k in range(2))
+            tables = tuple(f"reading.{mine.name}.{k}" for k, _ in enumerate(channel.readings()))
             arrays = tuple(f"{t}.{a}" for t in tables for a in channel.taken.arrays)
             return (lambda rows: channel.sense(rows, group.scene)), (*tables, *arrays)
         case "estimator":

@@ -95,6 +95,8 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
     if schema:
         from astray.scenario.model import schema as make_schema
 
+        if scenario is not None:
+            load_scenario(scenario, overrides)  # declares its plugins
         click.echo(json.dumps(make_schema(), indent=2))
         return
     if scenario is None:

@@ -80,12 +80,18 @@ def _rows(sim: Sim, group: Group, event: Event) -> Rows:
     return np.flatnonzero(mask)
 
 
-def _columns(values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
+def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
     for name, value in values.items():
         if name not in known:
             raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
-        if not np.all(np.isfinite(np.asarray(value, float))):
+        array = np.asarray(value, float)
+        if not np.all(np.isfinite(array)):
             raise EventError(f"{kind}: {name} is {value}: it must be finite")
+        if name != "cov" and array.ndim and array.shape != (len(group.truth),):
+            raise EventError(
+                f"{kind}: {name} needs one number, or one for each of the {len(group.truth)} rows "
+                f"of {group.name!r}, not {array.size}"
+            )
 
 
 def _check_command(group: Group, values: Mapping[str, Any]) -> None:
@@ -99,7 +105,7 @@ def _check_command(group: Group, values: Mapping[str, Any]) -> None:
         raise EventError(f"command: no mode {mode!r} ({', '.join(MODES)})")
     if MODES.index(mode) not in group.control.modes:
         raise EventError(f"command: control {group.control.kind!r} does not understand {mode!r}")
-    _columns({k: v for k, v in values.items() if k != "mode"}, COMMANDED, "command")
+    _columns(group, {k: v for k, v in values.items() if k != "mode"}, COMMANDED, "command")
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
@@ -119,7 +125,7 @@ def _of(rows: Rows, group: Group, value: Any) -> Array:
 
 
 def _check_pose(group: Group, values: Mapping[str, Any]) -> None:
-    _columns(values, PLACED, "place")
+    _columns(group, values, PLACED, "place")
 
 
 def _place(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
@@ -140,7 +146,7 @@ def _check_believe(group: Group, values: Mapping[str, Any]) -> None:
         raise EventError(f"{group.name!r} has no estimator: it believes the truth")
     if who not in group.beliefs():
         raise EventError(f"believe: no estimator {who!r} ({', '.join(group.beliefs())})")
-    _columns({k: v for k, v in values.items() if k != "estimator"}, BELIEVED, "believe")
+    _columns(group, {k: v for k, v in values.items() if k != "estimator"}, BELIEVED, "believe")
 
 
 def _believe(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

@@ -103,8 +103,6 @@ class Agenda:
 
     def due(self, step: int) -> Iterator[Event]:
         """The events that take effect now, in their order; each is logged."""
-        if not self._next and (not self._later or self._later[0][0] > step):
-            return
         with self.arrived:
             events, self._next = self._next, []
             while self._later and self._later[0][0] <= step:
@@ -114,6 +112,10 @@ class Agenda:
             if self.keep:
                 now = Event(event.kind, event.group, event.worlds, event.robots, event.values, step)
                 self.log.append(now)
+
+    def is_due(self, step: int) -> bool:
+        """Whether some event takes effect now; cheap, since every tick asks."""
+        return bool(self._next) or (bool(self._later) and self._later[0][0] <= step)
 
     def next_step(self) -> int | None:
         """The step of the next event that is known to come."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,7 +23,6 @@ from astray.table import ADDRESS, COMMAND, DRIVE, STATE, STOP, Array, Rows, Tabl
 Due = Callable[[Beat], Rows | None]
 STARTS_PER_LIFE = 1024  # of one row within one life of its world
 REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
-WORTH_A_THREAD = 64  # rows
 
 
 def _indices(which: Any) -> tuple[int, ...] | None:
@@ -130,17 +129,17 @@ class Group:
         """Command a turn on the spot to a heading in the map, rad."""
         self._post("command", {"mode": "heading", "heading": heading}, **whom)
 
-    def place(self, whom: Mapping[str, Any] | None = None, **pose: Any) -> None:
+    def place(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
         """Move the truth; the belief knows nothing of it."""
-        self._post("place", pose, **(whom or {}))
+        self._post("place", pose, worlds, robots)
 
-    def believe(self, whom: Mapping[str, Any] | None = None, **belief: Any) -> None:
+    def believe(self, *, worlds: Any = None, robots: Any = None, **belief: Any) -> None:
         """Set the belief; the truth stays where it is."""
-        self._post("believe", belief, **(whom or {}))
+        self._post("believe", belief, worlds, robots)
 
-    def spawn(self, whom: Mapping[str, Any] | None = None, **pose: Any) -> None:
+    def spawn(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
         """Wake the first sleeping robot of each world."""
-        self._post("spawn", pose, **(whom or {}))
+        self._post("spawn", pose, worlds, robots)
 
     def remove(self, **whom: Any) -> None:
         """Take robots out of the run."""
@@ -311,51 +310,17 @@ class Group:
         """The tick of the oldest of the robots' newest commands; None if no robot is there."""
         return int(self.autonomy.memory["heard"][self.rows].min()) if len(self.rows) else None
 
-    def memories(self) -> Mapping[str, Array]:
-        """Every array that makes up the state of this group, by name: to save, compare, restore."""
-        found: dict[str, Array] = {
-            "truth": self.truth,
-            "address": self.address,
-            "starts": self.starts,
-            "time": self.time,
-            "command": self.commands,
-            "drive": self.drives,
-        }
-        if self.history.moments.size:
-            found |= {"history": self.history.moments, "history.next_slot": self.history.next_slot}
-        if self.estimator:
-            found["belief"] = self.belief
-        found |= {f"rival.{name}": belief for name, belief in self.rivals.items()}
-        for plugin in self.plugins:
-            label = f"{plugin.family}.{plugin.name}"
-            found[f"{label}.params"] = plugin.params
-            if plugin.remembers is not None:
-                found[f"{label}.memory"] = plugin.memory
-            found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
-        for name, channel in self.channels.items():
-            for k, reading in enumerate((channel.arrived, channel.taken, *channel.ring)):
-                found[f"reading.{name}.{k}"] = reading.table
-                found |= {f"reading.{name}.{k}.{a}": v for a, v in reading.arrays.items()}
-        for judge in self.judges:
-            label = f"judge.{judge.metric.name}.{judge.subject}"
-            found |= {
-                f"{label}.then": judge.then,
-                f"{label}.values": judge.values,
-                f"{label}.statistics": judge.statistics,
-            }
-        return found
-
     # Rows for several hands.
 
     def _union(self, several: list[Rows]) -> Rows:
         first = several[0]
-        if all(rows is first for rows in several):
+        if len(several) == 1 or all(rows is first for rows in several):
             return first
         return np.unique(np.concatenate(several))
 
     def _each(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
         """Call a verb for rows, split over the threads where that is worth it."""
-        if self.pool is None or len(rows) < 2 * WORTH_A_THREAD:
+        if self.pool is None or len(rows) < 2 * verb.__self__.rows_per_thread:  # type: ignore[attr-defined]
             verb(rows, *rest)
             return
         parts = np.array_split(rows, self.threads)

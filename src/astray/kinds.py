@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from astray.errors import Fault, ScenarioError, WrongInput
 from astray.parameters import parameters, units
 from astray.plugin import KINDS, Plugin
 from astray.scenario.foreign import load_plugins
-from astray.scenario.load import BUILT_IN
 from astray.scenario.marks import mark
 from astray.scenario.merge import suggest
+from astray.scenario.model import BUILT_IN
 from astray.scenario.write import _value
 
 
@@ -65,7 +66,7 @@ def _print(console: Console, kind: dict[str, Any]) -> None:
     table = Table(box=None, padding=(0, 2), show_header=False)
     for parameter in kind["parameters"]:
         default = "-" if parameter["default"] is None else json.dumps(parameter["default"])
-        table.add_row("", parameter["name"], default, parameter["unit"])
+        table.add_row("", parameter["name"], escape(default), escape(parameter["unit"]))
     if kind["parameters"]:
         console.print(table)
     console.print()

@@ -11,6 +11,7 @@ with a row per robot, so that it can be reset by rows, saved and resumed.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
@@ -85,6 +86,12 @@ def sensor_that_measures(layout: Columns, sheets: Sheets, who: str) -> str:
     raise PluginError(f"{who} needs a sensor that measures {what}, and the robot has none")
 
 
+def _file_of(cls: type) -> str:
+    """The file that a class was declared in: the same class may be imported by two names."""
+    module = sys.modules.get(cls.__module__)
+    return str(getattr(module, "__file__", None) or cls.__module__)
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)
 @dataclasses.dataclass(kw_only=True, eq=False)
 class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
@@ -94,21 +101,22 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     kind: ClassVar[str] = ""
     remembers: ClassVar[Columns | None] = None
     """The layout of `self.memory`; zeroed when a row starts, saved with the run."""
+    rows_per_thread: ClassVar[int] = 4096
+    """Rows that are worth a thread of their own; fewer where a row is costly."""
 
     name: str = ""
 
     def __init_subclass__(cls, kind: str = "", family: str = "") -> None:
+        about = cls.__dict__.get("__doc__")
         dataclasses.dataclass(kw_only=True, eq=False)(cls)
+        cls.__doc__ = about  # and not the signature that dataclass puts in place of none
         if family:
             cls.family = family
             KINDS[family] = {}
         if kind:
             cls.kind = kind
             known = KINDS[cls.family].get(kind)
-            if known and (known.__module__, known.__qualname__) != (
-                cls.__module__,
-                cls.__qualname__,
-            ):
+            if known and (_file_of(known), known.__qualname__) != (_file_of(cls), cls.__qualname__):
                 raise PluginError(
                     f"{cls.family} kind {kind!r} is declared twice: in {known.__module__} and in "
                     f"{cls.__module__}"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from astray.table import Array, Columns, Rows, table
+
+Bulk = Mapping[str, tuple[int, ...]]
 
 
 class Reading:
     """The readings of one sensor for n robots: `reading["x"]` is a column or a bulk array."""
 
-    def __init__(self, layout: Columns, n: int, bulk: dict[str, tuple[int, ...]]) -> None:
+    def __init__(self, layout: Columns, n: int, bulk: Bulk = MappingProxyType({})) -> None:
         self.table = table(layout, n)
         self.arrays = {name: np.zeros((n, *shape)) for name, shape in bulk.items()}
         self.stamp: Array = self.table["stamp"]

@@ -18,6 +18,7 @@ import numpy as np
 from astray import __version__
 from astray.errors import SavedError, ScenarioError
 from astray.events import Event
+from astray.memory import memories
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
 from astray.table import Array
@@ -28,7 +29,7 @@ FORMAT = 1
 def _arrays(sim: Sim) -> dict[str, Array]:
     found = {"clock": sim.clock, "lives": sim.lives}
     for name, group in sim.robots.items():
-        found |= {f"{name}/{key}": array for key, array in group.memories().items()}
+        found |= {f"{name}/{key}": array for key, array in memories(group).items()}
     return found
 
 

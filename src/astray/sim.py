@@ -11,15 +11,18 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from astray import effects
 from astray.blame import blame
-from astray.errors import LockstepTimeout, WrongInput
+from astray.errors import WrongInput
 from astray.events import Agenda, Event
 from astray.group import Group
+from astray.lockstep import await_commands
+from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
 from astray.pace import Pace
@@ -34,18 +37,6 @@ PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
 TELL = 0.1  # s of real time between two words of progress
 Worlds = int | range | Sequence[int]
 Progress = Callable[[float], None]
-
-
-class Observer(Protocol):
-    """Whoever watches a run: called after the ticks it asks for, and changes nothing."""
-
-    def next_due(self, step: int) -> int:
-        """The first step from this one on that it wants to see."""
-        ...
-
-    def observe(self, sim: Sim) -> None:
-        """Look."""
-        ...
 
 
 class Sim:
@@ -164,8 +155,7 @@ class Sim:
         logger = Logger(self, log) if log is not None else None
         watching = [*self.observers, logger] if logger else self.observers
         before, self.observers = self.observers, watching
-        if speed is not None:
-            self.pace.set_speed(speed)
+        self.pace.set_speed(speed)
         self.pace.begin(self.steps * self.dt)
         try:
             while self.steps < end:
@@ -196,8 +186,9 @@ class Sim:
         """Advance to where something is next due, at most some ticks."""
         clock, spent = time.perf_counter_ns, self.spent
         t0 = clock()
-        self._admit()
-        self._await_commands()
+        self.admit()
+        for group in self._in_lockstep:
+            await_commands(self, group)
         t1 = clock()
         for group in self._groups:
             group.decide()
@@ -285,32 +276,19 @@ class Sim:
         for event in events:
             self.post(event)
 
-    def _admit(self) -> None:
-        for event in self.agenda.due(self.steps):
-            effects.apply(self, event)
-
-    def _await_commands(self) -> None:
-        """Wait while a group in lockstep has run as far ahead of its commands as it may."""
-        for group in self._in_lockstep:
-            deadline = time.monotonic() + getattr(group.autonomy, "patience", 0.0)
-            while (heard := group.newest_command()) is not None and not self.pace.stopped:
-                if self.tick is None or self.tick < heard + group.lockstep:
-                    break
-                with self.agenda.arrived:
-                    if self.agenda.next_step() != -1:
-                        self.agenda.arrived.wait(0.1)
-                self._admit()
-                if time.monotonic() > deadline:
-                    raise LockstepTimeout(
-                        f"{group.name!r} is in lockstep and no command came for "
-                        f"{group.autonomy.patience:g} s"
-                    )
+    def admit(self) -> None:
+        """Let the events of this step take effect."""
+        if self.agenda.is_due(self.steps):
+            for event in self.agenda.due(self.steps):
+                effects.apply(self, event)
 
     def reset(
         self, worlds: Any = None, *, life: int | None = None, seed: int | None = None
     ) -> None:
         """Start over: everything as loaded, or the next life of some worlds (ids, or a mask)."""
         if seed is not None:
+            if worlds is not None or life is not None:
+                raise WrongInput("a new seed is for the whole run, not for single worlds or lives")
             self.seed = seed
             self._build(self._groups[0].threads)
         if worlds is None and life is None:
@@ -324,7 +302,7 @@ class Sim:
             which = self.worlds[which] if which.dtype == bool else np.atleast_1d(which)
         chosen = None if worlds is None else tuple(int(w) for w in which)
         self.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
-        self._admit()
+        self.admit()
 
     def restart(self, worlds: Array, life: int | None) -> None:
         """Begin a life of the worlds at these indices: the next one, or the one that is named."""
@@ -347,6 +325,12 @@ class Sim:
         from astray.save import save
 
         save(self, file)
+
+    def write(self, log: Log, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the run and its log to a folder, with a picture and what repeats it."""
+        from astray.observers.folder import write_folder
+
+        write_folder(self, log, Path(folder), overwrite)
 
     def digest(self) -> str:
         """A digest of every byte of state: equal for equal runs."""

@@ -35,6 +35,8 @@ class Start:
         pose[:, :2] += np.outer(who["robot"], self.step)
         error = np.empty((len(who), 3))
         noise.normals_all(error, who, rows, noise.key(seed, group, "start"))
-        pose += error * (self.spread, self.spread, self.yaw_spread)
+        for k, name in ((0, "spread"), (1, "spread"), (2, "yaw_spread")):
+            sd = values_of(getattr(self, name), who, rows, noise.key(seed, group, "start", name))
+            pose[:, k] += sd * error[:, k]
         pose[:, 2] = [wrap(yaw) for yaw in pose[:, 2]]
         return pose

@@ -68,7 +68,7 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
     def text(name: str, content: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
 
-    text("scenario.yaml", dump_yaml({**sim.scenario.effective, "seed": sim.seed}))
+    text("scenario.yaml", dump_yaml(_effective(sim)))
     text("run.json", json.dumps(_about(sim), indent=2) + "\n")
     text("events.jsonl", "".join(event.to_json() + "\n" for event in sim.events))
     text("summary.json", json.dumps(summary(sim), indent=2) + "\n")
@@ -83,6 +83,11 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
             arrays |= {f"{name}/{metric}/{who}": value for who, value in values.items()}
     np.savez_compressed(folder / "log.npz", **arrays)
     sim.plot().savefig(folder / "plot.png", dpi=120)
+
+
+def _effective(sim: Sim) -> dict[str, Any]:
+    """The scenario that loads to this very run."""
+    return {**sim.scenario.effective, "seed": sim.seed, "duration": sim.steps * sim.dt}
 
 
 def _about(sim: Sim) -> dict[str, Any]:

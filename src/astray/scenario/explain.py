@@ -47,6 +47,8 @@ def explain(error: Any, tree: Marked) -> Fault:
         message = "one estimator owns the belief: put the others under rivals"
     elif what in ("model_type", "model_attributes_type", "dict_type", "dataclass_type"):
         message = f"a mapping of keys to values is needed, not {_short(error['input'])}"
+    elif what == "too_short":
+        message = "needs at least one entry"
     elif what == "number":
         message = error["msg"]
     else:

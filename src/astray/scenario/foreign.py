@@ -27,7 +27,7 @@ def load_plugins(tree: Marked, folder: Path, faults: list[Fault]) -> None:
         if not isinstance(item.value, str):
             continue  # validation says so
         before = sum(map(len, KINDS.values()))
-        path = folder / item.value
+        path = (Path.cwd() if item.origin.file.startswith("--") else folder) / item.value
         is_file = item.value.endswith(".py")
         if is_file and not path.is_file():
             faults.append(Fault(item.origin, where, f"no file {path}"))

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from astray import autonomy, control, estimators, metrics, motion, sensors
 from astray.clock import common_dt, divides, nearest_rates
 from astray.errors import Fault, Origin, PluginError, ScenarioError
 from astray.plugin import KINDS, Plugin
@@ -25,7 +24,6 @@ from astray.table import ADDRESS, table
 
 BUNDLED = Path(__file__).resolve().parent.parent / "scenarios"
 EARLY = re.compile(r"(^|\.)(preset|plugins)$")
-BUILT_IN = (autonomy, control, estimators, metrics, motion, sensors)
 
 Source = str | Path | Mapping[str, Any]
 
@@ -53,7 +51,7 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     _check_names(tree, faults)
     dt = _choose_dt(tree, faults)
     model = _validate(tree, faults)
-    if model is None or faults:
+    if model is None:
         raise ScenarioError(faults)
     scenario = _plan(model, name, dt)
     _check_robots(scenario, tree, faults)

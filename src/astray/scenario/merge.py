@@ -172,6 +172,8 @@ def _assign(tree: Marked, path: list[str], value: Marked, faults: list[Fault]) -
                     "--set", value.origin.line, len(".".join(path[:depth])) + 1
                 )
             else:
+                if part not in here.value:
+                    here.keys[part] = Origin("--set", value.origin.line, 1)
                 here = here.value.setdefault(part, Marked({}, value.origin))
         else:
             message = f"{'.'.join(path[:depth])} is a value and has no {part!r}"

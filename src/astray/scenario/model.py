@@ -17,11 +17,14 @@ from annotated_types import Ge, Gt
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
-from astray import draw
+from astray import autonomy, control, draw, estimators, metrics, motion, sensors
 from astray.noise import MOST_ROBOTS
 from astray.parameters import TIMING, Parameter, out_of_bounds, parameters, units
 from astray.plugin import KINDS, Plugin
 from astray.start import Start
+
+BUILT_IN = (autonomy, control, estimators, metrics, motion, sensors)
+"""The packages whose import declares the built-in kinds."""
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 NAME = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$")]

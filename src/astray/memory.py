@@ -1,0 +1,41 @@
+"""The state of a group as named arrays: to save, to compare, to restore."""
+
+from __future__ import annotations
+
+from astray.group import Group
+from astray.table import Array
+
+
+def memories(group: Group) -> dict[str, Array]:
+    """Every array that makes up the state of a group, by name."""
+    found: dict[str, Array] = {
+        "truth": group.truth,
+        "address": group.address,
+        "starts": group.starts,
+        "time": group.time,
+        "command": group.commands,
+        "drive": group.drives,
+    }
+    if group.history.moments.size:
+        found |= {"history": group.history.moments, "history.next_slot": group.history.next_slot}
+    if group.estimator:
+        found["belief"] = group.belief
+    found |= {f"rival.{name}": belief for name, belief in group.rivals.items()}
+    for plugin in group.plugins:
+        label = f"{plugin.family}.{plugin.name}"
+        found[f"{label}.params"] = plugin.params
+        if plugin.remembers is not None:
+            found[f"{label}.memory"] = plugin.memory
+        found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
+    for name, channel in group.channels.items():
+        for k, reading in enumerate(channel.readings()):
+            found[f"reading.{name}.{k}"] = reading.table
+            found |= {f"reading.{name}.{k}.{a}": v for a, v in reading.arrays.items()}
+    for judge in group.judges:
+        label = f"judge.{judge.metric.name}.{judge.subject}"
+        found |= {
+            f"{label}.then": judge.then,
+            f"{label}.values": judge.values,
+            f"{label}.statistics": judge.statistics,
+        }
+    return found

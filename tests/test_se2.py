@@ -1,0 +1,180 @@
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from astray import maths, se2
+from astray.kernel import Kernel
+from astray.maths import wrap
+from astray.se2 import STRAIGHT, Pose
+
+KERNELS = {
+    name: made
+    for name, made in vars(se2).items()
+    if isinstance(made, Kernel) and made.__module__ == se2.__name__
+}
+CLOSE = 1e-9  # m and rad, for poses within a kilometre
+
+lengths = st.floats(-1000.0, 1000.0)
+yaws = st.floats(-math.pi, math.pi, exclude_min=True)
+poses = st.tuples(lengths, lengths, yaws)
+arcs = st.tuples(lengths, lengths, st.floats(-3.0, 3.0))
+untimed = settings(deadline=None)  # the first call may compile
+
+
+def same(a: Pose, b: Pose, within: float = CLOSE) -> bool:
+    away = max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(wrap(a[2] - b[2])))
+    return away <= within
+
+
+@contextmanager
+def jit_off() -> Iterator[None]:
+    with ExitStack() as stack:
+        for made in (*vars(se2).values(), *vars(maths).values()):
+            if isinstance(made, Kernel):
+                stack.enter_context(patch.object(made, "_call", made.function))
+        yield
+
+
+@untimed
+@given(poses, poses, poses)
+def test_composition_is_associative(a: Pose, b: Pose, c: Pose) -> None:
+    assert same(se2.compose(se2.compose(a, b), c), se2.compose(a, se2.compose(b, c)))
+
+
+@untimed
+@given(poses)
+def test_origin_changes_nothing(a: Pose) -> None:
+    origin = (0.0, 0.0, 0.0)
+    assert se2.compose(a, origin) == a
+    assert se2.compose(origin, a) == a
+
+
+@untimed
+@given(poses)
+def test_inverse_undoes(a: Pose) -> None:
+    assert same(se2.compose(a, se2.inverse(a)), (0.0, 0.0, 0.0))
+    assert same(se2.compose(se2.inverse(a), a), (0.0, 0.0, 0.0))
+
+
+@untimed
+@given(poses, poses)
+def test_between_is_composition_with_the_inverse(a: Pose, b: Pose) -> None:
+    assert same(se2.between(a, b), se2.compose(se2.inverse(a), b))
+    assert same(se2.compose(a, se2.between(a, b)), b)
+
+
+@untimed
+@given(poses, poses)
+@example((0.0, 0.0, math.pi), (0.0, 0.0, math.pi))
+def test_yaw_stays_in_range(a: Pose, b: Pose) -> None:
+    for pose in (se2.compose(a, b), se2.between(a, b), se2.inverse(a), se2.arc(a, *b)):
+        assert -math.pi < pose[2] <= math.pi
+
+
+def test_composition_turns_what_is_added() -> None:
+    assert same(
+        se2.compose((1.0, 2.0, math.pi / 2), (3.0, 1.0, 0.25)), (0.0, 5.0, math.pi / 2 + 0.25)
+    )
+
+
+@untimed
+@given(poses)
+def test_exp_undoes_log(a: Pose) -> None:
+    assert same(se2.exp(*se2.log(a)), a)
+
+
+@untimed
+@given(arcs)
+def test_log_undoes_exp(arc: Pose) -> None:
+    assert se2.log(se2.exp(*arc)) == pytest.approx(arc, rel=1e-9, abs=1e-9)
+
+
+@untimed
+@given(poses, arcs)
+def test_arc_starts_where_the_robot_is(a: Pose, arc: Pose) -> None:
+    assert same(se2.arc(a, *arc), se2.compose(a, se2.exp(*arc)))
+
+
+@untimed
+@given(arcs)
+def test_two_halves_make_the_whole_arc(arc: Pose) -> None:
+    u, v, w = arc
+    half = se2.exp(0.5 * u, 0.5 * v, 0.5 * w)
+    assert same(se2.compose(half, half), se2.exp(*arc))
+
+
+@untimed
+@given(poses, st.floats(0.1, 100.0), st.floats(0.01, 6.0), st.sampled_from([-1.0, 1.0]))
+def test_arc_is_a_piece_of_a_circle(a: Pose, radius: float, turn: float, side: float) -> None:
+    x, y, yaw = a
+    radius *= side
+    centre = (x - radius * math.sin(yaw), y + radius * math.cos(yaw))
+    end = yaw + side * turn
+    exact = (centre[0] + radius * math.sin(end), centre[1] - radius * math.cos(end), end)
+    assert same(se2.arc(a, abs(radius) * turn, 0.0, side * turn), exact)
+
+
+@pytest.mark.parametrize("w", [0.0, 1e-5, 2 * STRAIGHT, -0.7, 3.0, 5.0])
+def test_arc_is_the_limit_of_small_straight_steps(w: float) -> None:
+    a, u, v, steps = (1.0, -2.0, 2.5), 1.5, -0.4, 100_000
+    yaw = a[2] + w * np.arange(steps) / steps
+    x = a[0] + np.sum(u * np.cos(yaw) - v * np.sin(yaw)) / steps
+    y = a[1] + np.sum(u * np.sin(yaw) + v * np.cos(yaw)) / steps
+    assert same(se2.arc(a, u, v, w), (x, y, a[2] + w), within=1e-4)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_straight_limit_is_smooth(side: float) -> None:
+    edge = [STRAIGHT]
+    for _ in range(20):
+        edge = [math.nextafter(edge[0], 0.0), *edge, math.nextafter(edge[-1], 1.0)]
+    with mpmath.workdps(40):
+        for h in (*edge, *np.geomspace(1e-9, 1e-2, 500)):
+            exact = mpmath.sin(mpmath.mpf(h)) / mpmath.mpf(h)
+            assert abs(se2.sinc(side * float(h)) - exact) <= 2.0**-52
+    ends = [se2.exp(1.0, 0.5, 2.0 * side * h) for h in edge]
+    assert np.ptp(np.array(ends), axis=0).max() < 1e-15
+
+
+def test_no_turn_is_a_straight_line() -> None:
+    assert se2.sinc(0.0) == 1.0
+    assert se2.exp(3.0, -1.0, 0.0) == (3.0, -1.0, 0.0)
+    assert se2.log((3.0, -1.0, 0.0)) == (3.0, -1.0, 0.0)
+
+
+@untimed
+@given(poses, st.floats(0.1, 100.0), yaws)
+def test_bearing_is_the_direction_in_the_robots_frame(a: Pose, far: float, to: float) -> None:
+    x, y, _ = se2.compose(a, (far * math.cos(to), far * math.sin(to), 0.0))
+    assert abs(wrap(se2.bearing(a, x, y) - to)) < 1e-9
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
+    takes = {
+        "sinc": st.tuples(lengths),
+        "compose": st.tuples(poses, poses),
+        "inverse": st.tuples(poses),
+        "between": st.tuples(poses, poses),
+        "arc": st.tuples(poses, lengths, lengths, lengths),
+        "exp": arcs,
+        "log": st.tuples(poses),
+        "bearing": st.tuples(poses, lengths, lengths),
+    }
+
+    @untimed
+    @given(takes[name])
+    def compare(arguments: tuple[float | Pose, ...]) -> None:
+        with jit_off():
+            plain = KERNELS[name](*arguments)
+        compiled = KERNELS[name].dispatcher()(*arguments)
+        assert np.array(compiled).tobytes() == np.array(plain).tobytes()
+
+    compare()
