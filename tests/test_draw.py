@@ -144,16 +144,15 @@ def test_only_what_is_drawn_costs_a_sample() -> None:
 
 SUMS = """x + 1|1 + x|x - 1|1 - x|x * 2|2 * x|x / 2|2 / x|-x|x < 1|x > 1|float(x)|math.sqrt(x)
 max(x, 1)|column * x|x * column|column - x|column < x|column.fill(x)"""
-NOT_YET = """x**2|2**x|x // 2|x % 2|x <= 1|1 <= x|+x|abs(x)|int(x)|round(x)|range(x)
+MORE = """x**2|2**x|x // 2|x % 2|x <= 1|1 <= x|+x|abs(x)|int(x)|round(x)|range(x)
 column**x|column >= x|np.sqrt(x)|np.maximum(column, x)"""
-missing = pytest.mark.xfail(strict=True, reason="Drawn lacks this operator: a bare TypeError")
 
 
 @pytest.mark.parametrize(
     "computation",
     [
         *re.split(r"[|\n]", SUMS),
-        *(pytest.param(text, marks=missing) for text in re.split(r"[|\n]", NOT_YET)),
+        *re.split(r"[|\n]", MORE),
     ],
 )
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=lambda d: type(d).__name__)

@@ -110,15 +110,13 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, float]]:
     return results
 
 
-stale = pytest.mark.xfail(strict=True, reason="_sources follows only kernels that have a name")
-
-
 @pytest.mark.parametrize(
     "caller",
     [
         "by_name",
         "through_another",
-        *(pytest.param(c, marks=stale) for c in ("by_module", "constant")),
+        "by_module",
+        "constant",
     ],
 )
 def test_an_edit_in_another_file_is_noticed(caller: str, edited: list[dict[str, float]]) -> None:
@@ -135,10 +133,9 @@ with warnings.catch_warnings(record=True) as seen:
     {more}
 json.dump([value, [str(w.message) for w in seen]], sys.stdout)
 """
-each = pytest.mark.xfail(strict=True, reason="the folder's name is part of what is said only once")
 
 
-@pytest.mark.parametrize("more", ["", pytest.param("kernel(lambda x: x)(1.0)", marks=each)])
+@pytest.mark.parametrize("more", ["", "kernel(lambda x: x)(1.0)"])
 def test_unwritable_cache_is_one_warning(more: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     code = UNWRITABLE.format(more=more)
@@ -179,7 +176,6 @@ print(f(3.0), len(f.dispatcher().signatures))
     assert python(code) == "7.0 1\n"
 
 
-@pytest.mark.xfail(strict=True, reason="Kernel.__call__ drops keywords")
 def test_a_keyword_is_refused_not_dropped() -> None:
     with pytest.raises(TypeError):
         maths.exp(0.0, base=2.0)

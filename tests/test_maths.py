@@ -91,10 +91,7 @@ def test_result_is_within_the_promised_ulps(name: str, draw: Draw) -> None:
     check(name, (tuple(draw(source) for _ in range(count)) for _ in range(TIMES)))
 
 
-rough = pytest.mark.xfail(strict=True, reason="sincos_reduced adds tail, not tail · cos r")
-
-
-@pytest.mark.parametrize("name", [*(pytest.param(f, marks=rough) for f in ("sin", "cos")), "tan"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_a_hundred_thousand_radians_cost_no_digits(name: str) -> None:
     source = random.Random(2)
     far = [(source.uniform(-1e5, 1e5),) for _ in range(TIMES)]
@@ -106,7 +103,6 @@ SHORT = [(5e-324, 1.5e-323), (1e-323, -4.4e-323), (0.0, 5e-324), (-5e-324, 0.0)]
 EDGES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf]
 
 
-@pytest.mark.xfail(strict=True, reason="sums overflow and quarters vanish")
 @pytest.mark.parametrize(("y", "x"), LONG + SHORT)
 def test_atan2_knows_the_longest_and_the_shortest_vectors(y: float, x: float) -> None:
     check("atan2", [(y, x)])
@@ -141,15 +137,11 @@ def test_whole_quarter_turns_are_exact(whole: int, part: float) -> None:
 
 
 @untimed
-@given(st.floats(-12.0, 12.0))
+@given(st.floats(-1e6, 1e6))
 @example(-math.pi)
 @example(math.nextafter(math.pi, 4.0))
-def test_wrap_of_a_turn_too_many_lands_in_range(angle: float) -> None:
-    assert -math.pi < maths.wrap(angle) <= math.pi
-
-
-@pytest.mark.xfail(strict=True, reason="rounding lands above π, which only −π is guarded against")
-@pytest.mark.parametrize("angle", [-15.707963267948964, 40.840704496667314, -131070.38710041974])
+@example(-15.707963267948964)  # rounding lands above π
+@example(40.840704496667314)
 def test_wrap_lands_in_range(angle: float) -> None:
     assert -math.pi < maths.wrap(angle) <= math.pi
 
@@ -168,7 +160,6 @@ def test_wrap_leaves_what_is_in_range_untouched(angle: float) -> None:
     assert bits(maths.wrap(angle)) == bits(angle)
 
 
-@pytest.mark.xfail(strict=True, reason="ceil of it is no integer of 64 bits, or raises")
 @pytest.mark.parametrize("angle", [math.nan, math.inf, -math.inf, 1e20, -1e300])
 def test_wrap_of_what_is_no_angle_is_nan(angle: float) -> None:
     assert math.isnan(maths.wrap.dispatcher()(angle))
@@ -181,8 +172,7 @@ TAKES: dict[str, st.SearchStrategy[tuple[float, ...]]] = {
     "quarter_turns": st.tuples(st.floats(), st.floats(), st.integers(-(1 << 50), 1 << 50)),
     "sincos_turns": st.tuples(st.floats(-(2.0**50), 2.0**50)),
     "atan2": st.tuples(st.floats(), st.floats()),
-    "wrap": st.tuples(st.floats(-1e15, 1e15)),
-    **dict.fromkeys(("sincos", "sin", "cos", "tan", "exp", "log"), ANY),
+    **dict.fromkeys(("sincos", "sin", "cos", "tan", "exp", "log", "wrap"), ANY),
 }
 
 

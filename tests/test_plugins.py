@@ -149,5 +149,5 @@ def test_an_estimator_sees_no_truth() -> None:
     sim.step()
     sheets, known = seen[0], seen[-1]
     assert sheets["motion"]["radius"] == pytest.approx(0.15)  # nominal, not what was drawn
-    assert set(vars(known)) == {"belief", "readings", "time"}
+    assert set(vars(known)) == {"belief", "readings", "time", "others"}
     assert not np.shares_memory(known.belief, sim.truth)

@@ -41,6 +41,8 @@ _HOMES = {
     "COMMAND": "astray.table",
     "DRIVE": "astray.table",
     "WHEELS": "astray.table",
+    "IMU": "astray.table",
+    "INS": "astray.table",
     "FIX": "astray.table",
     "AstrayError": "astray.errors",
     "WrongInput": "astray.errors",
@@ -81,6 +83,8 @@ if TYPE_CHECKING:
     from astray.table import COMMAND as COMMAND
     from astray.table import DRIVE as DRIVE
     from astray.table import FIX as FIX
+    from astray.table import IMU as IMU
+    from astray.table import INS as INS
     from astray.table import READING as READING
     from astray.table import STATE as STATE
     from astray.table import WHEELS as WHEELS

@@ -14,7 +14,7 @@ from typing import NamedTuple
 FINEST = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
 COARSEST = 100  # Hz; the tick rate that is chosen is at least this
 CLOSE = 1e-5  # relative; people write a third of a hundred as 33.3333
-ROUNDING = 1e-9  # relative; dt = 0.01 is not exactly a hundredth
+ROUNDING = 1e-6  # of a tick; dt = 0.01 is not exactly a hundredth
 
 
 class Beat(NamedTuple):
@@ -47,7 +47,9 @@ def beat(rate: float | None, offset: float, dt: float) -> Beat:
 
 def ticks_in(seconds: float, dt: float) -> int:
     """The number of ticks after which this much time has passed."""
-    return math.ceil(seconds / dt * (1.0 - ROUNDING))
+    ticks = seconds / dt
+    whole = round(ticks)
+    return whole if abs(ticks - whole) <= ROUNDING * (1.0 + 1e-9 * ticks) else math.ceil(ticks)
 
 
 def divides(rate: float, dt: float) -> bool:

@@ -35,16 +35,17 @@ class Drawn:
         """One value per row."""
         raise TypeError
 
-    __array_ufunc__ = None  # lets NumPy leave the operation to us
-
-    def _refuse(self, other: object = None) -> NoReturn:
+    def _refuse(self, *others: object, **options: object) -> NoReturn:
         raise PluginError(
             f"this parameter is drawn per robot ({self}): read self.params[name][rows], "
             "not self.name"
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __neg__ = __lt__ = __gt__ = __float__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+    __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = __round__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __float__ = __int__ = __index__ = _refuse
+    __array_ufunc__ = _refuse
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -42,7 +42,11 @@ class Kernel(Generic[P, R]):
         self._dispatcher: Any = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - the function's own
-        result: R = self._call(*args)  # by position only: keywords would cost every call
+        if kwargs:
+            raise TypeError(
+                f"{self.function.__name__} is a kernel: it takes its arguments by position"
+            )
+        result: R = self._call(*args)
         return result
 
     def _first_call(self, *args: Any) -> R:
@@ -127,8 +131,8 @@ def _numba_cache(folder: Path) -> Iterator[bool]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except OSError as problem:
-        _warn_uncached(str(problem))
+    except OSError:
+        _warn_uncached()
         yield False
         return
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
@@ -139,9 +143,9 @@ def _numba_cache(folder: Path) -> Iterator[bool]:
 
 
 @functools.cache
-def _warn_uncached(problem: str) -> None:
+def _warn_uncached() -> None:
     warnings.warn(
-        f"compiled kernels cannot be kept ({problem}): every start compiles them anew; "
+        f"compiled kernels cannot be kept in {cache_root()}: every start compiles them anew; "
         "set ASTRAY_CACHE_DIR to a folder that can be written",
         RuntimeWarning,
         stacklevel=2,
@@ -184,10 +188,12 @@ def _package_digest() -> str:
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    foreign = frozenset(f for f in _sources(function) if not f.is_relative_to(PACKAGE))
+    files, constants = _reach(function)
+    foreign = frozenset(file for file in files if not file.is_relative_to(PACKAGE))
     if not foreign:
         return _package_digest()
-    return _digest_files(foreign | frozenset(PACKAGE.rglob("*.py")))
+    sources = _digest_files(foreign | frozenset(PACKAGE.rglob("*.py")))
+    return hashlib.blake2b(f"{sources} {constants}".encode(), digest_size=12).hexdigest()
 
 
 @functools.cache
@@ -200,16 +206,37 @@ def _digest_files(files: frozenset[Path]) -> str:
     return digest.hexdigest()
 
 
-def _sources(function: Callable[..., Any]) -> set[Path]:
-    """The files of a function and of every kernel that it reaches by name."""
+def _reach(function: Callable[..., Any]) -> tuple[set[Path], list[str]]:
+    """The files of a function and of every kernel that it reaches, and the constants they use.
+
+    Numba compiles globals in by value, so a constant from another file is part of the code.
+    """
+    import numpy as np  # late: importing this module must not cost what --help does not need
+
     seen: set[Any] = set()
+    constants: list[str] = []
     waiting: list[Any] = [function]
     while waiting:
         this = waiting.pop()
         if this in seen or not isinstance(this, FunctionType):
             continue
         seen.add(this)
-        names = [this.__globals__.get(name) for name in this.__code__.co_names]
-        cells = [cell.cell_contents for cell in this.__closure__ or ()]
-        waiting += [k.function for k in (*names, *cells) if isinstance(k, Kernel)]
-    return {Path(f.__code__.co_filename).resolve() for f in seen}
+        for name, value in _globals_of(this):
+            if isinstance(value, Kernel):
+                waiting.append(value.function)
+            elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
+                constants.append(f"{name}={value!r}")
+    return {Path(f.__code__.co_filename).resolve() for f in seen}, sorted(constants)
+
+
+def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function can see by name: globals, what it may take from modules, and its cells."""
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType):
+            yield from ((f"{name}.{part}", getattr(value, part, None)) for part in names)
+        else:
+            yield name, value
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents

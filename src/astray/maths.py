@@ -32,6 +32,10 @@ ATAN_HALF_TAIL = 2.2698777452961687e-17
 ATAN_ONE = 0.7853981633974483
 ATAN_ONE_TAIL = 3.061616997868383e-17
 SQRT_HALF = 0.7071067811865476
+HUGE = 1e300
+SHRINK = 2.0**-64
+GROW = 2.0**200
+MINUTE = 1e-250
 LARGEST_ANGLE = 1e15  # rad; above it a double no longer knows its own phase
 
 
@@ -43,12 +47,14 @@ def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
     p = -0.0001984126984126506 + z * (
         2.7557319219335453e-06 + z * (-2.5052106231157904e-08 + z * p)
     )
-    s = r + (tail + r * z * (-0.16666666666666666 + z * (0.008333333333333331 + z * p)))
+    half = 0.5 * z
+    s = r + (
+        tail * (1.0 - half) + r * z * (-0.16666666666666666 + z * (0.008333333333333331 + z * p))
+    )
     q = -2.7557317270560326e-07 + z * (2.0876146024689747e-09 + z * -1.1382614868556325e-11)
     q = 0.041666666666666664 + z * (-0.0013888888888887395 + z * (2.4801587298763433e-05 + z * q))
-    half = 0.5 * z
     w = 1.0 - half
-    c = w + (((1.0 - w) - half) + (z * z * q - r * tail))
+    c = w + (((1.0 - w) - half) + (z * z * q - s * tail))
     return s, c
 
 
@@ -115,6 +121,10 @@ def atan2(y: float, x: float) -> float:
     if math.isinf(across) or math.isinf(along):
         across = 1.0 if math.isinf(across) else 0.0
         along = 1.0 if math.isinf(along) else 0.0
+    longest = max(across, along)
+    if longest > HUGE or longest < MINUTE:  # powers of two are exact, and keep sums in range
+        scale = SHRINK if longest > HUGE else GROW
+        across, along = across * scale, along * scale
     steep = across > along
     if steep:
         across, along = along, across
@@ -190,10 +200,11 @@ def log(x: float) -> float:
 
 @kernel
 def wrap(angle: float) -> float:
-    """The same direction in (−π, π]."""
+    """The same direction in (−π, π]; nan for what is not an angle."""
     if -PI < angle <= PI:
         return angle
+    if not abs(angle) < LARGEST_ANGLE:
+        return NAN
     turned = angle - TAU * math.ceil((angle - PI) / TAU)
-    if turned <= -PI:  # rounding may land a hair outside
-        return PI
-    return turned
+    # Rounding may land a hair outside, on either side of the seam.
+    return PI if turned <= -PI or turned > PI else turned

@@ -58,6 +58,8 @@ class Known:
     """The newest reading of each sensor that has arrived, by the sensor's name."""
     time: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     """The time by each robot's clock, (n,) s."""
+    others: Mapping[str, Table] = dataclasses.field(default_factory=dict)
+    """Where the robots of every group say they are: their beliefs, by the group's name."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -88,6 +88,9 @@ class Sim:
             group.post, group.pool, group.threads = self.post, pool, threads
             self.robots[plan.name] = group
         self._groups = list(self.robots.values())
+        said = {name: group.belief for name, group in self.robots.items()}
+        for group in self._groups:
+            group.known.others = said
         self._in_lockstep = [group for group in self._groups if group.lockstep]
         self._every_tick = any(group.every_tick for group in self._groups)
         self._ticks, self._stamps = self.truth["tick"], self.truth["stamp"]  # views, looked up once

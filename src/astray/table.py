@@ -152,5 +152,28 @@ WHEELS = columns(
 )
 """Wheel encoders: cumulative counts, the angle they stand for, and its mean rate since the last."""
 
+IMU = columns(
+    READING,
+    "wx rad/s",
+    "wy rad/s",
+    "wz rad/s",
+    "ax m/s²",
+    "ay m/s²",
+    "az m/s²",
+)
+"""Rates and specific force in the sensor's own axes: level and at rest, az is +9.81."""
+
+INS = columns(
+    READING,
+    "x m",
+    "y m",
+    "yaw rad",
+    "vx m/s",
+    "vy m/s",
+    "wz rad/s",
+    Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
+)
+"""A navigation system's answer: pose in the map, velocity in the body, covariance of the pose."""
+
 FIX = columns(READING, "x m", "y m", Column("cov", "m²", "f8", (2, 2)))
 """A position in the map, with the covariance that the device claims."""
