@@ -213,7 +213,7 @@ def test_robot_k_starts_where_it_starts_whatever_the_count(scenario: dict[str, A
         assert same(left[["x", "y", "yaw"]], right[["x", "y", "yaw"]])
 
 
-GOLDEN = "a0b3f23479920a83087cb6b262e9d5fa"
+GOLDEN = "ea5eda624df834aaf3002080f9c71f8f"
 GOLDEN_POSE = (0.1298323281035274, 0.4756588593070156, -0.8362641884562023)
 
 

@@ -14,7 +14,7 @@ PACKAGE = Path(astray.__file__).parent
 FAMILIES = ("autonomy", "control", "motion", "sensors", "estimators", "metrics")
 LAYERS = (
     ("errors", "table", "kernel", "maths"),
-    ("se2", "noise", "draw"),
+    ("se2", "noise", "draw", "signals", "rotation"),
     ("clock", "reading", "parameters", "plugin", "start"),
     FAMILIES,
     (
@@ -26,6 +26,7 @@ LAYERS = (
         "memory",
         "pace",
         "scenario",
+        "imports",
         "group",
         "effects",
         "observers",

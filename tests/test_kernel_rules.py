@@ -83,11 +83,13 @@ def breach(node: ast.AST, names: dict[str, str], own: set[str]) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
         return "a string"
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "view":  # the bits of a number, not a copy of an array
+            return ""
         return "" if ast.unparse(node.func.value) in names else f"the method {node.func.attr}()"
     if isinstance(node, ast.Name) and hasattr(builtins, node.id):
         known = node.id in ALLOWED["builtins"] or node.id in own or node.id in names
         return "" if known else f"{node.id}()"
-    if isinstance(node, (ast.Name, ast.Attribute)):
+    if isinstance(node, (ast.Name, ast.Attribute)) and getattr(node, "attr", "") != "view":
         first, _, rest = ast.unparse(node).partition(".")
         home, _, what = ".".join(filter(None, (names.get(first, ""), rest))).partition(".")
         if first in names and what and home != "astray" and what not in ALLOWED.get(home, ()):

@@ -172,6 +172,7 @@ TAKES: dict[str, st.SearchStrategy[tuple[float, ...]]] = {
     "quarter_turns": st.tuples(st.floats(), st.floats(), st.integers(-(1 << 50), 1 << 50)),
     "sincos_turns": st.tuples(st.floats(-(2.0**50), 2.0**50)),
     "atan2": st.tuples(st.floats(), st.floats()),
+    "log_normal": st.tuples(st.floats(2.3e-308, 1.7e308)),
     **dict.fromkeys(("sincos", "sin", "cos", "tan", "exp", "log", "wrap"), ANY),
 }
 

@@ -18,6 +18,10 @@ NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
     "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
 }
+ROBOTS: dict[str, dict[str, Any]] = {
+    "trust": {"sensors": [{"kind": "ins"}]},
+    "inertial": {"sensors": [{"kind": "imu", "gyro_density": 0.01, "accel_density": 0.1}]},
+}
 EVERY = [
     pytest.param(cls, id=f"{cls.family}-{cls.kind}")
     for family in KINDS.values()
@@ -28,7 +32,7 @@ EVERY = [
 
 @pytest.mark.parametrize("cls", EVERY)
 def test_every_built_in_kind_keeps_the_contract(cls: Any) -> None:
-    check_plugin(cls, **NEEDS.get(cls.kind, {}))
+    check_plugin(cls, ROBOTS.get(cls.kind), **NEEDS.get(cls.kind, {}))
 
 
 @pytest.mark.parametrize("cls", EVERY)
@@ -40,7 +44,7 @@ def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
         for p in parameters(cls)
         if p.number is float and isinstance(p.default, float)
     }
-    check_plugin(cls, **{**drawn, **NEEDS.get(cls.kind, {})})
+    check_plugin(cls, ROBOTS.get(cls.kind), **{**drawn, **NEEDS.get(cls.kind, {})})
 
 
 def declare(kind: str, **body: Any) -> Any:

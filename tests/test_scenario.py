@@ -115,6 +115,11 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
             "robots: [{name: a, sensors: [{kind: wheels}, {kind: wheels}]}]",
             "name 'wheels' is taken",
         ),
+        (
+            "robots: [{name: a, sensors: [{kind: wheels}], estimator: {kind: odometry}, "
+            "rivals: [{kind: odometry}]}]",
+            "the name 'odometry' is taken",
+        ),
         ("plugins: [nothing.py]\nrobots: [{name: a}]", "no file"),
         ("robots: [{name: a, autonomy: {kind: scripted, steps: [{lasts: 1, vz: 2}]}}]", "vz"),
     ],

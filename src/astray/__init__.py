@@ -22,6 +22,7 @@ _HOMES = {
     "Event": "astray.events",
     "read_events": "astray.events",
     "Log": "astray.observers.log",
+    "summary": "astray.observers.summary",
     "check_plugin": "astray.check",
     "Autonomy": "astray.plugin",
     "Control": "astray.plugin",
@@ -44,11 +45,21 @@ _HOMES = {
     "IMU": "astray.table",
     "INS": "astray.table",
     "FIX": "astray.table",
+    "Signal": "astray.signals",
+    "Signals": "astray.signals",
+    "SimType": "astray.signals",
+    "IntervalConfig": "astray.signals",
+    "Sine": "astray.signals",
+    "Samples": "astray.signals",
+    "compute_value": "astray.signals",
+    "read_ros_parameters": "astray.imports",
+    "write_ros_parameters": "astray.imports",
     "AstrayError": "astray.errors",
     "WrongInput": "astray.errors",
     "ScenarioError": "astray.errors",
     "PluginError": "astray.errors",
     "EventError": "astray.errors",
+    "SignalError": "astray.errors",
     "SavedError": "astray.errors",
     "LockstepTimeout": "astray.errors",
 }
@@ -62,11 +73,15 @@ if TYPE_CHECKING:
     from astray.errors import PluginError as PluginError
     from astray.errors import SavedError as SavedError
     from astray.errors import ScenarioError as ScenarioError
+    from astray.errors import SignalError as SignalError
     from astray.errors import WrongInput as WrongInput
     from astray.events import Event as Event
     from astray.events import read_events as read_events
+    from astray.imports import read_ros_parameters as read_ros_parameters
+    from astray.imports import write_ros_parameters as write_ros_parameters
     from astray.loading import load as load
     from astray.observers.log import Log as Log
+    from astray.observers.summary import summary as summary
     from astray.plugin import Autonomy as Autonomy
     from astray.plugin import Control as Control
     from astray.plugin import Estimator as Estimator
@@ -79,6 +94,13 @@ if TYPE_CHECKING:
     from astray.plugin import Sensor as Sensor
     from astray.reading import Reading as Reading
     from astray.save import resume as resume
+    from astray.signals import IntervalConfig as IntervalConfig
+    from astray.signals import Samples as Samples
+    from astray.signals import Signal as Signal
+    from astray.signals import Signals as Signals
+    from astray.signals import SimType as SimType
+    from astray.signals import Sine as Sine
+    from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
     from astray.table import COMMAND as COMMAND
     from astray.table import DRIVE as DRIVE

@@ -143,7 +143,8 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     sim = load(scenario, worlds=2)
     sim.step(TICKS)
     group = sim.robots["one"]
-    mine = next(p for p in group.plugins if type(p) is cls)
+    parts = [*group.plugins, *(judge.metric for judge in group.judges)]
+    mine = next(p for p in parts if type(p) is cls)
     verb, writable = _verb(group, mine)
     half, others = group.rows[::2], group.rows[1::2]
     for name in writable:  # a mark in the others' rows shows who writes there, even the same value
@@ -151,9 +152,9 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     before = _state(sim)
     verb(half)
     after = _state(sim)
-    own = f"{mine.family}.{mine.name}."
+    own = f"judge.{mine.name}." if cls.family == "metric" else f"{mine.family}.{mine.name}."
     for name in before:
-        free = name in writable or name.startswith(own)
+        free = name in writable or (name.startswith(own) and name.endswith((".params", ".memory")))
         rows = others if free else slice(None)
         left = {name: before[name][rows]}
         for what in _differences(left, {name: after[name][rows]}):

@@ -130,6 +130,8 @@ def _check_pose(group: Group, values: Mapping[str, Any]) -> None:
 
 def _place(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     _write(group, group.truth, rows, values)
+    for channel in group.channels.values():
+        channel.sensor.placed(rows, group.scene)
 
 
 def _write(group: Group, state: Table, rows: Rows, values: Mapping[str, Any]) -> None:

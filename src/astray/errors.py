@@ -5,14 +5,19 @@ AstrayError
 │   ├── ScenarioError     every fault of a scenario at once
 │   ├── PluginError       a plugin that breaks its contract
 │   ├── EventError        an event that names nothing that exists
+│   ├── SignalError       every fault of a signal at once
 │   └── SavedError        a saved run that cannot be resumed
 └── LockstepTimeout       nobody sent the command that the run waits for
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+"""Keys and indices that lead to a value."""
 
 
 class AstrayError(Exception):
@@ -68,6 +73,49 @@ class ScenarioError(WrongInput):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = sorted(
-            set(faults), key=lambda f: (f.origin.file, f.origin.line, f.origin.column, f.path)
+            set(faults),
+            key=lambda f: (f.origin.file, f.origin.line, f.origin.column, f.path, f.message),
         )
         super().__init__("\n".join(map(str, self.faults)))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a value of which nobody knows yet where it was written."""
+
+    path: Path
+    message: str
+    of_key: bool = False  # the key is wrong, not its value
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (in_words(self.path), self.message) if part)
+
+    def under(self, *above: str | int) -> Problem:
+        """The same problem, seen from further up."""
+        return Problem((*above, *self.path), self.message, self.of_key)
+
+
+class SignalError(WrongInput):
+    """Every fault of a signal at once."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class SignalWarning(UserWarning):
+    """A signal is taken in a way that its author may not have meant."""
+
+
+def in_words(path: Path) -> str:
+    """A path as people write it: robots[0].motion.radius."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, as the end of a sentence."""
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""

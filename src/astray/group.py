@@ -96,10 +96,9 @@ class Group:
     def judge_by(self, metrics: Iterable[Metric]) -> None:
         """Let every belief of this group be judged by these metrics."""
         for metric in metrics:
-            bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
-            self.plugins.append(bound)
             pace = beat(metric.rate, metric.offset, self.dt) if metric.rate else None
             for subject, belief in self.beliefs().items():
+                bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
                 self.judges.append(Judge(bound, subject, belief, pace))
         if self.judges:
             depths = [len(c.ring) + 1 for c in self.channels.values() if c.delay]
@@ -181,6 +180,8 @@ class Group:
             judge.forget(rows)
         for plugin in self.plugins:
             plugin.begin(rows)
+        for estimator, belief, _ in self.estimators:
+            estimator.start(rows, belief)
         self.commanded = True
         self.count_alive()
 

@@ -6,6 +6,8 @@ keeps the truth of the last few moments and compares like with like.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from astray.clock import Beat
@@ -56,6 +58,8 @@ def account_all(statistics: Table, values: Array, rows: Rows) -> None:
     """Add one value per row to the statistics."""
     for i in rows:
         s, value = statistics[i], values[i]
+        if math.isnan(value):  # a belief without a covariance has no NEES
+            continue
         s.count += 1
         s.last = value
         s.total += value
@@ -101,6 +105,7 @@ class Judge:
         self.then["stamp"][rows] = np.nan
         self.values[rows] = 0.0
         self.statistics[rows] = np.zeros((), STATISTICS)
+        self.metric.begin(rows)
 
     def judge_new(self, rows: Rows, truth: Table, history: History) -> None:
         """Measure those of these rows whose belief has a new stamp, once per stamp."""

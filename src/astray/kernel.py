@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -74,10 +75,10 @@ def jit() -> bool:
         return False
     try:
         _import_numba()
-    except ImportError:
+    except ImportError as problem:
         warnings.warn(
-            "numba is not installed: astray runs its kernels as plain Python, several hundred "
-            "times slower",
+            f"numba cannot be imported ({problem}): astray runs its kernels as plain Python, "
+            "several hundred times slower",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -131,6 +132,8 @@ def _numba_cache(folder: Path) -> Iterator[bool]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
+        # Numba would quietly turn to the folder of the source, whose cache misses edits elsewhere.
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         _warn_uncached()
         yield False
@@ -224,6 +227,10 @@ def _reach(function: Callable[..., Any]) -> tuple[set[Path], list[str]]:
         for name, value in _globals_of(this):
             if isinstance(value, Kernel):
                 waiting.append(value.function)
+            elif hasattr(value, "py_func"):  # somebody's own numba function
+                waiting.append(value.py_func)
+            elif isinstance(value, np.ndarray):
+                constants.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
             elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
                 constants.append(f"{name}={value!r}")
     return {Path(f.__code__.co_filename).resolve() for f in seen}, sorted(constants)

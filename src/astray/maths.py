@@ -3,13 +3,15 @@
 libm differs between systems and numba's differs from Python's; these do not. Each is a range
 reduction and a polynomial whose coefficients were fitted in 50 digits (relative error below
 2⁻⁵⁷ before rounding). Measured against mpmath: sin, cos, exp, log within 1 ulp, atan2 within 2,
-tan within 3. `floor`, `sqrt`, `frexp`, `ldexp` and `copysign` are exact everywhere and used as
-they are.
+tan within 3, for angles up to 10⁵ rad. `floor`, `sqrt`, `frexp`, `ldexp` and `copysign` are exact
+everywhere and used as they are.
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from astray.kernel import kernel
 
@@ -31,7 +33,10 @@ ATAN_HALF = 0.4636476090008061
 ATAN_HALF_TAIL = 2.2698777452961687e-17
 ATAN_ONE = 0.7853981633974483
 ATAN_ONE_TAIL = 3.061616997868383e-17
-SQRT_HALF = 0.7071067811865476
+SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # of √½ as a double
+SMALLEST_NORMAL = 2.2250738585072014e-308
+TWO_54 = 18014398509481984.0
+LOG_TWO_54 = 37.42994775023705
 HUGE = 1e300
 SHRINK = 2.0**-64
 GROW = 2.0**200
@@ -61,14 +66,11 @@ def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
 @kernel
 def quarter_turns(s: float, c: float, quarters: int) -> tuple[float, float]:
     """Sine and cosine of an angle that is the given one plus some quarter turns."""
-    q = quarters & 3
-    if q == 0:
-        return s, c
-    if q == 1:
-        return c, -s
-    if q == 2:
-        return -s, -c
-    return -c, s
+    # Selections and signs instead of branches: which quarter comes next cannot be predicted.
+    odd = quarters & 1
+    sine = c if odd else s
+    cosine = s if odd else c
+    return sine * (1.0 - (quarters & 2)), cosine * (1.0 - ((quarters + 1) & 2))
 
 
 @kernel
@@ -175,18 +177,12 @@ def exp(x: float) -> float:
 
 
 @kernel
-def log(x: float) -> float:
-    """Natural logarithm of x; −inf at 0, nan below."""
-    if math.isnan(x) or x < 0.0:
-        return NAN
-    if x == 0.0:
-        return -math.inf
-    if math.isinf(x):
-        return x
-    m, e = math.frexp(x)
-    if m < SQRT_HALF:
-        m = m + m
-        e = e - 1
+def log_normal(x: float) -> float:
+    """Natural logarithm of a positive number that is neither subnormal nor infinite."""
+    # x = m · 2ᵉ with m in [√½, √2), read off its bits: a branch could not be predicted.
+    bits = np.float64(x).view(np.int64)
+    e = (bits - SQRT_HALF_BITS) >> 52
+    m = np.int64(bits - (e << 52)).view(np.float64)
     f = m - 1.0
     s = f / (2.0 + f)
     z = s * s
@@ -196,6 +192,20 @@ def log(x: float) -> float:
     half = 0.5 * f * f
     # log(1 + f) = f − f²/2 + s(f²/2 + p): the large terms are exact, only the small one is rounded.
     return e * LN2_HIGH + (f - (half - (s * (half + p) + e * LN2_LOW)))
+
+
+@kernel
+def log(x: float) -> float:
+    """Natural logarithm of x; −inf at 0, nan below."""
+    if math.isnan(x) or x < 0.0:
+        return NAN
+    if x == 0.0:
+        return -math.inf
+    if math.isinf(x):
+        return x
+    if x < SMALLEST_NORMAL:
+        return log_normal(x * TWO_54) - LOG_TWO_54
+    return log_normal(x)
 
 
 @kernel

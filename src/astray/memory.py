@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from astray.group import Group
+from astray.plugin import Plugin
 from astray.table import Array
 
 
@@ -22,11 +23,7 @@ def memories(group: Group) -> dict[str, Array]:
         found["belief"] = group.belief
     found |= {f"rival.{name}": belief for name, belief in group.rivals.items()}
     for plugin in group.plugins:
-        label = f"{plugin.family}.{plugin.name}"
-        found[f"{label}.params"] = plugin.params
-        if plugin.remembers is not None:
-            found[f"{label}.memory"] = plugin.memory
-        found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
+        found |= _of_plugin(plugin, f"{plugin.family}.{plugin.name}")
     for name, channel in group.channels.items():
         for k, reading in enumerate(channel.readings()):
             found[f"reading.{name}.{k}"] = reading.table
@@ -38,4 +35,12 @@ def memories(group: Group) -> dict[str, Array]:
             f"{label}.values": judge.values,
             f"{label}.statistics": judge.statistics,
         }
+        found |= _of_plugin(judge.metric, label)
     return found
+
+
+def _of_plugin(plugin: Plugin, label: str) -> dict[str, Array]:
+    found: dict[str, Array] = {f"{label}.params": plugin.params}
+    if plugin.remembers is not None:
+        found[f"{label}.memory"] = plugin.memory
+    return found | {f"{label}.{name}": array for name, array in plugin.arrays.items()}

@@ -54,13 +54,20 @@ def philox(
 
 
 @kernel
+def bits(who: Row, key: np.uint64, draw: int) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """The 128 bits of one draw; `who` has tick, world, life and robot."""
+    counter = (who.tick, who.world, who.life, (who.robot << 16) | draw)
+    # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
+    return philox(counter, key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32))
+
+
+@kernel
 def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
-    """Two independent uniforms in [0, 1) of 53 bits; `who` has tick, world, life and robot."""
-    a, b, c, d = philox(
-        (who.tick, who.world, who.life, (who.robot << 16) | draw), key & _MASK, key >> _32
-    )
-    u = float((a >> np.uint64(5)) * np.uint64(67108864) + (b >> np.uint64(6)))
-    v = float((c >> np.uint64(5)) * np.uint64(67108864) + (d >> np.uint64(6)))
+    """Two independent uniforms in [0, 1) of 53 bits."""
+    a, b, c, d = bits(who, key, draw)
+    # Signed integers become floats several times faster than unsigned ones.
+    u = float(np.int64((a >> np.uint64(5)) * np.uint64(67108864) + (b >> np.uint64(6))))
+    v = float(np.int64((c >> np.uint64(5)) * np.uint64(67108864) + (d >> np.uint64(6))))
     return u * TINY, v * TINY
 
 
@@ -68,7 +75,7 @@ def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
 def normal_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent standard normals, by Box and Muller."""
     u, v = uniform_pair(who, key, draw)
-    radius = math.sqrt(-2.0 * maths.log(1.0 - u))
+    radius = math.sqrt(-2.0 * maths.log_normal(1.0 - u))
     s, c = maths.sincos_turns(v)
     return radius * c, radius * s
 

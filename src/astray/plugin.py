@@ -31,6 +31,7 @@ NonNegative = Annotated[float, Ge(0)]
 
 NEVER = 1 << 62  # a tick that does not come
 P = TypeVar("P", bound="Plugin")
+E = TypeVar("E", bound="Estimator")
 
 KINDS: dict[str, dict[str, type[Plugin]]] = {}
 """Every concrete plugin class by family and kind; declaring the class puts it here."""
@@ -263,6 +264,9 @@ class Sensor(Plugin, family="sensor"):
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Write a reading for these rows; its stamp is set by the simulator."""
 
+    def placed(self, rows: Rows, scene: Scene) -> None:
+        """Take note that the truth of these rows was moved by hand, not by motion."""
+
 
 class Estimator(Plugin, family="estimator"):
     """Turns readings into a belief. It knows stamps and datasheets, nothing of the simulator."""
@@ -271,15 +275,20 @@ class Estimator(Plugin, family="estimator"):
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Bring the belief of these rows up to their fresh readings."""
 
+    def start(self, rows: Rows, belief: Table) -> None:
+        """Adjust the belief that these rows start with: the truth, with a covariance of zero."""
+
     def believe(self, rows: Rows, belief: Table) -> None:
         """Take note that the belief of these rows was set from outside."""
 
-    def alone(self: P, motion: Motion, *sensors: Sensor, n: int = 1) -> tuple[P, Table]:
+    def alone(self: E, motion: Motion, *sensors: Sensor, n: int = 1) -> tuple[E, Table]:
         """This estimator without a simulator, and the belief it owns: for logs and nodes."""
         sheets = {"motion": motion.sheet(), **{s.name: s.sheet() for s in sensors}}
         bound = self.attach(table(ADDRESS, n), sheets, 0.0, 0, "")
+        belief = table(STATE, n)
         bound.begin(np.arange(n))
-        return bound, table(STATE, n)
+        bound.start(np.arange(n), belief)
+        return bound, belief
 
 
 class Metric(Plugin, family="metric"):

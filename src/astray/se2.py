@@ -10,7 +10,7 @@ from __future__ import annotations
 from astray.kernel import kernel
 from astray.maths import atan2, sincos, wrap
 
-STRAIGHT = 1e-4  # rad; below it sin(h)/h equals 1 − h²/6 to the last digit
+SMALL = 0.25  # rad; below it seven terms of the series of sin(h)/h give every digit
 
 Pose = tuple[float, float, float]
 
@@ -18,8 +18,10 @@ Pose = tuple[float, float, float]
 @kernel
 def sinc(h: float) -> float:
     """sin(h) / h, 1 at 0."""
-    if abs(h) < STRAIGHT:
-        return 1.0 - h * h / 6.0
+    if abs(h) < SMALL:
+        z = h * h
+        p = 1.0 / 362880.0 - z * (1.0 / 39916800.0 - z / 6227020800.0)
+        return 1.0 - z * (1.0 / 6.0 - z * (1.0 / 120.0 - z * (1.0 / 5040.0 - z * p)))
     return sincos(h)[0] / h
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from astray.judge import Judge
+from astray.table import Array, Table
+
+MOST_ROWS = 100  # that a summary lists one by one
 
 if TYPE_CHECKING:
     from astray.group import Group
@@ -30,6 +34,10 @@ def _group(group: Group) -> dict[str, Any]:
     metrics: dict[str, dict[str, Any]] = {}
     for judge in group.judges:
         metrics.setdefault(judge.metric.name, {})[judge.subject] = statistics(judge)
+    for name, subjects in metrics.items():
+        judges = {j.subject: j for j in group.judges if j.metric.name == name}
+        for rival in group.rivals:
+            subjects[rival]["against_belief"] = compare(judges[rival], judges["belief"])
     return {
         "robots": len(group.rows),
         "estimator": group.estimator.kind if group.estimator else None,
@@ -52,7 +60,8 @@ def _apart(group: Group) -> dict[str, float]:
 
 def statistics(judge: Judge) -> dict[str, Any]:
     """A metric over time and over rows: rms, mean, worst, last and how the last ones spread."""
-    found = judge.statistics[judge.statistics["count"] > 0]
+    measured = judge.statistics["count"] > 0
+    found = judge.statistics[measured]
     if not len(found):
         return {"unit": judge.metric.unit, "values": 0}
     count = int(found["count"].sum())
@@ -63,5 +72,60 @@ def statistics(judge: Judge) -> dict[str, Any]:
         "mean": float(found["total"].sum() / count),
         "most": float(found["most"].max()),
         "last": float(found["last"].mean()),
-        "last_sd": float(found["last"].std(ddof=1)) if len(found) > 1 else 0.0,
+        "last_sd": _spread(found["last"]),
+        "rms_sd": _spread(_rms(found)),
+        "rows": _rows(judge.belief[measured], found),
     }
+
+
+def _rms(found: Table) -> Array:
+    return np.asarray(np.sqrt(found["squares"] / found["count"]))
+
+
+def _spread(values: Array) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
+    """Each robot of each world on its own, as long as that is readable."""
+    if len(found) > MOST_ROWS:
+        return []
+    columns = (belief["world"], belief["robot"], _rms(found), found["most"], found["last"])
+    return [
+        {"world": int(w), "robot": int(r), "rms": float(rms), "most": float(m), "last": float(last)}
+        for w, r, rms, m, last in zip(*columns, strict=True)
+    ]
+
+
+def compare(rival: Judge, owner: Judge) -> dict[str, Any]:
+    """The rival's rms less the owner's, row by row: its mean and a 95 % interval of that."""
+    both = (rival.statistics["count"] > 0) & (owner.statistics["count"] > 0)
+    difference = _rms(rival.statistics[both]) - _rms(owner.statistics[both])
+    if len(difference) < 2:
+        return {"rows": len(difference), "rms_difference": float(difference.sum())}
+    half = student_95(len(difference) - 1) * _spread(difference) / math.sqrt(len(difference))
+    mean = float(difference.mean())
+    return {
+        "rows": len(difference),
+        "rms_difference": mean,
+        "low": mean - half,
+        "high": mean + half,
+    }
+
+
+def student_95(freedom: int) -> float:
+    """The two-sided 95 % point of Student's t, by bisection on its distribution.
+
+    A few lines instead of a dependency on scipy for one number.
+    """
+    low, high = 0.0, 13.0  # 12.7 is that of a single degree of freedom
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
+    scale /= math.sqrt(freedom * math.pi)
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        grid = np.linspace(0.0, middle, 2001)
+        density = scale * (1.0 + grid * grid / freedom) ** (-(freedom + 1) / 2)
+        simpson = density[0] + 4 * density[1::2].sum() + 2 * density[2:-1:2].sum() + density[-1]
+        below = simpson * middle / 6000 < 0.475
+        low, high = (middle, high) if below else (low, middle)
+    return (low + high) / 2

@@ -5,23 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from astray.errors import Fault
+from astray.errors import Fault, Path
+from astray.errors import in_words as in_words
 from astray.parameters import parameters
 from astray.plugin import KINDS
 from astray.scenario.marks import Marked
 from astray.scenario.merge import suggest
 from astray.scenario.model import SLOTS, robot_model, scenario_model
 from astray.start import Start
-
-Path = tuple[str | int, ...]
-
-
-def in_words(path: Path) -> str:
-    """A path as people write it: robots[0].motion.radius."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
 
 
 def explain(error: Any, tree: Marked) -> Fault:

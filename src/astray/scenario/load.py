@@ -18,6 +18,7 @@ from astray.scenario.marks import Marked, mark, read_yaml, walk
 from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
 from astray.scenario.model import SLOTS, scenario_model
 from astray.scenario.plan import GroupPlan, Scenario
+from astray.scenario.signals import read_all_signals
 from astray.scenario.write import effective
 from astray.start import Start
 from astray.table import ADDRESS, table
@@ -48,6 +49,7 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     load_plugins(tree, folder, faults)
     tree = with_presets(tree, folder, faults)
     tree = with_overrides(tree, {k: o for k, o in numbered.items() if k not in early}, faults)
+    read_all_signals(tree, faults)
     _check_names(tree, faults)
     dt = _choose_dt(tree, faults)
     model = _validate(tree, faults)
@@ -141,6 +143,13 @@ def _check_names(tree: Marked, faults: list[Fault]) -> None:
             seen.add(name)
     robots = tree.at(("robots",))
     for k, robot in enumerate(robots.value if robots and isinstance(robots.value, list) else ()):
+        taken = {"belief", "truth", name_of(robot.at(("estimator",)) or Marked({}, robot.origin))}
+        listed = robot.at(("rivals",))
+        entries = listed.value if listed and isinstance(listed.value, list) else []
+        for j, rival in enumerate(entries):
+            if name_of(rival) in taken:
+                message = f"the name {name_of(rival)!r} is taken; give it another"
+                faults.append(Fault(rival.origin, in_words(("robots", k, "rivals", j)), message))
         if (rivals := robot.at(("rivals",))) and not robot.at(("estimator",)):
             message = "rivals need an estimator to rival: without one the robot believes the truth"
             faults.append(Fault(rivals.origin, in_words(("robots", k, "rivals")), message))

@@ -6,12 +6,12 @@ what has no name goes by its kind. Every other list is replaced whole.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from astray.errors import Fault, Origin
+from astray.errors import suggest as suggest
 from astray.scenario.marks import Marked, read_yaml
 
 NAMED = ("robots", "sensors", "rivals", "metrics")
@@ -109,12 +109,6 @@ def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | No
         message = f"no preset {name!r}{suggest(name, bundled)}"
         faults.append(Fault(preset.origin, "preset", f"{message} ({', '.join(bundled)})"))
     return None
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, as the end of a sentence."""
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _why(problem: Exception) -> str:

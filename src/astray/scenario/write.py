@@ -9,6 +9,7 @@ from astray.draw import Drawn, written
 from astray.parameters import parameters
 from astray.plugin import Plugin
 from astray.scenario.plan import GroupPlan, Scenario
+from astray.signals import Signals
 
 
 def effective(scenario: Scenario, plugins: list[str]) -> dict[str, Any]:
@@ -54,6 +55,8 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, Drawn):
         return written(value)  # type: ignore[arg-type]
+    if isinstance(value, Signals):
+        return value.written()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, (list, tuple)):

@@ -1,3 +1,7 @@
 """What robots measure: the truth, made wrong."""
 
+from astray.sensors.imu import Imu as Imu
+from astray.sensors.ins import Ins as Ins
+from astray.sensors.scripted import ScriptedImu as ScriptedImu
+from astray.sensors.scripted import ScriptedWheels as ScriptedWheels
 from astray.sensors.wheels import Wheels as Wheels

@@ -1,0 +1,84 @@
+"""The signals of a scenario, and the files that they come from.
+
+`file: imu.yaml` of a plugin that takes signals is laid under its `signals`, as a preset is laid
+under a robot: the effective scenario has what the file said and needs it no more. A path goes from
+the file that it is written in. What is wrong is reported where it stands, in either file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+from astray.errors import Fault, SignalWarning, in_words
+from astray.errors import Path as Place
+from astray.imports.ros_parameters import located, signal_tree
+from astray.parameters import parameters
+from astray.plugin import KINDS
+from astray.scenario.marks import Marked, walk
+from astray.scenario.model import SLOTS
+from astray.signals import Signals, channels
+from astray.signals.findings import Findings
+from astray.signals.read import read_signals
+
+
+def read_all_signals(tree: Marked, faults: list[Fault]) -> None:
+    """Put signals in the place of what is written of them, for every plugin."""
+    for place, item in list(walk(tree)):
+        for key, names in _takes(place, item).items():
+            if key == "signals":
+                _lay_over_file(item, names, place, faults)
+            if (written := item.at((key,))) is not None:
+                _read(written, names, (*place, key), faults)
+
+
+def _takes(place: Place, item: Marked) -> dict[str, tuple[str, ...]]:
+    """The parameters of a plugin that are signals, with the names that those may have."""
+    kind = item.at(("kind",))
+    family = next((SLOTS[part] for part in reversed(place) if part in SLOTS), None)
+    cls = KINDS[family].get(str(kind.value)) if kind and family else None
+    found = {p.name: channels(p.type) for p in parameters(cls)} if cls else {}
+    return {key: names for key, names in found.items() if names}
+
+
+def _read(written: Marked, names: tuple[str, ...], place: Place, faults: list[Fault]) -> None:
+    for _, part in walk(written):
+        file = part.at(("file",))
+        if file is not None and isinstance(file.value, str):
+            file.value = str(_path(file))
+    findings = Findings()
+    found = read_signals(written.plain(), findings, names)
+    faults += [located(problem, written, place) for problem in findings.faults]
+    for remark in findings.remarks:
+        warnings.warn(str(located(remark, written, place)), SignalWarning, stacklevel=2)
+    written.value = Signals(found)
+
+
+def _path(file: Marked) -> Path:
+    return (Path(file.origin.file).parent / str(file.value)).resolve()
+
+
+def _lay_over_file(item: Marked, names: tuple[str, ...], place: Place, faults: list[Fault]) -> None:
+    """Lay the signals of a plugin over those of its file; one that both have is its own."""
+    file, node = item.at(("file",)), item.at(("node",))
+    if file is None or not isinstance(file.value, str):
+        return  # validation says so
+    where, path = in_words((*place, "file")), _path(file)
+    below = Marked({}, file.origin)
+    if path.is_file():
+        found: list[Fault] = []
+        below = signal_tree(path, found, names, str(node.value) if node else None)
+        faults += [Fault(fault.origin, where, fault.message) for fault in found]
+        if not found and not below.value:
+            message = f"{path} has none of these signals: {', '.join(names)}"
+            faults.append(Fault(file.origin, where, message))
+    else:
+        faults.append(Fault(file.origin, where, f"no file {path}"))
+    above = item.at(("signals",))
+    if above is None:
+        item.value["signals"], item.keys["signals"] = below, file.origin
+    elif isinstance(above.value, dict):
+        above.value = {**below.value, **above.value}
+        above.keys = {**below.keys, **above.keys}
+    for key in ("file", "node"):
+        item.value.pop(key, None)

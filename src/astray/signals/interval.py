@@ -1,0 +1,207 @@
+"""One stretch of a signal: what it says, and what it may not say.
+
+constant    y_start
+linear      from y_start to y_end
+quadratic   the parabola through (t_start, y_start), (t_mid, y_mid) and (t_end, y_end)
+step        y_start before t_mid, y_end from there on
+sine        offset + amplitude sin(2π frequency (t − t_start) + phase)
+samples     straight lines between points (t, y)
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from astray.errors import Problem, SignalError, SignalWarning, suggest
+from astray.table import Array
+
+NOT_GIVEN = math.nan
+
+
+class SimType(Enum):
+    """How an interval goes from its start to its end."""
+
+    CONSTANT = "constant"
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+    STEP = "step"
+
+
+USES: dict[SimType, tuple[str, ...]] = {
+    SimType.CONSTANT: (),
+    SimType.LINEAR: ("y_end",),
+    SimType.QUADRATIC: ("y_end", "t_mid", "y_mid"),
+    SimType.STEP: ("y_end", "t_mid"),
+}
+"""What each type needs besides t_start, t_end and y_start."""
+WORDS = [kind.value for kind in SimType]
+
+
+def sim_type(word: str) -> SimType | None:
+    """The type of that name, whatever its case; None if there is none."""
+    return next((kind for kind in SimType if kind.value == word.lower()), None)
+
+
+@dataclass(frozen=True)
+class IntervalConfig:
+    """One interval of a signal; what its type has no use for is nan, or y_start for y_end."""
+
+    type: SimType
+    t_start: float  # s
+    t_end: float  # s
+    y_start: float
+    y_end: float = NOT_GIVEN
+    t_mid: float = NOT_GIVEN  # s; the middle unless given
+    y_mid: float = NOT_GIVEN
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.type, SimType):
+            object.__setattr__(self, "type", self._known_type(self.type))
+        if "t_mid" not in USES[self.type]:
+            object.__setattr__(self, "t_mid", NOT_GIVEN)
+        elif math.isnan(self.t_mid):
+            middle = self.t_start + 0.5 * (self.t_end - self.t_start)
+            object.__setattr__(self, "t_mid", middle)
+        if "y_mid" not in USES[self.type]:
+            object.__setattr__(self, "y_mid", NOT_GIVEN)
+        if "y_end" not in USES[self.type]:
+            object.__setattr__(self, "y_end", self.y_start)
+        if problems := list(self._problems()):
+            raise SignalError(problems)
+
+    def _known_type(self, word: object) -> SimType:
+        found = sim_type(str(word))
+        if found is None:
+            warnings.warn(unknown_type(str(word), WORDS), SignalWarning, stacklevel=4)
+        return found or SimType.CONSTANT
+
+    def _problems(self) -> Iterator[Problem]:
+        used = ("t_start", "t_end", "y_start", *USES[self.type])
+        wrong = [name for name in used if not math.isfinite(getattr(self, name))]
+        for name in wrong:
+            given = getattr(self, name)
+            missing = math.isnan(given) and name in ("y_end", "y_mid")
+            message = f"needs {name!r}" if missing else f"a finite number is needed, not {given}"
+            yield Problem(() if missing else (name,), message)
+        if wrong:
+            return
+        if self.t_end < self.t_start:
+            message = f"{self.t_end:g} s is before t_start, {self.t_start:g} s"
+            yield Problem(("t_end",), message)
+        elif self.t_end == self.t_start and self.type is not SimType.CONSTANT:
+            message = f"only a constant may last no time at all, not a {self.type.value} interval"
+            yield Problem(("t_end",), message)
+        elif "t_mid" in USES[self.type] and not self.t_start < self.t_mid < self.t_end:
+            message = f"{self.t_mid:g} s is not between t_start and t_end, {self._span()}"
+            yield Problem(("t_mid",), message)
+        elif not math.isfinite(self._largest()):
+            yield Problem((), "its values are too large for a double between its points")
+
+    def _span(self) -> str:
+        return f"{self.t_start:g} and {self.t_end:g} s"
+
+    def _largest(self) -> float:
+        """A bound of all that is computed on the way to a value of this interval."""
+        length = self.t_end - self.t_start
+        bound = abs(self.y_start) + abs(self.y_end) + length
+        if self.type is SimType.QUADRATIC:
+            before, after = self.t_mid - self.t_start, self.t_end - self.t_mid
+            weights = (before * length, before * after, after * length)
+            points = (self.y_start, self.y_mid, self.y_end)
+            for y, weight in zip(points, weights, strict=True):
+                bound += abs(y) * (length * length / weight) if weight else math.inf
+        return bound
+
+    def written(self) -> dict[str, Any]:
+        """This interval as a scenario spells it."""
+        names = ("t_start", "t_end", "y_start", *USES[self.type])
+        return {"type": self.type.value, **{name: getattr(self, name) for name in names}}
+
+
+def unknown_type(word: str, known: Iterable[str]) -> str:
+    """What to say of a type that does not exist."""
+    return f"no type {word!r}, taken as constant{suggest(word.lower(), known)}"
+
+
+@dataclass(frozen=True)
+class Sine:
+    """A sine that starts at t_start; it lasts for ever unless it is given an end."""
+
+    amplitude: float
+    frequency: float  # Hz
+    phase: float = 0.0  # rad, at t_start
+    offset: float = 0.0
+    t_start: float = 0.0  # s
+    t_end: float = math.inf  # s
+
+    def __post_init__(self) -> None:
+        problems = []
+        for name in ("amplitude", "frequency", "phase", "offset", "t_start"):
+            if not math.isfinite(getattr(self, name)):
+                message = f"a finite number is needed, not {getattr(self, name)}"
+                problems.append(Problem((name,), message))
+        if not self.frequency > 0.0:
+            problems.append(Problem(("frequency",), "must be greater than 0"))
+        if not self.t_end > self.t_start:
+            message = f"{self.t_end:g} s is not after t_start, {self.t_start:g} s"
+            problems.append(Problem(("t_end",), message))
+        if problems:
+            raise SignalError(problems)
+
+    def written(self) -> dict[str, Any]:
+        """This interval as a scenario spells it."""
+        names = ("amplitude", "frequency", "phase", "offset", "t_start")
+        made = {"type": "sine", **{name: getattr(self, name) for name in names}}
+        return made | ({} if math.isinf(self.t_end) else {"t_end": self.t_end})
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Points (t, y), (n, 2), and straight lines between them; two at one time make a jump."""
+
+    points: Array
+    source: dict[str, Any] = field(default_factory=dict)
+    """The file that they come from, as a scenario spells it."""
+
+    def __post_init__(self) -> None:
+        points: npt.NDArray[np.float64] = np.array(self.points, float)
+        if points.ndim != 2 or points.shape[1] != 2 or not len(points):
+            raise SignalError([Problem(("points",), "a list of [t, y] is needed")])
+        wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
+        back = np.flatnonzero(np.diff(points[:, 0]) < 0.0) + 1
+        problems = [Problem(("points", int(k)), "finite numbers are needed") for k in wrong]
+        for k in back:
+            message = f"{points[k, 0]:g} s is before {points[k - 1, 0]:g} s"
+            problems.append(Problem(("points", int(k)), message))
+        if problems:
+            raise SignalError(problems)
+        with np.errstate(over="ignore"):
+            large = not np.isfinite(np.diff(points, axis=0)).all()
+        if large:
+            raise SignalError([Problem(("points",), "too far apart for a double")])
+        object.__setattr__(self, "points", points)
+
+    @property
+    def t_start(self) -> float:
+        """The time of the first point, s."""
+        return float(self.points[0, 0])
+
+    @property
+    def t_end(self) -> float:
+        """The time of the last point, s."""
+        return float(self.points[-1, 0])
+
+    def written(self) -> dict[str, Any]:
+        """These samples as a scenario spells them."""
+        return dict(self.source) or {"type": "samples", "points": self.points.tolist()}
+
+
+Interval: TypeAlias = IntervalConfig | Sine | Samples

@@ -1,0 +1,117 @@
+"""Metrics against their definitions and against evo."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import astray
+from astray.observers.summary import student_95, summary
+
+METRICS = [
+    {"kind": "position_error"},
+    {"kind": "heading_error"},
+    {"kind": "nees"},
+    {"kind": "ate"},
+    {"kind": "ate", "name": "aligned", "align": "se2"},
+]
+
+
+@pytest.fixture
+def sim(rover: dict[str, Any]) -> astray.Sim:
+    robot = {**rover, "rivals": [{"kind": "remote", "name": "frozen"}]}
+    return astray.load({"dt": 0.02, "seed": 2, "robots": [robot], "metrics": METRICS}, worlds=4)
+
+
+def test_they_are_what_their_definitions_say(sim: astray.Sim) -> None:
+    log = sim.run(20.0, log=0.02)
+    group = log["rover"]
+    truth, belief = group.truth, group.belief
+    dx, dy = belief["x"] - truth["x"], belief["y"] - truth["y"]
+    dyaw = (belief["yaw"] - truth["yaw"] + np.pi) % (2 * np.pi) - np.pi
+    distance = np.hypot(dx, dy)
+    assert np.allclose(group.metrics["position_error"]["belief"], distance, atol=1e-12)
+    assert np.allclose(group.metrics["heading_error"]["belief"], np.abs(dyaw), atol=1e-12)
+    running = np.sqrt(np.cumsum(distance**2, axis=0) / np.arange(1, len(distance) + 1)[:, None])
+    assert np.allclose(group.metrics["ate"]["belief"], running, atol=1e-9)
+    error = np.stack([dx, dy, dyaw], axis=-1)[-1]
+    expected = np.einsum("ni,nij,nj->n", error, np.linalg.inv(belief["cov"][-1]), error)
+    assert np.allclose(group.metrics["nees"]["belief"][-1], expected, rtol=1e-6)
+
+
+def test_the_aligned_trajectory_error_is_the_best_over_all_turns_and_shifts(
+    sim: astray.Sim,
+) -> None:
+    log = sim.run(20.0, log=0.02)
+    group = log["rover"]
+    p = group.belief["x"][:, 1] + 1j * group.belief["y"][:, 1]
+    q = group.truth["x"][:, 1] + 1j * group.truth["y"][:, 1]
+    turns = np.exp(1j * np.linspace(-0.5, 0.5, 20001))
+    p0, q0 = p - p.mean(), q - q.mean()
+    square = (np.abs(p0) ** 2).mean() + (np.abs(q0) ** 2).mean()
+    best = np.sqrt((square - 2 * (turns * (p0 * q0.conj()).mean()).real).min())
+    assert group.metrics["aligned"]["belief"][-1, 1] == pytest.approx(best, rel=1e-4)
+
+
+def test_a_belief_without_covariance_has_no_nees(sim: astray.Sim) -> None:
+    sim.run(1.0)
+    judges = {(j.metric.name, j.subject): j for j in sim.robots["rover"].judges}
+    assert judges["nees", "frozen"].statistics["count"].sum() == 0
+    assert np.isnan(judges["nees", "frozen"].values).all()
+    assert judges["nees", "belief"].statistics["count"].sum() > 0
+
+
+@pytest.mark.parametrize(("metric", "flags"), [("ate", []), ("aligned", ["-a"])])
+def test_trajectory_errors_agree_with_evo(
+    metric: str, flags: list[str], sim: astray.Sim, tmp_path: Path
+) -> None:
+    pytest.importorskip("evo", reason="evo is a program of its own; the dev extra installs it")
+    log = sim.run(20.0, log=0.02)
+    sim.write(log, tmp_path / "run")
+    files = [
+        str(tmp_path / f"run/trajectories/rover-0.world1.{who}.tum") for who in ("truth", "belief")
+    ]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("evo_ape"), "tum", *files, *flags],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    rms = float(next(line.split()[1] for line in done.stdout.splitlines() if "rmse" in line))
+    assert log["rover"].metrics[metric]["belief"][-1, 1] == pytest.approx(rms, abs=2e-6)
+
+
+def test_rivals_are_compared_pairwise_with_an_interval(sim: astray.Sim) -> None:
+    sim.run(20.0)
+    found = summary(sim)["robots"]["rover"]["metrics"]["position_error"]
+    versus = found["frozen"]["against_belief"]
+    judges = {j.subject: j for j in sim.robots["rover"].judges if j.metric.name == "position_error"}
+    rms = {
+        who: np.sqrt(j.statistics["squares"] / j.statistics["count"]) for who, j in judges.items()
+    }
+    difference = rms["frozen"] - rms["belief"]
+    assert versus["rms_difference"] == pytest.approx(difference.mean())
+    assert versus["low"] < difference.mean() < versus["high"]
+    half = 3.1824 * difference.std(ddof=1) / 2.0  # Student's t for 3 degrees of freedom, 4 worlds
+    assert versus["high"] - versus["rms_difference"] == pytest.approx(half, rel=1e-3)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 99, 9999])
+def test_the_interval_is_students(freedom: int) -> None:
+    assert student_95(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-6)
+
+
+def test_per_row_values_and_their_spread_are_in_the_summary(sim: astray.Sim) -> None:
+    sim.run(5.0)
+    found = summary(sim)["robots"]["rover"]["metrics"]["ate"]["belief"]
+    assert [row["world"] for row in found["rows"]] == [0, 1, 2, 3]
+    values = [row["rms"] for row in found["rows"]]
+    assert found["rms_sd"] == pytest.approx(np.std(values, ddof=1))
