@@ -40,6 +40,7 @@ types: setup
 
 bench: setup
 	$(BIN)/python benchmarks/tick.py
+	$(BIN)/python benchmarks/signals.py
 
 clean:
 	rm -rf .venv out build dist

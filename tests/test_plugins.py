@@ -17,6 +17,7 @@ assert BUILT_IN
 NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
     "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
+    "follow": {"target": "one"},
 }
 ROBOTS: dict[str, dict[str, Any]] = {
     "trust": {"sensors": [{"kind": "ins"}]},
@@ -40,7 +41,7 @@ def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
     from astray.parameters import parameters
 
     drawn = {
-        p.name: {"uniform": [p.default, p.default * 1.01]}
+        p.name: {"uniform": sorted([p.default, p.default * 1.01])}
         for p in parameters(cls)
         if p.number is float and isinstance(p.default, float)
     }

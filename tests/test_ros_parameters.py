@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import warnings
 from pathlib import Path
@@ -57,7 +58,7 @@ def read(text: str, folder: Path, *arguments: Any, **options: Any) -> Signals:
 def faults(text: str, folder: Path, *arguments: Any, **options: Any) -> list[str]:
     with pytest.raises(ScenarioError) as caught:
         read(text, folder, *arguments, **options)
-    return [line.replace(f"{folder}/", "") for line in str(caught.value).splitlines()]
+    return [line.replace(f"{folder}{os.sep}", "") for line in str(caught.value).splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -187,10 +188,28 @@ def test_every_fault_is_reported_with_line_and_column(tmp_path: Path) -> None:
         ("a.b: 1\na: {b: 2}", "params.yaml:2:5: key 'b' stands twice, first in line 1"),
         ("a: 1\na: 2", "params.yaml:2:1: key 'a' stands twice, first in line 1"),
         ("a: 1\na.b: 2", "params.yaml:2:1: key 'a' stands twice, first in line 1"),
+        ("a" + ".a" * 100 + ": 1", "params.yaml:1:1: nested deeper than 64 levels"),
+        ("rate: 5", "params.yaml:1:1: holds no signals"),
+        ("", "params.yaml:1:1: holds no signals"),
+        (
+            "n: {ros_parameters: {a: {num_intervals: 0}}}",
+            "params.yaml:1:1: holds no signals; did you mean 'ros__parameters'?",
+        ),
     ],
 )
 def test_a_file_that_is_no_parameter_file_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    assert faults(text, tmp_path)[0].startswith(says)
+    assert any(line.startswith(says) for line in faults(text, tmp_path))
+
+
+@pytest.mark.parametrize("digits", [20, 301, 400, 5000])
+def test_a_number_of_many_digits_is_a_number_or_a_fault(digits: int, tmp_path: Path) -> None:
+    text = section("/**", 1.0).replace("y_start: 1.0", f"y_start: {'9' * digits}")
+    if digits < 308:
+        assert read(text, tmp_path)["a"](0.5) == float("9" * digits)
+    else:
+        assert (
+            "a.interval_0.y_start: a finite number is needed, not inf" in faults(text, tmp_path)[0]
+        )
 
 
 def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
@@ -269,6 +288,15 @@ def test_doubles_always_have_a_point(tmp_path: Path) -> None:
         assert re.fullmatch(r"-?[0-9]+\.[0-9]+(e[-+][0-9]+)?", number)
         assert isinstance(yaml.safe_load(number), float)  # YAML 1.1, as ROS reads it
     assert read(text, tmp_path)["a"] == Signal(lines)
+
+
+def test_names_that_yaml_would_take_for_something_else_are_quoted(tmp_path: Path) -> None:
+    names = ("y", "on", "null", "a b", "x: y", "#a", "1", "-", "wheel_fl", "käse")
+    signals = {name: Signal([IntervalConfig(SimType.CONSTANT, 0.0, 1.0, 2.0)]) for name in names}
+    text = write_ros_parameters(signals, node="/a/*/b")
+    assert dict(read(text, tmp_path)) == signals
+    inside = yaml.safe_load(text)["/a/*/b"]["ros__parameters"]
+    assert list(inside) == ["max_intervals", *names]
 
 
 def test_steps_and_samples_are_written_in_the_types_of_the_document(tmp_path: Path) -> None:

@@ -130,6 +130,32 @@ def test_arc_is_the_limit_of_small_straight_steps(w: float) -> None:
     assert same(se2.arc(a, u, v, w), (x, y, a[2] + w), within=1e-4)
 
 
+def clothoid(way: float, k0: float, k1: float) -> Pose:
+    """The exact end of a curve whose curvature changes evenly over its way, from the origin."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    s = 0.5 * way * (nodes + 1.0)
+    yaw = k0 * s + 0.5 * (k1 - k0) * s * s / way
+    x, y = (0.5 * way * float(np.sum(weights * f(yaw))) for f in (np.cos, np.sin))
+    return x, y, 0.5 * (k0 + k1) * way
+
+
+def test_the_error_of_a_bend_falls_with_the_fifth_power_of_its_way() -> None:
+    errors = []
+    for way in (0.4, 0.2, 0.1):
+        end, k1 = clothoid(way, -0.5, -0.5 + 2.0 * way), -0.5 + 2.0 * way
+        x, y, yaw = se2.bend((0.0, 0.0, 0.0), way, end[2], k1 + 0.5)
+        assert yaw == end[2]
+        errors.append(math.hypot(x - end[0], y - end[1]))
+    assert errors[0] / errors[1] > 28.0
+    assert errors[1] / errors[2] > 28.0
+
+
+@untimed
+@given(poses, st.floats(-0.05, 0.05), st.floats(-0.05, 0.05))
+def test_a_short_bend_that_keeps_its_curvature_is_an_arc(a: Pose, u: float, w: float) -> None:
+    assert same(se2.bend(a, u, w, 0.0), se2.arc(a, u, 0.0, w))
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_straight_limit_is_smooth(side: float) -> None:
     edge = [SMALL]
@@ -164,6 +190,7 @@ def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
         "inverse": st.tuples(poses),
         "between": st.tuples(poses, poses),
         "arc": st.tuples(poses, lengths, lengths, lengths),
+        "bend": st.tuples(poses, lengths, lengths, lengths),
         "exp": arcs,
         "log": st.tuples(poses),
         "bearing": st.tuples(poses, lengths, lengths),

@@ -242,6 +242,8 @@ def test_missing_keys_are_named() -> None:
         "a.interval_0: needs 'type' (constant, linear, quadratic"
     )
     assert problems("a: {}") == ["a: needs 'num_intervals' or 'intervals'"]
+    with pytest.raises(SignalError, match="no key 'interval_111"):
+        Signals.read({"a": {"num_intervals": 0, f"interval_{'1' * 5000}": 1}})
     assert "needs 'interval_0', 'interval_1'" in problems("a: {num_intervals: 1000000000}")[0]
 
 
@@ -256,6 +258,8 @@ def test_an_unknown_type_is_constant_with_a_warning() -> None:
     with pytest.warns(SignalWarning, match="no type 'wobble'"):
         assert IntervalConfig(wobble, 0.0, 1.0, 2.0).type is C
     assert "no type 'quadratik'" in problems(text, strict=True)[0]
+    wrong = problems("a: {type: sin, amplitude: 1, frequency: 2}")
+    assert "a.type: no type 'sin', taken as constant; did you mean 'sine'?" in wrong
 
 
 def test_types_are_compared_without_case() -> None:
@@ -274,6 +278,16 @@ def test_an_interval_that_num_intervals_does_not_count_is_left_out_with_a_warnin
     with pytest.warns(SignalWarning, match="interval_1: is left out: num_intervals is 1"):
         assert len(Signals.read(plain(text))["a"].intervals) == 1
     assert read("a: {num_intervals: 0}")["a"](1.0) == 0.0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    points = np.array([[0, 0], [2, 4]])
+    written = {
+        "a": np.float32(2.0),
+        "b": {"type": "samples", "points": points},
+        "c": [{"type": "constant", "t_start": np.int64(0), "t_end": 1, "y_start": np.float64(3.0)}],
+    }
+    assert [signal(1.0) for signal in Signals.read(written).values()] == [2.0, 2.0, 3.0]
 
 
 def test_integers_are_taken_for_doubles() -> None:
@@ -406,6 +420,7 @@ def test_csv_has_two_columns_or_named_ones(text: str, tmp_path: Path) -> None:
         ("0,1\n1,nan\n", {}, ":2: a finite number is needed, not nan"),
         ("0,1\n1\n", {}, ":2: has 1 columns, not 2"),
         ("0,1\n2,1\n1,1\n", {}, ":3: 1 s is before 2 s"),
+        ("0,1\n" + "1" * 200_000 + ",1\n", {}, ":2: field larger than field limit"),
         (b"\xff\xfe", {}, "not a text file"),
         (None, {}, "no file"),
         ("0,1\n", {"digest": "1234"}, "has changed"),
@@ -422,6 +437,34 @@ def test_a_wrong_csv_is_refused_with_its_line(
     with pytest.raises(SignalError) as caught:
         Signals.read({"a": {"type": "csv", "file": str(file), **options}})
     assert says in str(caught.value)
+
+
+keys = "type t_start t_end y_start y_end t_mid y_mid gap intervals num_intervals interval_0 interval_1 points file max_intervals strict amplitude frequency a"
+leaf = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(["linear", "sine", "samples", "csv", "quadratic", "step", "zero"]),
+)
+anything = st.recursive(
+    leaf,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(keys.split()), inner, max_size=8)
+    ),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(anything)
+def test_nothing_that_is_written_ends_in_anything_but_signals_or_faults(written: Any) -> None:
+    with contextlib.suppress(SignalError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for signal in Signals.read(written).values():
+            assert np.isfinite(signal(np.linspace(-10.0, 10.0, 21))).all() or signal.intervals
 
 
 # The same however it is asked.
@@ -569,7 +612,8 @@ def test_the_integral_is_that_of_quadrature(parts: list[Any], gap: Any, t: float
         sum(isinstance(p, Sine) and p.frequency * (p.t_end - p.t_start) > 100.0 for p in parts) == 0
     )
     total = sum(quad(signal, a, b, limit=200)[0] for a, b in itertools.pairwise(borders))
-    scale = 1.0 + float(np.abs(signal(np.linspace(low, high, 500))).max()) * (high - low)
+    within = [np.linspace(part.t_start, part.t_end, 100) for part in parts]
+    scale = 1.0 + max((float(np.abs(signal(x)).max()) for x in within), default=0.0) * (high - low)
     assert signal.integral(t) == pytest.approx(math.copysign(1.0, t) * total, abs=1e-8 * scale)
 
 

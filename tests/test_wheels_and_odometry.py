@@ -157,6 +157,19 @@ def test_the_covariance_of_odometry_is_that_of_its_error() -> None:
     assert abs(wrong.mean() - 3.0) > 4 * np.sqrt(6.0 / 1000)
 
 
+def test_counting_in_ticks_does_not_make_odometry_too_sure_of_itself() -> None:
+    scenario = {
+        "dt": 0.01,
+        "robots": [robot({"ticks": 256, "slip_density": 0.0005, "rate": 50}, SQUARE_LAP)],
+        "metrics": [{"kind": "nees"}],
+    }
+    sim = astray.load(scenario, worlds=200)
+    log = sim.run(12.0, log=0.02)
+    nees = log["rover"].metrics["nees"]["belief"][2:].mean(axis=1)
+    assert 2.0 < nees.mean() < 3.5
+    assert nees.max() < 6.0  # from the first centimetres on, where all worlds count alike
+
+
 def test_odometry_runs_alone_on_a_log() -> None:
     odometry, belief = Odometry().alone(Differential(radius=0.1, baseline=0.4), Wheels(ticks=0))
     wheels = Reading(WHEELS, 1, {})

@@ -60,6 +60,8 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
         "estimator": {"kind": "odometry"},
         "autonomy": course,
     }
+    if cls.family == "motion" and not getattr(cls, "wheels", 0):
+        plain |= {"sensors": [], "estimator": None}
     plain |= robot
     mine = {"kind": cls.kind, **params}
     scenario: dict[str, Any] = {"dt": 0.02, "seed": 5, "robots": [plain]}

@@ -1,113 +1,87 @@
 """Dead reckoning from wheel encoders, with the covariance that the datasheets imply.
 
-Between two readings the wheels rolled l and r metres. The body followed the arc of
+Between two readings wheel k rolled d_k metres (fl, fr, rl, rr), and the body moved along, across
+and around by u, v and w:
 
-    ds = (l + r) / 2        turn = (r − l) / baseline
+    differential   u = (fl + fr) / 2             v = 0    w = (fr − fl) / baseline
+    ackermann      u = (rl + rr) / 2             v = 0    w = (rr − rl) / track
+    omni           u = (fl + fr + rl + rr) / 4   v = (fr − fl + rl − rr) / 4
+                   w = (fr − fl + rr − rl) / (4 (half_length + half_width))
 
-The error of the pose is driven by three errors that stay (the radii and the baseline) and by
-random slip. To first order, with c and s the cosine and sine of the mean heading,
-
-    F = [[1, 0, −ds s], [0, 1, ds c], [0, 0, 1]]       of the pose
-    G = [c, s, 0]ᵀ δs + [−ds s / 2, ds c / 2, 1]ᵀ δt   of the wheels
-
-where δs = (l e_l + r e_r) / 2 and δt = (r e_r − l e_l) / baseline − turn e_b. The covariance of
-pose and errors together is carried along: errors that stay are not white, and a filter that takes
-them for white is sure of itself where it should not be.
+Differential and omni followed the arc of (u, v, w), a car the curve of (u, w) whose curvature
+tan(steer) / wheelbase is read at both ends: arc and bend of `se2.py`. The covariance is that of
+`spread.py`.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from astray.errors import PluginError
+from astray.estimators.spread import ERRORS, SPREAD, moved, spread
 from astray.kernel import kernel
-from astray.maths import sincos
-from astray.plugin import Estimator, Known, Sheets, sensor_that_measures
-from astray.se2 import arc
+from astray.maths import TAU, tan
+from astray.plugin import Estimator, Known, Sheet, Sheets, sensor_that_measures
+from astray.se2 import arc, bend
 from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     "radius m",
-    "baseline m",
-    "slip_density m/√m",
+    "wheelbase m",
     Column("started", "", "?"),
     Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
-    Column("variance", "", "f8", (3,)),
-    Column("cross", "m, rad", "f8", (3, 3)),
-    Column("gain", "m, rad", "f8", (3, 3)),
+    "steer rad",
+    SPREAD,
 )
-"""The datasheet, the last reading, and how pose and lasting errors vary together."""
+"""The datasheet (wheelbase 0 where nothing steers), the last reading, and the spread of errors."""
+
+ALONG = {
+    "differential": (0.5, 0.5, 0.0, 0.0),
+    "ackermann": (0.0, 0.0, 0.5, 0.5),
+    "omni": (0.25, 0.25, 0.25, 0.25),
+}
+ACROSS = {"omni": (-0.25, 0.25, 0.25, -0.25)}
+AROUND = {
+    "differential": (-1.0, 1.0, 0.0, 0.0),
+    "ackermann": (0.0, 0.0, -1.0, 1.0),
+    "omni": (-1.0, 1.0, -1.0, 1.0),
+}
 
 
-@kernel
-def spread(b: Row, m: Row, left: float, right: float, turn: float) -> None:
-    """Carry the covariance of one belief along an arc that starts at its present pose."""
-    ds = 0.5 * (left + right)
-    s, c = sincos(b.yaw + 0.5 * turn)
-    to_x, to_y = -ds * s, ds * c
-    for k in range(3):  # left radius, right radius, baseline
-        dl, dr = left if k == 0 else 0.0, right if k == 1 else 0.0
-        along = 0.5 * (dl + dr)
-        around = -turn if k == 2 else (dr - dl) / m.baseline
-        m.gain[0, k] = c * along + 0.5 * to_x * around
-        m.gain[1, k] = s * along + 0.5 * to_y * around
-        m.gain[2, k] = around
-        # F · cross, in place: only the first two rows of F differ from the identity
-        m.cross[0, k] += to_x * m.cross[2, k]
-        m.cross[1, k] += to_y * m.cross[2, k]
-    for i in range(2):  # F · cov · Fᵀ, in place
-        to = to_x if i == 0 else to_y
-        for j in range(3):
-            b.cov[i, j] += to * b.cov[2, j]
-    for j in range(2):
-        to = to_x if j == 0 else to_y
-        for i in range(3):
-            b.cov[i, j] += to * b.cov[i, 2]
-    slip = m.slip_density * m.slip_density
-    for i in range(3):
-        unit_along = c if i == 0 else (s if i == 1 else 0.0)
-        unit_around = 0.5 * to_x if i == 0 else (0.5 * to_y if i == 1 else 1.0)
-        for j in range(i + 1):
-            other_along = c if j == 0 else (s if j == 1 else 0.0)
-            other_around = 0.5 * to_x if j == 0 else (0.5 * to_y if j == 1 else 1.0)
-            grown = b.cov[i, j]
-            for k in range(3):
-                grown += m.cross[i, k] * m.gain[j, k] + m.gain[i, k] * m.cross[j, k]
-                grown += m.variance[k] * m.gain[i, k] * m.gain[j, k]
-            for k in range(2):  # random slip of the left and the right wheel
-                turning = (1.0 if k == 1 else -1.0) / m.baseline
-                way = abs(left) if k == 0 else abs(right)
-                grown += (
-                    slip
-                    * way
-                    * (0.5 * unit_along + turning * unit_around)
-                    * (0.5 * other_along + turning * other_around)
-                )
-            b.cov[i, j] = grown
-            b.cov[j, i] = grown
-    for i in range(3):
-        for k in range(3):
-            m.cross[i, k] += m.variance[k] * m.gain[i, k]
+def arm_of(body: Sheet) -> float:
+    """What the sum of the wheels' ways around is divided by to give the turn, m."""
+    if body.kind == "omni":
+        return float(4.0 * (body["half_length"] + body["half_width"]))
+    return float(body["track" if body.kind == "ackermann" else "baseline"])
 
 
 @kernel
 def estimate(b: Row, m: Row, o: Row) -> None:
     """Move one belief by what its wheels rolled since the last reading."""
     if m.started:
-        left = (o.angle[0] - m.angle[0]) * m.radius
-        right = (o.angle[1] - m.angle[1]) * m.radius
-        ds = 0.5 * (left + right)
-        turn = (right - left) / m.baseline
-        spread(b, m, left, right, turn)
-        b.x, b.y, b.yaw = arc((b.x, b.y, b.yaw), ds, 0.0, turn)
+        for k in range(WHEELS_PER_ROBOT):
+            m.rolled[k] = (o.angle[k] - m.angle[k]) * m.radius
+        u, v, w = moved(m)
+        spread(b, m, (u, v, w))
+        if m.wheelbase > 0.0:
+            change = (tan(o.steer) - tan(m.steer)) / m.wheelbase
+            b.x, b.y, b.yaw = bend((b.x, b.y, b.yaw), u, w, change)
+        else:
+            b.x, b.y, b.yaw = arc((b.x, b.y, b.yaw), u, v, w)
         elapsed = o.stamp - b.stamp
         if elapsed > 0.0:
-            vx, wz = ds / elapsed, turn / elapsed
-            b.ax, b.alpha = (vx - b.vx) / elapsed, (wz - b.wz) / elapsed
-            b.ay = vx * wz
-            b.vx, b.wz = vx, wz
+            vx, vy, wz = u / elapsed, v / elapsed, w / elapsed
+            b.ax = (vx - b.vx) / elapsed - wz * vy
+            b.ay = (vy - b.vy) / elapsed + wz * vx
+            b.alpha = (wz - b.wz) / elapsed
+            b.vx, b.vy, b.wz = vx, vy, wz
+            b.steer_rate = (o.steer - m.steer) / elapsed
     for k in range(WHEELS_PER_ROBOT):
         m.angle[k] = o.angle[k]
         b.wheel[k] = o.angle[k]
         b.wheel_rate[k] = o.rate[k]
+    m.steer = o.steer
+    b.steer = o.steer
     m.started = True
     b.stamp = o.stamp
 
@@ -127,20 +101,39 @@ class Odometry(Estimator, kind="odometry"):
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """Find the encoders and read the datasheets."""
+        self.body = sheets["motion"]
+        if self.body.kind not in ALONG:
+            kinds = ", ".join(sorted(ALONG))
+            why = "" if self.body.wheels else ": it has no wheels"
+            raise PluginError(
+                f"odometry cannot reckon for motion {self.body.kind!r}{why} ({kinds})"
+            )
         self.wheels = sensor_that_measures(WHEELS, sheets, "odometry")
-        self.body, self.encoders = sheets["motion"], sheets[self.wheels]
-        if self.body.kind != "differential":
-            raise PluginError(f"odometry cannot reckon for motion {self.body.kind!r}")
+        self.encoders = sheets[self.wheels]
 
     def reset(self, rows: Rows) -> None:
         """Start from what the datasheets say."""
-        self.memory["radius"][rows] = self.body["radius"]
-        self.memory["baseline"][rows] = self.body["baseline"]
-        radius_sd = self.encoders.values.get("radius_sd", 0.0)
-        baseline_sd = self.encoders.values.get("baseline_sd", 0.0)
-        self.memory["slip_density"][rows] = self.encoders.values.get("slip_density", 0.0)
-        self.memory["variance"][rows] = [radius_sd**2, radius_sd**2, baseline_sd**2]
+        kind, memory, said = self.body.kind, self.memory, self.encoders.values
+        memory["radius"][rows] = self.body["radius"]
+        memory["wheelbase"][rows] = self.body["wheelbase"] if kind == "ackermann" else 0.0
+        memory["arm"][rows] = arm_of(self.body)
+        memory["along"][rows] = ALONG[kind]
+        memory["across"][rows] = ACROSS.get(kind, 0.0)
+        memory["around"][rows] = AROUND[kind]
+        memory["slip_density"][rows] = said.get("slip_density", 0.0)
+        # A count is too low by anything up to a tick: half a tick on average, a variance of 1/12.
+        tick = TAU / said["ticks"] * self.body["radius"] if said.get("ticks") else 0.0
+        along, around = np.array(ALONG[kind]), np.array(AROUND[kind]) / arm_of(self.body)
+        for name, way in (("rounding", along), ("turn_rounding", around)):
+            memory[name][rows] = tick**2 * ((way**2).sum() / 12 + (way.sum() / 2) ** 2)
+        radius_sd, baseline_sd = said.get("radius_sd", 0.0), said.get("baseline_sd", 0.0)
+        memory["variance"][rows] = [radius_sd**2] * (ERRORS - 1) + [baseline_sd**2]
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Bring these beliefs up to their fresh wheel readings."""
         estimate_all(belief, self.memory, known.readings[self.wheels].table, rows)
+
+    def believe(self, rows: Rows, belief: Table) -> None:
+        """A pose that was set from outside owes nothing to the wheels any more."""
+        self.memory["cross"][rows] = 0.0
+        self.memory["cov"][rows] = belief["cov"][rows]

@@ -7,6 +7,8 @@ node, what the later one says counts.
 
 from __future__ import annotations
 
+import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +21,9 @@ from astray.errors import (
     SignalError,
     SignalWarning,
     in_words,
+    suggest,
 )
-from astray.scenario.marks import Marked, read_yaml
+from astray.scenario.marks import DEEPEST, Marked, read_yaml, walk
 from astray.scenario.merge import merge
 from astray.signals import IntervalConfig, Samples, Signal, Signals, SimType, Sine
 from astray.signals.findings import Findings
@@ -29,6 +32,8 @@ from astray.signals.signal import segments
 
 INSIDE = "ros__parameters"
 ANY = "/**"
+PLAIN = re.compile(r"[A-Za-z_/][\w./*~-]*\Z")
+NO_TEXT = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf")
 
 
 def read_ros_parameters(
@@ -81,10 +86,14 @@ def signals_in(
     tree: Marked, faults: list[Fault], objects: Sequence[str] | None, node: str | None
 ) -> Marked:
     """What parameters say of signals: the sections that are meant, laid over each other."""
-    found = Marked({}, tree.origin)
+    found, before = Marked({}, tree.origin), len(faults)
     if isinstance(tree.value, dict):
         for section in _chosen(tree, objects, node, faults):
             found = merge(found, _signals_of(_nested(section, faults), objects))
+        if len(faults) == before and not found.value.keys() - SETTINGS:
+            which = f"none of these signals: {', '.join(objects)}" if objects else "no signals"
+            near = "".join(suggest(str(path[-1]), [INSIDE]) for path, _ in walk(tree) if path)
+            faults.append(Fault(tree.origin, "", f"holds {which}{near}"))
     else:
         faults.append(Fault(tree.origin, "", "a parameter file is a mapping of names to values"))
     return found
@@ -155,6 +164,9 @@ def _nested(tree: Marked, faults: list[Fault]) -> Marked:
     for key, value in tree.value.items():
         origin = tree.keys.get(key, value.origin)
         first, *rest = key.split(".")
+        if len(rest) > DEEPEST:
+            faults.append(Fault(origin, "", f"nested deeper than {DEEPEST} levels"))
+            continue
         inner = _nested(value, faults)
         for part in reversed(rest):
             inner = Marked({part: inner}, origin, {part: origin})
@@ -198,11 +210,11 @@ def write_ros_parameters(
 
     Steps become constants and samples lines. A sine has no counterpart there: SignalError.
     """
-    lines = [f"{node}:", f"  {INSIDE}:"]
+    lines = [f"{_key(node)}:", f"  {INSIDE}:"]
     parts = {name: _portable(name, signal) for name, signal in signals.items()}
     lines.append(f"    max_intervals: {max(map(len, parts.values()), default=0)}")
     for name, intervals in parts.items():
-        lines += [f"    {name}:", f"      num_intervals: {len(intervals)}"]
+        lines += [f"    {_key(name)}:", f"      num_intervals: {len(intervals)}"]
         if signals[name].gap != "hold":
             lines.append(f'      gap: "{signals[name].gap}"')
         for k, interval in enumerate(intervals):
@@ -231,6 +243,11 @@ def _portable(name: str, signal: Signal) -> list[IntervalConfig]:
         else:
             made.append(interval)
     return made
+
+
+def _key(name: str) -> str:
+    """A name that every YAML reader takes for a text."""
+    return name if PLAIN.match(name) and name.lower() not in NO_TEXT else json.dumps(name)
 
 
 def _double(value: float) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.motion.limits import approach
+from astray.motion.limits import allowed, approach
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Row, Rows, Table
@@ -26,19 +26,15 @@ from astray.table import Row, Rows, Table
 def move(s: Row, u: Row, p: Row, dt: float) -> None:
     """Advance one robot by one tick."""
     half = 0.5 * p.baseline
-    v, w = u.vx, u.wz
-    if not math.isnan(u.curvature):
-        w = v * u.curvature
-    v = min(max(v, -p.max_speed), p.max_speed)
+    v = min(max(u.vx, -p.max_speed), p.max_speed)
+    w = u.wz if math.isnan(u.curvature) else v * u.curvature
     w = min(max(w, -p.max_turn), p.max_turn)
     # A wheel that would turn faster than it can slows both, so that the curvature is kept.
     fastest = abs(v) + abs(w) * half
     if fastest > p.max_speed:
         v *= p.max_speed / fastest
         w *= p.max_speed / fastest
-    accel = p.accel if math.isnan(u.accel) else min(u.accel, p.accel)
-    decel = p.decel if math.isnan(u.decel) else min(u.decel, p.decel)
-    a = approach(s.vx, v, accel, decel, dt)
+    a = approach(s.vx, v, allowed(u.accel, p.accel), allowed(u.decel, p.decel), dt)
     alpha = approach(s.wz, w, p.turn_accel, p.turn_accel, dt)
     ds = (s.vx + 0.5 * a * dt) * dt
     turn = (s.wz + 0.5 * alpha * dt) * dt

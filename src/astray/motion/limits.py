@@ -1,18 +1,52 @@
-"""Limits that every motion shares."""
+"""Limits that motions share: how fast a velocity may change, and how fast one may turn."""
 
 from __future__ import annotations
 
+import math
+
 from astray.kernel import kernel
+from astray.table import Row
 
 
 @kernel
-def approach(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
-    """The constant rate for one tick that brings `now` towards `goal` and lands exactly on it.
+def allowed(asked: float, own: float) -> float:
+    """The limit that holds: what is asked for, at most the robot's own; nan asks for nothing."""
+    return own if math.isnan(asked) else min(max(asked, 0.0), own)
+
+
+@kernel
+def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
+    """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
+    rate = (goal - now) / dt
+    if abs(rate) <= limit:
+        return goal, rate
+    rate = min(max(rate, -limit), limit)
+    return now + rate * dt, rate
+
+
+@kernel
+def reach(now: float, goal: float, accel: float, decel: float, dt: float) -> tuple[float, float]:
+    """Where one tick brings a velocity on its way to `goal`, and its constant acceleration.
 
     Away from zero it is limited by accel, towards zero by decel; a change of sign first stops.
     """
     if now * goal < 0.0:
         goal = 0.0
-    limit = accel if abs(goal) > abs(now) else decel
-    rate = (goal - now) / dt
-    return min(max(rate, -limit), limit)
+    return slew(now, goal, accel if abs(goal) > abs(now) else decel, dt)
+
+
+@kernel
+def approach(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
+    """The acceleration of `reach` alone."""
+    return reach(now, goal, accel, decel, dt)[1]
+
+
+@kernel
+def turning(u: Row, vx: float, max_turn: float) -> tuple[float, float]:
+    """The turn rate that is asked for beside vx, and the share of vx that keeps a curvature."""
+    if math.isnan(u.curvature):
+        return min(max(u.wz, -max_turn), max_turn), 1.0
+    w = vx * u.curvature
+    if abs(w) <= max_turn:
+        return w, 1.0
+    return math.copysign(max_turn, w), max_turn / abs(w)

@@ -19,7 +19,8 @@ from astray.errors import Fault, Origin
 DEEPEST = 64  # levels: no scenario is deeper, and an alias to itself is endless
 MOST_VALUES = 200_000  # a few aliases of aliases can stand for more than any memory holds
 
-INTEGER = re.compile(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
+# Python refuses to convert thousands of digits; what no float can hold is read as one, as infinite.
+INTEGER = re.compile(r"[-+]?[0-9]{1,300}\Z|0o[0-7]{1,300}\Z|0x[0-9a-fA-F]{1,200}\Z")
 FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}

@@ -13,7 +13,7 @@ import typing
 from types import UnionType
 from typing import Annotated, Any, Literal, Optional, Union
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
@@ -83,6 +83,10 @@ def _number_type(parameter: Parameter) -> Any:
                 schema["exclusiveMinimum"] = bound.gt
             elif isinstance(bound, Ge):
                 schema["minimum"] = bound.ge
+            elif isinstance(bound, Lt):
+                schema["exclusiveMaximum"] = bound.lt
+            elif isinstance(bound, Le):
+                schema["maximum"] = bound.le
     shapes = [schema, *([] if fixed else [DISTRIBUTION]), *([{"type": "null"}] if optional else [])]
     return Annotated[
         Any,

@@ -6,6 +6,12 @@ knows,
 
     left = (m − h (1 + b)) / (1 + e_left)        right = (m + h (1 + b)) / (1 + e_right)
 
+The two pairs of a car share b, which is the error of its track: exact behind, and in front to first
+order of curvature times track. Mecanum wheels have rollers and share one b, the error of half
+their length plus half their width; it acts on their common turn t = (fr − fl + rr − rl) / 4 alone,
+
+    left = (m − h − b t) / (1 + e_left)          right = (m + h + b t) / (1 + e_right)
+
 A wheel slips: it turns by a share `slip` more than it rolls, and at random, so that the error of
 the distance grows with the root of the distance, `slip_density` metres per root metre. That is a
 density over the way, not over time: neither dt nor the rate of the sensor changes what comes out.
@@ -29,6 +35,7 @@ from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, col
 
 MEMORY = columns(
     Column("wheels", "", "i8"),
+    Column("rollers", "", "?"),
     "radius m",
     "baseline_error",
     Column("radius_error", "", "f8", (WHEELS_PER_ROBOT,)),
@@ -43,9 +50,11 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     """Read the encoders of one robot."""
     elapsed = s.stamp - o.stamp
     left, right = 0.0, 0.0
+    around = 0.25 * (s.wheel[1] - s.wheel[0] + s.wheel[3] - s.wheel[2])
     for side in range(0, m.wheels, 2):
         mean = 0.5 * (s.wheel[side] + s.wheel[side + 1])
-        half = 0.5 * (s.wheel[side + 1] - s.wheel[side]) * (1.0 + m.baseline_error)
+        half = 0.5 * (s.wheel[side + 1] - s.wheel[side])
+        half = half + m.baseline_error * around if m.rollers else half * (1.0 + m.baseline_error)
         if p.slip_density > 0.0:
             left, right = normal_pair(s, key, side // 2)
         for k in range(side, side + 2):
@@ -94,6 +103,7 @@ class Wheels(Sensor, kind="wheels"):
     def reset(self, rows: Rows) -> None:
         """Draw what is wrong with these wheels."""
         self.memory["wheels"][rows] = self.body.wheels
+        self.memory["rollers"][rows] = self.body.kind == "omni"
         self.memory["radius"][rows] = self.body["radius"]
         errors = self.lifelong_normals(rows, WHEELS_PER_ROBOT + 1)
         radius_sd, baseline_sd = self.params["radius_sd"][rows], self.params["baseline_sd"][rows]

@@ -67,7 +67,10 @@ def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         separator = separator or next((s for s in SEPARATORS if s in line), ",")
-        yield number, next(csv.reader([line], delimiter=separator))
+        try:
+            yield number, next(csv.reader([line], delimiter=separator))
+        except csv.Error as problem:
+            raise ValueError(f"{file}:{number}: {problem}") from None
 
 
 def _columns(

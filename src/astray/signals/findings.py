@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from astray.errors import Path, Problem, suggest
@@ -28,7 +29,7 @@ class Findings:
 
     def number(self, value: object, path: Path) -> float | None:
         """A finite number; None if it is not one."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, Real):
             self.fault(path, f"a number is needed, not {short(value)}")
             return None
         try:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path as File
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from astray.errors import Path, Problem, SignalError, suggest
 from astray.signals.csv_file import digest_of, read_points
@@ -27,7 +30,7 @@ from astray.signals.interval import (
 )
 from astray.signals.signal import GAPS, Signal, constant, overlap_message, overlaps
 
-NUMBERED = re.compile(r"interval_(0|[1-9][0-9]*)\Z")
+NUMBERED = re.compile(r"interval_(0|[1-9][0-9]{0,8})\Z")
 SETTINGS = ("max_intervals", "strict")
 MOST_MISSING = 10  # intervals that a fault lists; a count with a digit too many would list millions
 POINTS = ("t_start", "t_end", "y_start", "y_end", "t_mid", "y_mid")
@@ -86,7 +89,7 @@ def read_signal(
     """One signal of at most `limit` intervals; None if there is something wrong with it."""
     if isinstance(written, Signal):
         return written
-    if isinstance(written, (int, float)) and not isinstance(written, bool):
+    if _is_number(written):
         value = findings.number(written, path)
         return None if value is None else constant(value)
     before = len(findings.faults)
@@ -180,8 +183,8 @@ def read_interval(written: object, findings: Findings, path: Path) -> Interval |
         findings.fault(path, f"needs 'type' ({', '.join(NEEDED)})")
         return None
     word = str(written["type"]).lower()
-    if word not in NEEDED:
-        findings.remark((*path, "type"), unknown_type(str(written["type"]), NEEDED))
+    unknown = "" if word in NEEDED else unknown_type(str(written["type"]), NEEDED)
+    if unknown:
         word = "constant"
     if missing := ", ".join(repr(key) for key in NEEDED[word] if key not in written):
         findings.fault(path, f"needs {missing}")
@@ -189,6 +192,9 @@ def read_interval(written: object, findings: Findings, path: Path) -> Interval |
     values = {key: written[key] for key in ALLOWED[word] if key in written}
     for key in values.keys() & NUMBERS:
         values[key] = findings.number(values[key], (*path, key))
+    if unknown:  # where it does not even make a constant, the type is what is wrong
+        say = findings.fault if len(findings.faults) > before else findings.remark
+        say((*path, "type"), unknown)
     if len(findings.faults) > before:
         return None
     try:
@@ -212,15 +218,21 @@ def _interval(word: str, values: dict[str, Any]) -> Interval:
 
 def _samples(points: object) -> Samples:
     """Points as they are written; only numbers are numbers."""
+    if isinstance(points, np.ndarray):
+        return Samples(points)
     problems = []
     rows = list(points) if isinstance(points, (list, tuple)) else []
     for k, row in enumerate(rows):
         pair = isinstance(row, (list, tuple)) and len(row) == 2
-        if not pair or not all(type(number) in (int, float) for number in row):
+        if not pair or not all(_is_number(cell) for cell in row):
             problems.append(Problem(("points", k), f"[t, y] is needed, not {short(row)}"))
     if not rows or problems:
         raise SignalError(problems or [Problem(("points",), "a list of [t, y] is needed")])
     return Samples(rows)  # type: ignore[arg-type]  # it makes an array of them
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _from_file(
