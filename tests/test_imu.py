@@ -41,13 +41,14 @@ speeds = st.floats(-1.0, 1.0)
 manoeuvres = st.lists(st.tuples(speeds, speeds), min_size=1, max_size=4)
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.parametrize("kind", ["differential", "ackermann", "omni", "unicycle", "integrator"])
+@settings(max_examples=6, deadline=None)
 @given(manoeuvres, st.floats(-0.5, 0.5), st.floats(-0.5, 0.5))
 def test_readings_are_finite_differences_of_the_motion_of_the_mount(
-    speeds: list[tuple[float, float]], x: float, y: float
+    kind: str, speeds: list[tuple[float, float]], x: float, y: float
 ) -> None:
-    steps = [{"lasts": 0.05, "vx": vx, "wz": 2 * wz} for vx, wz in speeds]
-    sim = astray.load(drive(steps, {"x": x, "y": y}))
+    steps = [{"lasts": 0.05, "vx": vx, "vy": wz, "wz": 2 * wz} for vx, wz in speeds]
+    sim = astray.load(drive(steps, {"x": x, "y": y}, kind=kind))
     log = sim.run(0.05 * len(steps), log=FINE)
     truth, imu = log["rover"].truth[:, 0], log["rover"].readings["imu"][1:, 0]
     acceleration = felt(truth, x, y)

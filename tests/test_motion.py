@@ -133,10 +133,22 @@ def test_a_car_is_of_fourth_order() -> None:
 # Limits.
 
 
+@pytest.mark.parametrize("motion", [Ackermann(), Omni(), Unicycle()], ids=lambda m: m.kind)
+@untimed
+@given(vx=st.floats(-0.3, 0.3), curvature=st.floats(-1.2, 1.2))
+def test_the_tick_that_arrives_lands_exactly(motion: Motion, vx: float, curvature: float) -> None:
+    states = Bench(motion).ask(vx=vx, curvature=curvature).trace(100)[1:]
+    assert states["vx"][-1] == vx
+    for column in ("vx", "wz", "steer"):
+        goal = states[column][-1]
+        there = np.abs(states[column] - goal) < 1e-12 * abs(goal)
+        assert (states[column][there] == goal).all()
+
+
 @inert
 @untimed
 @given(before=asked, after=asked)
-def test_speeds_land_exactly_on_what_is_asked_for(
+def test_speeds_stay_on_what_is_asked_for(
     motion: Motion, before: dict[str, float], after: dict[str, float]
 ) -> None:
     bench = Bench(motion).ask(**before).move(300)

@@ -265,6 +265,12 @@ def test_no_text_ends_in_anything_but_signals_or_faults(text: str) -> None:
             Signals.read(made.plain())
 
 
+def test_samples_in_a_file_are_found_from_there(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("0,1\n2,3\n")
+    text = section("/**", 1.0).replace("{type:", '{type: "csv", file: "data.csv"} #')
+    assert read(text, tmp_path)["a"](1.0) == 2.0
+
+
 # Writing.
 
 

@@ -26,7 +26,7 @@ class Channel:
         self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.delay else self.arrived
         depth = self.delay // self.taking.period + 1 if self.delay else 0
         self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
-        self.any_fresh = False
+        self.any_fresh = self.all_fresh = False
         self.rows_per_thread = sensor.rows_per_thread
 
     def readings(self) -> list[Reading]:
@@ -35,6 +35,7 @@ class Channel:
 
     def forget(self, rows: Rows) -> None:
         """Nothing was taken and nothing has arrived for these rows."""
+        self.all_fresh = False
         for reading in self.readings():
             reading.forget(rows)
 
@@ -42,7 +43,7 @@ class Channel:
         """What arrived in the last tick is no longer fresh."""
         if self.any_fresh:
             self.arrived.fresh.fill(False)
-            self.any_fresh = False
+            self.any_fresh = self.all_fresh = False
 
     def stamp(self, rows: Rows, time: Array) -> None:
         """Send what was just sensed for these rows on its way."""
@@ -65,10 +66,11 @@ class Channel:
         self.sensor.sense(rows, scene, self.taken)
 
     def _deliver(self, rows: Rows) -> None:
-        if len(rows) == len(self.arrived.fresh):
-            self.arrived.fresh.fill(True)
-        else:
+        if len(rows) < len(self.arrived.fresh):
             self.arrived.fresh[rows] = True
+        elif not self.all_fresh:
+            self.arrived.fresh.fill(True)
+            self.all_fresh = True
         self.any_fresh = True
 
     def _slots(self, rows: Rows, ago: int) -> Array:

@@ -229,8 +229,9 @@ class Group:
         self.arrivals: list[Rows] = []
         taken: list[Rows] = []
         for channel in self.channels.values():
-            channel.stale()
             rows = due(channel.taking)
+            if rows is None or channel.delay or len(rows) < len(self.truth):
+                channel.stale()  # else all that was fresh is fresh again
             if rows is not None:
                 self._each(channel.sense, rows, self.scene)
                 channel.stamp(rows, self.time)

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,13 +42,15 @@ class Kernel(Generic[P, R]):
         self._call: Any = self._first_call
         self._dispatcher: Any = None
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - the function's own
-        if kwargs:
-            raise TypeError(
-                f"{self.function.__name__} is a kernel: it takes its arguments by position"
-            )
-        result: R = self._call(*args)
-        return result
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - the function's own
+            ...
+
+    else:
+
+        def __call__(self, *args):  # noqa: D102 - by position only: keywords would cost every call
+            return self._call(*args)
 
     def _first_call(self, *args: Any) -> R:
         self._call = self.dispatcher() if jit() else self.function

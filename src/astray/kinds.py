@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import click
 
 from astray.errors import Fault, ScenarioError, WrongInput
 from astray.parameters import parameters, units
@@ -56,17 +54,15 @@ def print_kinds(name: str | None, plugins: Sequence[str], as_json: bool) -> None
     if as_json:
         print(json.dumps([describe(cls) for cls in chosen], indent=2))
         return
-    console = Console()
     for cls in chosen:
-        _print(console, describe(cls))
+        _print(describe(cls))
 
 
-def _print(console: Console, kind: dict[str, Any]) -> None:
-    console.print(f"[bold]{kind['family']}[/] [bold cyan]{kind['kind']}[/]: {kind['about']}")
-    table = Table(box=None, padding=(0, 2), show_header=False)
+def _print(kind: dict[str, Any]) -> None:
+    """One kind as plain lines: quick to print, easy to search."""
+    head = click.style(f"{kind['family']} {kind['kind']}", bold=True)
+    click.echo(f"{head}: {kind['about']}")
     for parameter in kind["parameters"]:
         default = "-" if parameter["default"] is None else json.dumps(parameter["default"])
-        table.add_row("", parameter["name"], escape(default), escape(parameter["unit"]))
-    if kind["parameters"]:
-        console.print(table)
-    console.print()
+        click.echo(f"    {parameter['name']:17} {default:9} {parameter['unit']}")
+    click.echo()

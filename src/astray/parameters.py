@@ -8,7 +8,6 @@ import inspect
 import textwrap
 import tokenize
 import typing
-from collections.abc import Iterator
 from io import StringIO
 from types import UnionType
 from typing import TYPE_CHECKING, Any
@@ -81,24 +80,32 @@ def out_of_bounds(hint: Any, low: float, high: float) -> str:
 
 def units(cls: type) -> dict[str, str]:
     """The comment behind each annotated field in the source: its unit, and more."""
-    return dict(_comments(cls))
-
-
-def _comments(cls: type) -> Iterator[tuple[str, str]]:
+    found: dict[str, str] = {}
     for base in reversed(cls.__mro__[:-1]):
-        try:
-            source = textwrap.dedent(inspect.getsource(base))
-        except (OSError, TypeError):  # typed at a prompt: there is no file to read
-            continue
-        name = ""
-        for token in tokenize.generate_tokens(StringIO(source).readline):
-            first = token.line.split(":")[0].strip()
-            if token.type == tokenize.NAME and token.string == first:
-                name = first
-            elif token.type == tokenize.COMMENT and name and token.line.strip()[0] != "#":
-                yield name, token.string.lstrip("# ")
-            elif token.type == tokenize.NEWLINE:
-                name = ""
+        found |= _comments(base)
+    return found
+
+
+@functools.cache
+def _comments(cls: type) -> dict[str, str]:
+    """The comments of the fields that a class declares itself."""
+    found: dict[str, str] = {}
+    if "__annotations__" not in cls.__dict__ and not getattr(cls, "__annotations__", None):
+        return found
+    try:
+        source = textwrap.dedent(inspect.getsource(cls))
+    except (OSError, TypeError):  # typed at a prompt: there is no file to read
+        return found
+    name = ""
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        first = token.line.split(":")[0].strip()
+        if token.type == tokenize.NAME and token.string == first:
+            name = first
+        elif token.type == tokenize.COMMENT and name and token.line.strip()[0] != "#":
+            found[name] = token.string.lstrip("# ")
+        elif token.type == tokenize.NEWLINE:
+            name = ""
+    return found
 
 
 @functools.cache

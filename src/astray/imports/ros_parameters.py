@@ -8,6 +8,7 @@ node, what the later one says counts.
 from __future__ import annotations
 
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,6 +51,7 @@ def read_ros_parameters(
     """
     faults: list[Fault] = []
     tree = signal_tree(Path(file), faults, objects, node)
+    make_paths_absolute(tree)
     findings = Findings(strict)
     found = read_signals(tree.plain(), findings)
     faults += [located(problem, tree) for problem in findings.faults]
@@ -92,11 +94,25 @@ def signals_in(
             found = merge(found, _signals_of(_nested(section, faults), objects))
         if len(faults) == before and not found.value.keys() - SETTINGS:
             which = f"none of these signals: {', '.join(objects)}" if objects else "no signals"
-            near = "".join(suggest(str(path[-1]), [INSIDE]) for path, _ in walk(tree) if path)
-            faults.append(Fault(tree.origin, "", f"holds {which}{near}"))
+            near = [suggest(str(path[-1]), [INSIDE]) for path, _ in walk(tree) if path]
+            message = f"holds {which}{next(filter(None, near), '')}"
+            faults.append(Fault(tree.origin, "", message))
     else:
         faults.append(Fault(tree.origin, "", "a parameter file is a mapping of names to values"))
     return found
+
+
+def make_paths_absolute(tree: Marked) -> None:
+    """Let the paths of samples go from the file that they are written in."""
+    for _, part in walk(tree):
+        file = part.at(("file",))
+        if file is not None and isinstance(file.value, str):
+            file.value = str(absolute(file))
+
+
+def absolute(file: Marked) -> Path:
+    """A path that is written in a file and goes from there."""
+    return Path(os.path.abspath(Path(file.origin.file).parent / str(file.value)))
 
 
 def located(problem: Problem, tree: Marked, where: Sequence[str | int] = ()) -> Fault:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
-from astray.imports.ros_parameters import located, signal_tree
+from astray.imports.ros_parameters import absolute, located, make_paths_absolute, signal_tree
 from astray.parameters import parameters
 from astray.plugin import KINDS
 from astray.scenario.marks import Marked, walk
@@ -43,10 +42,7 @@ def _takes(place: Place, item: Marked) -> dict[str, tuple[str, ...]]:
 
 
 def _read(written: Marked, names: tuple[str, ...], place: Place, faults: list[Fault]) -> None:
-    for _, part in walk(written):
-        file = part.at(("file",))
-        if file is not None and isinstance(file.value, str):
-            file.value = str(_path(file))
+    make_paths_absolute(written)
     findings = Findings()
     found = read_signals(written.plain(), findings, names)
     faults += [located(problem, written, place) for problem in findings.faults]
@@ -55,16 +51,12 @@ def _read(written: Marked, names: tuple[str, ...], place: Place, faults: list[Fa
     written.value = Signals(found)
 
 
-def _path(file: Marked) -> Path:
-    return Path(os.path.abspath(Path(file.origin.file).parent / str(file.value)))
-
-
 def _lay_over_file(item: Marked, names: tuple[str, ...], place: Place, faults: list[Fault]) -> None:
     """Lay the signals of a plugin over those of its file; one that both have is its own."""
     file, node = item.at(("file",)), item.at(("node",))
     if file is None or not isinstance(file.value, str):
         return  # validation says so
-    where, path = in_words((*place, "file")), _path(file)
+    where, path = in_words((*place, "file")), absolute(file)
     below = Marked({}, file.origin)
     if os.path.isfile(path):  # which no name can upset, however long or strange
         found: list[Fault] = []
