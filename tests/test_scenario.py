@@ -136,6 +136,13 @@ def test_a_missing_file_lists_the_bundled_scenarios() -> None:
     assert "did you mean 'drift'?" in faults_of("drif")[0]
 
 
+@pytest.mark.parametrize("name", ["\0", "x" * 300, "x" * 300 + ".yaml", ""])
+def test_names_that_no_file_system_takes_are_refused_in_words(name: str) -> None:
+    assert faults_of(name)
+    assert faults_of({"robots": [{"name": "a", "preset": name + ".yaml"}]})
+    assert faults_of({"robots": [{"name": "a"}], "plugins": [name + ".py"]})
+
+
 def test_a_plugin_file_that_raises_is_a_fault_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import astray\n\nraise RuntimeError('no')\n")
     (tmp_path / "worse.py").write_text("def (:\n")

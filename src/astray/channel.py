@@ -39,6 +39,11 @@ class Channel:
         for reading in self.readings():
             reading.forget(rows)
 
+    def recount(self) -> None:
+        """Note what is fresh after the tables were written from outside."""
+        self.any_fresh = bool(self.arrived.fresh.any())
+        self.all_fresh = bool(self.arrived.fresh.all())
+
     def stale(self) -> None:
         """What arrived in the last tick is no longer fresh."""
         if self.any_fresh:

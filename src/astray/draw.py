@@ -145,9 +145,13 @@ def parse(written: object) -> Number:
 def _parse_number(written: object) -> float:
     if isinstance(written, bool) or not isinstance(written, (int, float)):
         raise ValueError(f"a number is needed, not {written!r}")
-    if not math.isfinite(written):
+    try:
+        number = float(written)
+    except OverflowError:
+        raise ValueError("a number below 1e308 is needed") from None
+    if not math.isfinite(number):
         raise ValueError(f"a finite number is needed, not {written}")
-    return float(written)
+    return number
 
 
 def _parse_distribution(written: dict[object, object]) -> Distribution:

@@ -54,6 +54,8 @@ def run_scenario(
         sim.replay(_read(events))
     seconds = sim.scenario.duration if duration is None else duration
     period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
+    # One tick of a twin compiles or loads every kernel, so that the speed told is that of the run.
+    Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
     started = time.perf_counter()
     wanted = period if out is not None else None
     series = _watch(sim, seconds, wanted, speed, tell)

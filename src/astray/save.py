@@ -107,6 +107,8 @@ def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: 
         group.tick = sim.tick
         group.count_alive()
         group.commanded = True
+        for channel in group.channels.values():
+            channel.recount()
     sim.trail.forget()
     sim.agenda.restore(
         map(Event.from_json, about["events"]), map(Event.from_json, about["waiting"])

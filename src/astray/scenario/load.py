@@ -73,13 +73,13 @@ def _read(source: Source, faults: list[Fault]) -> tuple[Marked | None, Path, str
         faults.append(Fault(Origin(str(path)), "", "not a text file in UTF-8"))
     except IsADirectoryError:
         faults.append(Fault(Origin(str(path)), "", "a folder, not a file"))
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # a name may hold what no file system takes
         hint = suggest(str(source), known)
         if isinstance(problem, FileNotFoundError):
             names = f"; bundled scenarios: {', '.join(known)}"
             message = f"no such file, and no bundled scenario of that name{hint}{names}"
         else:
-            message = problem.strerror or str(problem)
+            message = getattr(problem, "strerror", None) or str(problem)
         faults.append(Fault(Origin(str(path)), "", message))
     else:
         return read_yaml(text, str(path), faults), path.resolve().parent, path.stem

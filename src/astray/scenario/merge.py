@@ -6,6 +6,7 @@ what has no name goes by its kind. Every other list is replaced whole.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -102,7 +103,7 @@ def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | No
     if name in bundled:
         return bundled[name]
     if name.endswith((".yaml", ".yml")):
-        if (folder / name).is_file():
+        if os.path.isfile(folder / name):  # False, not an error, where a name is too long
             return (folder / name).resolve()
         faults.append(Fault(preset.origin, "preset", f"no file {folder / name}"))
     else:
