@@ -35,14 +35,15 @@ MEMORY = columns(
     "period s",
     Column("axes", "", "f8", (3, 3)),
     Column("bias", "rad/s, m/s²", "f8", (6,)),
-    Column("error", "rad/s, m/s²", "f8", (6,)),
     "stamp s",
     "yaw rad",
     "wz rad/s",
     "along m/s",
     "across m/s",
 )
-"""The mount's axes, the true biases, this reading's noise, and the motion at the last reading."""
+"""The mount's axes, the true biases, and the motion at the last reading."""
+
+Noise = tuple[float, float, float, float, float, float]
 
 
 @kernel
@@ -71,34 +72,35 @@ def feel(m: Row, s: Row, p: Row) -> tuple[float, float, float]:
     sine, cosine = sincos(0.5 * turned)
     ax = cosine * (m.along - along) - sine * (m.across + across)
     ay = cosine * (m.across - across) + sine * (m.along + along)
-    return turned / elapsed, ax / elapsed, ay / elapsed
+    per = 1.0 / elapsed
+    return turned * per, ax * per, ay * per
 
 
 @kernel
-def walk(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> None:
-    """Draw this reading's noise and let the biases walk: rates in 0 to 2, forces in 3 to 5.
+def walk(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> Noise:
+    """Let the biases walk and draw this reading's noise: of three rates, of three forces.
 
     A planar unit draws nothing for the axes that a level robot does not feel.
     """
     root = math.sqrt(elapsed)
-    gyro, accel = p.gyro_density / root, p.accel_density / root
+    per = 1.0 / root
+    gyro, accel = p.gyro_density * per, p.accel_density * per
     gyro_walk, accel_walk = p.gyro_walk * root, p.accel_walk * root
     a, b = normal_pair(s, key, 0)
     c, d = normal_pair(s, key, 1)
     e, f = normal_pair(s, key, 2)
-    m.error[2], m.error[3], m.error[4] = gyro * a, accel * b, accel * c
     m.bias[2] += gyro_walk * d
     m.bias[3] += accel_walk * e
     m.bias[4] += accel_walk * f
     if p.planar:
-        return
-    a, b = normal_pair(s, key, 3)
-    c, d = normal_pair(s, key, 4)
-    g, h = normal_pair(s, key, 5)
-    m.error[0], m.error[1], m.error[5] = gyro * g, gyro * h, accel * a
-    m.bias[0] += gyro_walk * b
-    m.bias[1] += gyro_walk * c
-    m.bias[5] += accel_walk * d
+        return 0.0, 0.0, gyro * a, accel * b, accel * c, 0.0
+    g, h = normal_pair(s, key, 3)
+    k, n = normal_pair(s, key, 4)
+    q, r = normal_pair(s, key, 5)
+    m.bias[0] += gyro_walk * n
+    m.bias[1] += gyro_walk * q
+    m.bias[5] += accel_walk * r
+    return gyro * g, gyro * h, gyro * a, accel * b, accel * c, accel * k
 
 
 @kernel
@@ -106,15 +108,16 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     """Read one unit."""
     elapsed = s.stamp - m.stamp if m.started and s.stamp > m.stamp else m.period
     wz, ax, ay = feel(m, s, p)
+    e = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if p.gyro_density + p.gyro_walk + p.accel_density + p.accel_walk > 0.0:
-        walk(m, p, s, key, elapsed)
+        e = walk(m, p, s, key, elapsed)
     r, up = m.axes, p.gravity
-    o.wx = r[0, 2] * wz + m.bias[0] + m.error[0]
-    o.wy = r[1, 2] * wz + m.bias[1] + m.error[1]
-    o.wz = r[2, 2] * wz + m.bias[2] + m.error[2]
-    o.ax = r[0, 0] * ax + r[0, 1] * ay + r[0, 2] * up + m.bias[3] + m.error[3]
-    o.ay = r[1, 0] * ax + r[1, 1] * ay + r[1, 2] * up + m.bias[4] + m.error[4]
-    o.az = r[2, 0] * ax + r[2, 1] * ay + r[2, 2] * up + m.bias[5] + m.error[5]
+    o.wx = r[0, 2] * wz + m.bias[0] + e[0]
+    o.wy = r[1, 2] * wz + m.bias[1] + e[1]
+    o.wz = r[2, 2] * wz + m.bias[2] + e[2]
+    o.ax = r[0, 0] * ax + r[0, 1] * ay + r[0, 2] * up + m.bias[3] + e[3]
+    o.ay = r[1, 0] * ax + r[1, 1] * ay + r[1, 2] * up + m.bias[4] + e[4]
+    o.az = r[2, 0] * ax + r[2, 1] * ay + r[2, 2] * up + m.bias[5] + e[5]
 
 
 @kernel
