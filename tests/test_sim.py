@@ -338,6 +338,18 @@ def test_a_log_that_does_not_fit_the_ticks_is_refused() -> None:
         load().run(1.0, log=0.015)
 
 
+def test_a_picture_begins_where_the_run_begins_and_ends_where_it_ends() -> None:
+    sim = load({**REMOTE, "start": {"x": 2.0}})
+    sim.robots["rover"].drive(0.5)
+    sim.run(3.07)
+    path = sim.trail.paths()[0]
+    assert path.time[0] == 0.0
+    assert path.time[-1] == pytest.approx(3.07)
+    assert float(path.truth[0, 0, 0]) == 2.0
+    assert float(path.truth[-1, 0, 0]) == float(sim.truth["x"][0])
+    assert len(sim.plot().axes) == 2
+
+
 def test_the_profile_names_every_phase_of_the_tick() -> None:
     sim = load()
     sim.run(1.0)

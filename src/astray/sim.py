@@ -73,6 +73,7 @@ class Sim:
             self.restart(np.arange(len(self.worlds)), 0)
         except Exception as problem:
             raise blame(problem, 0.0) from problem
+        self.trail.observe(self)
 
     def _build(self, threads: int) -> None:
         plans = self.scenario.robots
@@ -299,6 +300,7 @@ class Sim:
             self.steps = 0
             self.trail.forget()
             self.restart(np.arange(len(self.worlds)), 0)
+            self.trail.observe(self)
             return
         if worlds is not None:
             which = np.asarray(worlds)
