@@ -145,6 +145,8 @@ def test_an_earlier_run_is_not_lost_by_mistake(tmp_path: Path) -> None:
         (("run", "drift", "--events", "none.jsonl"), "none.jsonl"),
         (("run", "drift", "--events", "bad.yaml", "--duration", "1"), "not an event"),
         (("run", "drift", "--log", "0.0123", "--out", "a"), "whole number of ticks"),
+        (("run", "drift", "--duration", "9e9", "--out", "bad.yaml/x"), "cannot be written"),
+        (("run", "drift", "--duration", "9e9", "--save", "bad.yaml/x"), "cannot be written"),
         (("kinds", "weels"), "did you mean 'wheels'?"),
         (("check",), "needs a SCENARIO"),
         (("run", "raises.yaml"), "sensor 'raises' failed in sense"),

@@ -18,7 +18,7 @@ from astray import kernel
 from astray.errors import AstrayError, WrongInput
 from astray.events import read_events
 from astray.loading import load
-from astray.observers.folder import check_folder, write_folder
+from astray.observers.folder import check_folder, check_writable, write_folder
 from astray.observers.log import Log
 from astray.observers.summary import summary
 from astray.sim import Sim
@@ -47,6 +47,8 @@ def run_scenario(
     tell = Console(stderr=True, quiet=quiet)
     if out is not None:
         check_folder(out, overwrite)
+    if save is not None:
+        check_writable(save)
     if kernel.is_cold():
         tell.print("Compiling kernels: this takes some seconds, once.")
     sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)

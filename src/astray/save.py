@@ -83,8 +83,10 @@ def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
             raw = {name: archive[name] for name in archive.files if name != "about"}
     except FileNotFoundError:
         raise SavedError(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as problem:
-        raise SavedError(f"{path}: not a saved run: {problem}") from None
+    except OSError as problem:
+        raise SavedError(f"{path}: cannot be read: {problem.strerror or problem}") from None
+    except (ValueError, KeyError, zipfile.BadZipFile, EOFError):
+        raise SavedError(f"{path}: not a saved run") from None
     if about.get("format") != FORMAT:
         raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
     return _rebuild(path, about, raw, threads)

@@ -17,6 +17,7 @@ import json
 import os
 import platform
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,18 @@ LOGGED = ("stamp", "x", "y", "yaw", "vx", "vy", "wz")
 MARK = "run.json"
 
 
+def check_writable(goal: Path) -> None:
+    """Refuse a goal that cannot be written, before an hour was spent on what belongs there."""
+    try:
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=goal.parent).close()
+    except OSError as problem:
+        raise WrongInput(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+
+
 def check_folder(folder: Path, overwrite: bool) -> None:
     """Refuse a folder that holds something else, or an earlier run that would be lost."""
+    check_writable(folder)
     if folder.exists() and not folder.is_dir():
         raise WrongInput(f"{folder} is a file, not a folder")
     if not folder.is_dir() or not any(folder.iterdir()):
