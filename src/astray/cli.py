@@ -118,6 +118,21 @@ def kinds(name: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     print_kinds(name, plugins, as_json)
 
 
+@astray.command("map")
+@click.argument("file")
+@SET
+@click.option("--scale", type=click.FloatRange(min=0, min_open=True), help="m per image pixel.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the map to this image.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write it: .geojson, .map or .yaml.")
+@QUIET
+@JSON
+def map_command(file: str, **options: Any) -> None:
+    """Tell about a map: FILE, a bundled one, or a generator: rooms, forest, maze, warehouse."""
+    from astray.mapping import tell_map
+
+    tell_map(file, **options)
+
+
 def main() -> None:
     """Run the command line: 0 done, 1 failed, 2 wrong input, no traceback for a user's fault."""
     from astray.errors import AstrayError, WrongInput

@@ -6,6 +6,7 @@ AstrayError
 │   ├── PluginError       a plugin that breaks its contract
 │   ├── EventError        an event that names nothing that exists
 │   ├── SignalError       every fault of a signal at once
+│   ├── MapError          a map that cannot be read, made or written
 │   └── SavedError        a saved run that cannot be resumed
 └── LockstepTimeout       nobody sent the command that the run waits for
 """
@@ -34,6 +35,10 @@ class PluginError(WrongInput):
 
 class EventError(WrongInput):
     """An event names a robot, world or parameter that does not exist."""
+
+
+class MapError(WrongInput):
+    """A map cannot be read, made or written; the text begins with its file, if it has one."""
 
 
 class SavedError(WrongInput):
