@@ -51,7 +51,7 @@ def kernels(module: ast.Module) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef):
             decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
-            if any(d.split("(")[0].split(".")[-1] == "kernel" for d in decorators):
+            if any(d.split("(")[0].split(".")[-1].endswith("kernel") for d in decorators):
                 yield node
 
 

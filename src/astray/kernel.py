@@ -36,9 +36,10 @@ _compiling = threading.RLock()
 class Kernel(Generic[P, R]):
     """A function that compiles itself when it is first called."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], inline: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.function = function
+        self.inline = inline
         self._call: Any = self._first_call
         self._dispatcher: Any = None
 
@@ -61,13 +62,18 @@ class Kernel(Generic[P, R]):
         """The numba dispatcher of this function; compiled kernels call each other through it."""
         with _compiling:
             if self._dispatcher is None:
-                self._dispatcher = _compile(self.function)
+                self._dispatcher = _compile(self.function, self.inline)
         return self._dispatcher
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Declare a function that numba compiles at its first call."""
     return Kernel(function)
+
+
+def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a kernel that is compiled into its callers, where a call would cost more than it."""
+    return Kernel(function, inline=True)
 
 
 @functools.cache
@@ -116,9 +122,9 @@ def _import_numba() -> Any:
     return numba
 
 
-def _compile(function: Callable[..., Any]) -> Any:
+def _compile(function: Callable[..., Any], inline: bool) -> Any:
     numba = _import_numba()
-    options = {"nogil": True, "error_model": "numpy", "fastmath": False}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": inline}
     with _numba_cache(cache_folder(_digest(function))) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.

@@ -1,0 +1,208 @@
+"""A fan: many rays from one point, cast together.
+
+Each segment covers a run of neighbouring rays, its span. The bearings of its two ends give the
+span but for rays that pass within a microradian of an end; those are settled by the predicate
+itself. Within the span the inverse range is linear in the ray's direction, so a segment costs two
+bearings and a multiply-add per ray, and every range is the one that testing all segments gives.
+
+All that a scan needs is in one array, `w`, whose rows are named below: kernels hand it on for
+free, while every array in a tuple would be counted in and out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from astray.kernel import inlined_kernel, kernel
+from astray.maths import TAU, sincos
+from astray.table import Array
+from astray.world.sight import NEEDLE, line, prick, within
+
+BLOCK = 16  # rays that share a bound of how far they see
+SHIFT = 4  # 2⁴ = BLOCK
+CHUNK = 256  # segments that are looked at together
+SHORT = 8  # rays that are sooner drawn than found hidden
+UNSURE = 1e-6  # rad, more than the error of `bearing`
+NEAREST = 1e-300
+STALE = -1.0
+
+# The rows of `w`: the rays in the sensor's frame and in the map, with their inverse range; the
+# smallest of these in each block of rays, or STALE; and segments with what is known of them.
+BASE_COS, BASE_SIN, COS, SIN, END, BOUND = 0, 1, 2, 3, 4, 5
+AX, AY, BX, BY, LOW, HIGH, A, B, NEAR, AREA = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+CELL_X, CELL_Y, CELL_SIZE, CELL_LOW, CELL_HIGH, CELL_NEAR, CELL_ID = 16, 17, 18, 19, 20, 21, 22
+ROWS = 23
+
+Fan = tuple[int, float, float, float, float, float]
+"""Number of rays, angle of the first, rays per rad and per turn, unsure rays, 1 / longest range."""
+Ends = tuple[float, float, float, float]
+
+
+def make_fan(rays: int, start: float, step: float, max_range: float) -> tuple[Array, Fan]:
+    """So many rays, from an angle on, some radians apart: the room to work in, and the fan."""
+    w = np.zeros((ROWS, max(rays + 4, CHUNK)))
+    for k in range(rays):
+        w[BASE_SIN, k], w[BASE_COS, k] = sincos(start + k * step)
+    return w, (rays, start, 1.0 / step, TAU / step, UNSURE / step, 1.0 / max_range)
+
+
+@inlined_kernel
+def aim(w: Array, f: Fan, yaw: float) -> float:
+    """Turn the rays to a heading, all as long as they can be; the bearing of the first, rad."""
+    sine, cosine = sincos(yaw)
+    for k in range(f[0]):
+        c, s = w[BASE_COS, k], w[BASE_SIN, k]
+        w[COS, k] = c * cosine - s * sine
+        w[SIN, k] = s * cosine + c * sine
+        w[END, k] = f[5]
+    for k in range((f[0] + BLOCK - 1) >> SHIFT):
+        w[BOUND, k] = f[5]
+    first = yaw + f[1]
+    return first - TAU * math.floor(first / TAU)
+
+
+@inlined_kernel
+def bearing(x: float, y: float, first: float) -> float:
+    """The angle of (x, y) from a first one, in [0, 2π) rad, to a quarter microradian."""
+    wide, high = abs(x), abs(y)
+    large = wide if wide > high else high
+    small = high if wide > high else wide
+    a = small / (large + NEAREST)
+    z = a * a
+    r = -0.03360419390673412 + z * 0.006811784461817015
+    r = 0.1980781511846942 + z * (-0.13233340406374666 + z * (0.07962364161278017 + z * r))
+    r = a * (0.999996111533941 + z * (-0.3331736800483206 + z * r))
+    r = 1.5707963267948966 - r if high > wide else r
+    r = 3.141592653589793 - r if x < 0.0 else r
+    r = (-r if y < 0.0 else r) - first
+    r = r + TAU if r < 0.0 else r
+    return r + TAU if r < 0.0 else r
+
+
+@inlined_kernel
+def bearings(w: Array, n: int, x: int, y: int, out: int, first: float) -> None:
+    """The bearings of points, whose coordinates are in two rows, into another row."""
+    for i in range(n):
+        w[out, i] = bearing(w[x, i], w[y, i], first)
+
+
+@inlined_kernel
+def lines(w: Array, n: int) -> None:
+    """A, B, inverse distance and area of segments."""
+    for i in range(n):
+        area, a, b = line(w[AX, i], w[AY, i], w[BX, i], w[BY, i])
+        w[A, i] = a
+        w[B, i] = b
+        w[NEAR, i] = math.sqrt(a * a + b * b)
+        w[AREA, i] = area
+
+
+@inlined_kernel
+def spans(w: Array, n: int, per: float) -> None:
+    """From where to where segments reach in the fan, counter-clockwise, in rays."""
+    for i in range(n):
+        low = w[LOW, i] if w[AREA, i] > 0.0 else w[HIGH, i]
+        width = w[LOW, i] + w[HIGH, i] - 2.0 * low
+        # Bearings wrap around; a segment covers less than half a turn.
+        width = width + TAU if width < -0.5 * TAU else width
+        width = width - TAU if width > 0.5 * TAU else width
+        w[LOW, i] = low * per
+        w[HIGH, i] = (low + width) * per
+
+
+@inlined_kernel
+def draw(w: Array, first: int, last: int, a: float, b: float) -> None:
+    """Let the rays of a span end on a line, where that is nearer than where they end now."""
+    count = last + 1 - first
+    if count <= 4:
+        for j in range(4):  # always four, so that nobody has to guess how many
+            k = np.uint64(first + j)
+            v, q = w[COS, k] * a + w[SIN, k] * b, w[END, k]
+            v = v if j < count else 0.0
+            w[END, k] = (v if v > q else q) + 0.0
+        w[BOUND, first >> SHIFT] = STALE
+        w[BOUND, last >> SHIFT] = STALE
+        return
+    for j in range(count):
+        k = np.uint64(first + j)  # unsigned, so that no negative index has to be thought of
+        v, q = w[COS, k] * a + w[SIN, k] * b, w[END, k]
+        # Without the zero this is compiled to a masked store, which some processors do slowly.
+        w[END, k] = (v if v > q else q) + 0.0
+    for block in range(first >> SHIFT, (last >> SHIFT) + 1):
+        w[BOUND, block] = STALE
+
+
+@kernel
+def draw_needle(w: Array, rays: int, i: int) -> None:
+    """Let every ray that meets a segment seen end on stop there."""
+    for k in range(rays):
+        v = prick(w[AX, i], w[AY, i], w[BX, i], w[BY, i], w[COS, k], w[SIN, k])
+        w[END, k] = max(w[END, k], v)
+        w[BOUND, k >> SHIFT] = STALE
+
+
+@inlined_kernel
+def hidden(w: Array, rays: int, first: int, last: int, nearness: float) -> bool:
+    """Whether all rays of a span end before something of this inverse distance."""
+    for block in range(first >> SHIFT, (last >> SHIFT) + 1):
+        if w[BOUND, block] == STALE:
+            k = block << SHIFT
+            least = w[END, k]
+            for j in range(k + 1, min(k + BLOCK, rays)):
+                least = w[END, j] if w[END, j] < least else least
+            w[BOUND, block] = least
+        if w[BOUND, block] < nearness:
+            return False
+    return True
+
+
+@kernel
+def settle(w: Array, f: Fan, i: int, k: int, goal: int, side: int) -> int:
+    """The first ray from k on, in the direction of side, that meets a segment; else the goal."""
+    ends = (w[AX, i], w[AY, i], w[BX, i], w[BY, i])
+    if w[AREA, i] < 0.0:
+        ends = (w[BX, i], w[BY, i], w[AX, i], w[AY, i])
+    while k != goal:
+        if 0 <= k < f[0] and within(ends[0], ends[1], ends[2], ends[3], w[COS, k], w[SIN, k]):
+            return k
+        k += side
+    return k
+
+
+@inlined_kernel
+def cover(w: Array, f: Fan, i: int) -> None:
+    """Let the rays end that a segment covers."""
+    nearness = w[NEAR, i]
+    if not nearness <= NEEDLE:
+        draw_needle(w, f[0], i)
+        return
+    if nearness <= f[5]:
+        return
+    low, high, turn, slack = w[LOW, i], w[HIGH, i], f[3], f[4]
+    while True:
+        # int() rounds towards 0; the ones keep what it gets positive.
+        first, sure = int(low + 1.0 - slack), int(low + 1.0 + slack)
+        if first != sure:
+            first = settle(w, f, i, first, sure, 1)
+        last, sure = int(high + 1.0 + slack) - 1, int(high + 1.0 - slack) - 1
+        if last != sure:
+            last = settle(w, f, i, last, sure, -1)
+        first, last = max(first, 0), min(last, f[0] - 1)
+        if first <= last and (last - first < SHORT or not hidden(w, f[0], first, last, nearness)):
+            draw(w, first, last, w[A, i], w[B, i])
+        if high + slack < turn:
+            return
+        low, high = max(low - turn, -1.0), high - turn
+
+
+@kernel
+def cast(w: Array, f: Fan, n: int, first: float) -> None:
+    """Let the rays end on n segments."""
+    bearings(w, n, AX, AY, LOW, first)
+    bearings(w, n, BX, BY, HIGH, first)
+    lines(w, n)
+    spans(w, n, f[2])
+    for i in range(n):
+        cover(w, f, i)

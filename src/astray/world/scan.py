@@ -1,0 +1,167 @@
+"""Ranges of many rays from many places, with the kernel that suits the case.
+
+A fan of rays from one point is cast segment by segment where few segments are in reach of many
+rays, and ray by ray where it is the other way round. The ranges are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from astray.kernel import inlined_kernel, kernel
+from astray.maths import PI, TAU
+from astray.table import Array, Row, Rows, Table
+from astray.world.atlas import Atlas
+from astray.world.bodies import draw_circle, gather_edges, in_reach, meet_body
+from astray.world.crowd import Crowd, make_crowd
+from astray.world.fan import CHUNK, COS, END, SIN, Fan, aim, cast, make_fan
+from astray.world.map import Map
+from astray.world.ray import Ray, cast_at, cast_cells_along
+from astray.world.shape import Shapes, make_shapes
+from astray.world.sweep import cast_all, cast_grid
+
+RAY_WORTH = 8.0  # segments that cost as much as a ray that is followed by itself
+Others = tuple[Table, Array, Table, Array]
+
+
+class View(NamedTuple):
+    """All that rays can meet, as kernels read it."""
+
+    ends: Array
+    cells: Table
+    listed: Array
+    grids: Table
+    plans: Table
+    of_world: Array
+    bodies: Table
+    starts: Array
+    crowd_grids: Table
+    shapes: Table
+    corners: Array
+
+
+def make_view(map: Atlas, crowd: Crowd | None = None, shapes: Shapes | None = None) -> View:
+    """The obstacles of an atlas and, with a crowd, its robots."""
+    crowd = crowd or make_crowd(0, len(map.of_world))
+    shapes = shapes or make_shapes([])
+    return View(*map.index, map.of_world, *crowd, *shapes)
+
+
+@inlined_kernel
+def suits_single_rays(p: Row, rays: int, limit: float) -> bool:
+    """Whether so many segments are in reach that it is cheaper to follow each ray by itself."""
+    return bool(p.grids > 0 and RAY_WORTH * rays * limit * limit < PI * p.density)
+
+
+@kernel
+def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
+    """The inverse range at which a ray meets another robot of its world; the limit if none."""
+    bodies, starts, shapes, corners = view
+    x, y, c, s = ray
+    reach = 1.0 / limit
+    best = limit
+    left, right = in_reach(g, x + 0.5 * reach * c, g.x, g.wide, 0.5 * reach * abs(c) + g.reach)
+    low, high = in_reach(g, y + 0.5 * reach * s, g.y, g.high, 0.5 * reach * abs(s) + g.reach)
+    for row in range(low, high + 1):
+        cell = g.first + row * g.wide
+        for k in range(starts[cell + left], starts[cell + right + 1]):
+            if bodies[k].row != me:
+                v = meet_body(bodies[k], shapes[bodies[k].footprint], corners, ray)
+                best = v if v > best else best
+    return best
+
+
+@kernel
+def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
+    """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
+    ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
+    of_world, bodies, starts = view.of_world, view.bodies, view.starts
+    crowd_grids, shapes, corners = view.crowd_grids, view.shapes, view.corners
+    for i in rows:
+        x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
+        at = (x, y, aim(w, f, poses[i, 2]))
+        if me >= 0:
+            g = crowd_grids[world]
+            left, right = in_reach(g, x, g.x, g.wide, 1.0 / f[5] + g.reach)
+            low, high = in_reach(g, y, g.y, g.high, 1.0 / f[5] + g.reach)
+            n = 0
+            for row in range(low, high + 1):
+                cell = g.first + row * g.wide
+                for k in range(starts[cell + left], starts[cell + right + 1]):
+                    b, shape = bodies[k], shapes[bodies[k].footprint]
+                    if b.row == me:
+                        continue
+                    if shape.count == 0:
+                        draw_circle(w, f, b.middle_x - x, b.middle_y - y, b.radius, at[2])
+                        continue
+                    if n + shape.count > CHUNK:
+                        cast(w, f, n, at[2])
+                        n = 0
+                    n = gather_edges(w, n, b, shape, corners, at)
+            cast(w, f, n, at[2])
+        p = plans[of_world[world]]
+        if p.grids == 0:
+            cast_all(w, f, ends, p.first, p.count, at)
+        elif suits_single_rays(p, f[0], f[5]):
+            for k in range(f[0]):
+                ray = (x, y, w[COS, k], w[SIN, k])
+                w[END, k] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[END, k])
+        else:
+            for k in range(p.first_grid, p.first_grid + p.grids):
+                cast_grid(w, f, ends, cells, grids[k], at)
+        for k in range(f[0]):
+            out[i, k] = 1.0 / w[END, k] if w[END, k] > f[5] else math.inf
+
+
+@kernel
+def scan_rays(view: View, rays: Array, worlds: Array, limit: float, out: Array) -> None:
+    """The ranges of single rays: origin and direction; world and own row (−1: none) of each."""
+    ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
+    of_world, crowd_grids = view.of_world, view.crowd_grids
+    others = (view.bodies, view.starts, view.shapes, view.corners)
+    for i in range(len(rays)):
+        ray = (rays[i, 0], rays[i, 1], rays[i, 2], rays[i, 3])
+        best = limit
+        if worlds[i, 1] >= 0:
+            best = meet_crowd(others, crowd_grids[worlds[i, 0]], ray, worlds[i, 1], best)
+        p = plans[of_world[worlds[i, 0]]]
+        if p.steps >= 0:
+            best = cast_cells_along(ends, cells, listed, grids[p.steps], ray, best)
+        else:
+            for k in range(p.first, p.first + p.count):
+                best = cast_at(ends, k, ray, best)
+        out[i] = 1.0 / best if best > limit else math.inf
+
+
+def cast_rays(
+    map: Map,
+    poses: Array,
+    *,
+    rays: int = 360,
+    start: float = 0.0,
+    step: float | None = None,
+    max_range: float = 30.0,
+    threads: int = 1,
+) -> Array:
+    """Ranges (len(poses), rays) in m from poses (n, 3) of x, y, yaw; inf where nothing is met.
+
+    The first ray points `start` rad from the heading, the next ones `step` rad further each:
+    all round unless given.
+    """
+    where = np.zeros((len(poses), 5))
+    where[:, :3] = poses
+    where[:, 4] = -1.0
+    w, f = make_fan(rays, start, TAU / rays if step is None else step, max_range)
+    out = np.empty((len(poses), rays))
+    view, rows = make_view(Atlas([map])), np.arange(len(poses))
+    if threads <= 1:
+        scan_fans(w, f, view, where, rows, out)
+        return out
+    with ThreadPoolExecutor(threads) as pool:
+        for part in np.array_split(rows, threads):
+            pool.submit(scan_fans, w.copy(), f, view, where, part, out)
+    return out

@@ -1,0 +1,153 @@
+"""Which segments a fan of rays has to be cast against.
+
+Cells are visited from near to far, ring by ring around the sensor, and left out when all the rays
+that could meet what they hold already end before it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from astray.kernel import inlined_kernel, kernel
+from astray.maths import HALF_PI
+from astray.table import Array, Row, Table
+from astray.world.fan import (
+    AX,
+    AY,
+    BX,
+    BY,
+    CELL_HIGH,
+    CELL_ID,
+    CELL_LOW,
+    CELL_NEAR,
+    CELL_SIZE,
+    CELL_X,
+    CELL_Y,
+    CHUNK,
+    Fan,
+    bearing,
+    cast,
+    hidden,
+)
+from astray.world.index import Index
+
+Place = tuple[float, float, float]
+"""x and y of the sensor, m, and the bearing of its first ray, rad."""
+
+
+@inlined_kernel
+def ring_cells(w: Array, cells: Table, g: Row, column: int, row: int, ring: int) -> int:
+    """List the cells of a ring that hold something; how many there are, at most CHUNK."""
+    n = 0
+    for j in range(max(0, row - ring), min(g.high - 1, row + ring) + 1):
+        across = 1 if abs(j - row) == ring else max(1, 2 * ring)
+        i = column - ring
+        if i < 0:
+            i = 0 if across == 1 else i + across
+        while i <= column + ring and i < g.wide:
+            cell = g.first + j * g.wide + i
+            if i >= 0 and cells[cell].first != cells[cell + 1].first and n < CHUNK:
+                w[CELL_ID, n] = cell
+                n += 1
+            i += across
+    return n
+
+
+@inlined_kernel
+def look_at_cells(w: Array, cells: Table, n: int, f: Fan, at: Place) -> None:
+    """How near the circles of cells are, and from where to where they reach in the fan."""
+    for i in range(n):
+        c = cells[int(w[CELL_ID, i])]
+        w[CELL_X, i] = c.x - at[0]
+        w[CELL_Y, i] = c.y - at[1]
+        w[CELL_SIZE, i] = c.radius
+    for i in range(n):
+        x, y, radius = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i]
+        near = math.sqrt(x * x + y * y) - radius
+        nearness = 1.0 / near
+        # asin t ≤ π/2 t: half the angle that the circle takes up, at most.
+        half = HALF_PI * radius * nearness * f[2] + f[4]
+        middle = bearing(x, y, at[2]) * f[2]
+        w[CELL_NEAR, i] = nearness
+        w[CELL_LOW, i] = middle - half
+        w[CELL_HIGH, i] = middle + half
+
+
+@inlined_kernel
+def cell_hidden(w: Array, f: Fan, i: int) -> bool:
+    """Whether all rays that could meet what a cell holds end before it."""
+    nearness, low, high = w[CELL_NEAR, i], w[CELL_LOW, i], w[CELL_HIGH, i]
+    rays, turn = f[0], f[3]
+    last = rays - 1
+    if not nearness > 0.0:
+        return False  # the sensor is within the circle
+    if nearness <= f[5]:
+        return True
+    if high - low >= 0.5 * turn:
+        return hidden(w, rays, 0, last, nearness)
+    if high >= turn and not hidden(w, rays, 0, min(last, int(high - turn)), nearness):
+        return False
+    if low < 0.0 and low + turn <= last and not hidden(w, rays, int(low + turn), last, nearness):
+        return False
+    k, j = int(max(low, 0.0)), min(last, int(high))
+    return k > j or hidden(w, rays, k, j, nearness)
+
+
+@inlined_kernel
+def cast_cells(w: Array, f: Fan, ends: Array, cells: Table, found: int, at: Place) -> None:
+    """Cast the rays against what is not hidden in the listed cells."""
+    n = 0
+    for i in range(found):
+        if cell_hidden(w, f, i):
+            continue
+        cell = int(w[CELL_ID, i])
+        for k in range(cells[cell].first, cells[cell + 1].first):
+            w[AX, n] = ends[0, k] - at[0]
+            w[AY, n] = ends[1, k] - at[1]
+            w[BX, n] = ends[2, k] - at[0]
+            w[BY, n] = ends[3, k] - at[1]
+            n += 1
+            if n == CHUNK:
+                cast(w, f, n, at[2])
+                n = 0
+    cast(w, f, n, at[2])
+
+
+@kernel
+def cast_grid(w: Array, f: Fan, ends: Array, cells: Table, g: Row, at: Place) -> None:
+    """Cast the rays against the segments of a grid, from near to far."""
+    column = math.floor((at[0] - g.x) / g.cell)
+    row = math.floor((at[1] - g.y) / g.cell)
+    ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
+    last = max(column, g.wide - 1 - column, row, g.high - 1 - row)
+    while ring <= last:
+        near = (ring - 1) * g.cell - g.reach
+        if near > 0.0 and hidden(w, f[0], 0, f[0] - 1, 1.0 / near):
+            return
+        n = ring_cells(w, cells, g, column, row, ring)
+        look_at_cells(w, cells, n, f, at)
+        cast_cells(w, f, ends, cells, n, at)
+        ring += 1
+
+
+@kernel
+def cast_all(w: Array, f: Fan, ends: Array, first: int, count: int, at: Place) -> None:
+    """Cast the rays against some segments in a row: few of them, or all there are."""
+    for start in range(first, first + count, CHUNK):
+        n = min(CHUNK, first + count - start)
+        for i in range(n):
+            w[AX, i] = ends[0, start + i] - at[0]
+            w[AY, i] = ends[1, start + i] - at[1]
+            w[BX, i] = ends[2, start + i] - at[0]
+            w[BY, i] = ends[3, start + i] - at[1]
+        cast(w, f, n, at[2])
+
+
+@inlined_kernel
+def cast_map(w: Array, f: Fan, index: Index, p: Row, at: Place) -> None:
+    """Cast the rays against the segments of a map."""
+    if p.grids == 0:
+        cast_all(w, f, index.ends, p.first, p.count, at)
+        return
+    for k in range(p.first_grid, p.first_grid + p.grids):
+        cast_grid(w, f, index.ends, index.cells, index.grids[k], at)

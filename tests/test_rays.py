@@ -1,0 +1,264 @@
+"""Ranges against a brute force that shares nothing but the predicate, and against closed forms."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from astray.table import Array
+from astray.world import Map, block, merge, wall
+from astray.world.atlas import Atlas
+from astray.world.fan import make_fan
+from astray.world.index import FEW, build_index
+from astray.world.read import read_map
+from astray.world.scan import cast_rays, make_view, scan_fans, scan_rays
+from astray.world.sight import meet
+
+TAU = 2.0 * math.pi
+
+
+def directions(pose: Array, rays: int, start: float, step: float) -> Array:
+    """Cosine and sine of the rays of one fan, as the fan itself turns them, (2, rays)."""
+    w, f = make_fan(rays, start, step, 1.0)
+    map_ = Map()
+    where = np.array([[*pose, 0.0, -1.0]])
+    scan_fans(w, f, make_view(Atlas([map_])), where, np.arange(1), np.empty((1, rays)))
+    return w[2:4, :rays].copy()
+
+
+def brute(segments: Array, pose: Array, d: Array, max_range: float) -> tuple[Array, Array]:
+    """Ranges by testing all segments, and how near (rad) each ray passes to some end."""
+    a, b = segments[:, :2] - pose[:2], segments[:, 2:] - pose[:2]
+    area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    turn = np.where(area < 0.0, -1.0, 1.0)[:, None]
+    c, s = d
+    left = turn * (a[:, :1] * s - a[:, 1:] * c)
+    right = turn * (c * b[:, 1:] - s * b[:, :1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = (c * (b - a)[:, 1:] - s * (b - a)[:, :1]) / area[:, None]
+        met = (left >= 0.0) & (right >= 0.0) & (area != 0.0)[:, None]
+        nearest = np.where(met, inverse, 0.0).max(axis=0, initial=0.0)
+        ends = np.vstack([a, b])
+        aside = np.abs(ends[:, :1] * s - ends[:, 1:] * c) / np.hypot(*ends.T)[:, None]
+        ahead = ends[:, :1] * c + ends[:, 1:] * s > 0.0
+        near_end = np.where(ahead, aside, np.inf).min(axis=0, initial=np.inf)
+        ranges = np.where(nearest > 1.0 / max_range, 1.0 / nearest, np.inf)
+    return ranges, near_end
+
+
+def assert_exact(map_: Map, poses: Array, rays: int, start: float, step: float, far: float) -> None:
+    found = cast_rays(map_, poses, rays=rays, start=start, step=step, max_range=far)
+    doubtful = 0
+    for k, pose in enumerate(poses):
+        expected, near_end = brute(map_.segments, pose, directions(pose, rays, start, step), far)
+        same = np.isclose(found[k], expected, rtol=0.0, atol=1e-9)
+        # What is just within the longest range may be just beyond it by the other's rounding.
+        same |= (np.minimum(found[k], expected) > far * (1.0 - 1e-9)) & ~same
+        doubtful += int((~same & (near_end < 1e-12)).sum())
+        assert (same | (near_end < 1e-12)).all()
+    assert doubtful <= 1 + 1e-6 * found.size
+
+
+def clutter(segments: int, seed: int, extent: float = 10.0, longest: float = 3.0) -> Map:
+    rng = np.random.default_rng(seed)
+    a = rng.uniform(-extent, extent, (segments, 2))
+    along, length = rng.uniform(0.0, TAU, segments), rng.uniform(1e-3, longest, segments)
+    b = a + length[:, None] * np.stack([np.cos(along), np.sin(along)], axis=1)
+    return Map(np.hstack([a, b]), np.zeros(segments, bool))
+
+
+POSES = st.lists(
+    st.tuples(st.floats(-12, 12), st.floats(-12, 12), st.floats(-7, 7)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    segments=st.integers(1, 200),
+    seed=st.integers(0, 2**31),
+    poses=POSES,
+    rays=st.integers(1, 200),
+    start=st.floats(-4, 4),
+    view=st.floats(1e-4, TAU),
+    far=st.floats(0.5, 60.0),
+)
+def test_any_map_any_view_any_pose(
+    segments: int,
+    seed: int,
+    poses: list[tuple[float, float, float]],
+    rays: int,
+    start: float,
+    view: float,
+    far: float,
+) -> None:
+    step = view / max(1, rays - 1) if rays > 1 else 1.0
+    step = min(step, TAU / rays)
+    assert_exact(clutter(segments, seed), np.array(poses), rays, start, step, far)
+
+
+@pytest.mark.parametrize("segments", [10, 100, 1000, 10_000])
+@pytest.mark.parametrize(("rays", "far"), [(1080, 30.0), (180, 8.0), (16, 30.0), (3, 200.0)])
+def test_maps_of_every_size(segments: int, rays: int, far: float) -> None:
+    extent = max(4.0, math.sqrt(segments * 1.25))
+    map_ = clutter(segments, segments, extent, extent / 4)
+    rng = np.random.default_rng(rays)
+    poses = rng.uniform(-extent, extent, (4, 3))
+    assert_exact(map_, poses, rays, -math.pi, TAU / rays, far)
+
+
+def kernels(map_: Map, poses: Array, rays: int, far: float) -> dict[str, Array]:
+    """The same scans by every kernel: as chosen, without a grid, by spans, and ray by ray."""
+    step = TAU / rays
+    w, f = make_fan(rays, 0.0, step, far)
+    where = np.hstack([poses, np.zeros((len(poses), 1)), -np.ones((len(poses), 1))])
+    rows = np.arange(len(poses))
+    view = make_view(Atlas([map_]))
+    found = {}
+    for name, density in (("spans", 0.0), ("by ray", 1e12)):
+        plans = view.plans.copy()
+        plans["density"] = density
+        found[name] = np.empty((len(poses), rays))
+        scan_fans(w, f, view._replace(plans=plans), where, rows, found[name])
+    plain = build_index([map_]).plans.copy()
+    plain["grids"] = 0
+    found["all segments"] = np.empty((len(poses), rays))
+    scan_fans(w, f, view._replace(plans=plain), where, rows, found["all segments"])
+    single = np.empty((len(poses) * rays, 4))
+    for k, pose in enumerate(poses):
+        d = directions(pose, rays, 0.0, step)
+        single[k * rays : (k + 1) * rays] = np.vstack([np.repeat(pose[:2, None], rays, 1), d]).T
+    found["single rays"] = np.empty(len(single))
+    who = np.tile(np.array([0, -1]), (len(single), 1))
+    scan_rays(view, single, who, 1.0 / far, found["single rays"])
+    found["single rays"] = found["single rays"].reshape(len(poses), rays)
+    return found
+
+
+@pytest.mark.parametrize("segments", [FEW + 1, 300, 3000])
+def test_every_kernel_gives_the_same_bytes(segments: int) -> None:
+    extent = math.sqrt(segments)
+    map_ = clutter(segments, 7, extent)
+    poses = np.random.default_rng(3).uniform(-extent, extent, (20, 3))
+    found = kernels(map_, poses, 97, 9.0)
+    assert np.isfinite(found["spans"]).mean() > 0.5
+    for name, ranges in found.items():
+        np.testing.assert_array_equal(ranges, found["spans"], err_msg=name)
+
+
+PLAIN = """
+import hashlib, math, sys
+sys.path.insert(0, {tests!r})
+import numpy as np
+from test_rays import clutter, kernels
+made = hashlib.blake2b()
+for segments in (20, 60):
+    poses = np.random.default_rng(1).uniform(-5, 5, (3, 3))
+    for ranges in kernels(clutter(segments, 5, 6.0), poses, 40, 9.0).values():
+        made.update(ranges.tobytes())
+print(made.hexdigest())
+"""
+
+
+def test_compiled_and_plain_give_the_same_bytes() -> None:
+    tests = os.path.dirname(os.path.abspath(__file__))
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", PLAIN.format(tests=tests)],
+            env={**os.environ, "ASTRAY_JIT": jit},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for jit in ("0", "1")
+    ]
+    assert printed[0] == printed[1] != ""
+
+
+def test_no_ray_leaves_a_closed_room() -> None:
+    room = wall([(0, 0), (4, 0), (4, 3), (0, 3)], closed=True)
+    lattice = np.array(
+        [(x, y, 0.0) for x in np.arange(0.5, 4, 0.5) for y in np.arange(0.5, 3, 0.5)]
+    )
+    for rays in (8, 360, 1080, 20_000):
+        assert np.isfinite(cast_rays(room, lattice, rays=rays, max_range=10.0)).all()
+
+
+def test_a_million_rays_through_shared_corners_do_not_leak() -> None:
+    # A room of many short walls on a lattice, inside a far circle: what leaks meets the circle.
+    n = 50
+    ring = [(k, 0) for k in range(n)] + [(n, k) for k in range(n)]
+    ring += [(n - k, n) for k in range(n)] + [(0, n - k) for k in range(n)]
+    room = wall(ring, closed=True)
+    rng = np.random.default_rng(2)
+    corners = np.array(ring, float)
+    inside = np.round(rng.uniform(1, n - 1, (700, 2)))  # lattice points: many collinear corners
+    aimed = corners[rng.integers(len(corners), size=700)] - inside
+    poses = np.hstack([inside, np.arctan2(aimed[:, 1], aimed[:, 0])[:, None]])
+    found = cast_rays(room, poses, rays=1440, max_range=200.0)
+    free = rng.uniform(0.01, n - 0.01, (100, 3))
+    assert found.size >= 1_000_000
+    assert np.isfinite(found).all()
+    assert (found <= n * math.sqrt(2.0) + 1e-9).all()
+    assert np.isfinite(cast_rays(room, free, rays=1440, max_range=200.0)).all()
+
+
+def test_a_maze_does_not_leak_either() -> None:
+    maze = read_map({"kind": "maze", "segments": 2000, "seed": 3})
+    low_x, low_y, high_x, high_y = maze.bounds
+    rng = np.random.default_rng(0)
+    poses = rng.uniform((low_x + 0.1, low_y + 0.1, -3), (high_x - 0.1, high_y - 0.1, 3), (200, 3))
+    far = math.hypot(high_x - low_x, high_y - low_y) + 1.0
+    assert np.isfinite(cast_rays(maze, poses, rays=720, max_range=far)).all()
+
+
+def test_ranges_in_a_square_room_are_the_closed_form() -> None:
+    room = wall([(-2, -2), (2, -2), (2, 2), (-2, 2)], closed=True)
+    rays = 360
+    angle = np.arange(rays) * TAU / rays
+    expected = 2.0 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
+    found = cast_rays(room, np.zeros((1, 3)), rays=rays)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_nothing_is_infinitely_far_and_so_is_what_is_too_far() -> None:
+    pole = block([(5, -1), (6, -1), (6, 1), (5, 1)])
+    pose = np.zeros((1, 3))
+    assert np.isinf(cast_rays(Map(), pose, rays=4)).all()
+    assert cast_rays(pole, pose, rays=4, max_range=10.0)[0].tolist() == [5.0] + [math.inf] * 3
+    assert np.isinf(cast_rays(pole, pose, rays=4, max_range=4.0)).all()
+
+
+def test_a_needle_is_met_at_its_nearer_end_and_from_its_midst_at_once() -> None:
+    ahead, midst, aside = np.array([[[0, 0, 0]], [[2, 0, 0.3]], [[0, 1e-3, 0.0]]])
+    for needle in (wall([(1.0, 0.0), (3.0, 0.0)]), wall([(3.0, 0.0), (1.0, 0.0)])):
+        assert cast_rays(needle, ahead, rays=4)[0].tolist() == [1.0] + [math.inf] * 3
+        assert (cast_rays(needle, midst, rays=5) == 0.0).all()
+        assert np.isinf(cast_rays(needle, aside, rays=1)).all()
+
+
+def test_a_segment_is_closed() -> None:
+    for ends in ((1.0, 0.0, 1.0, 1.0), (1.0, -1.0, 1.0, 0.0)):
+        assert meet(*ends, 1.0, 0.0) == 1.0
+        assert meet(ends[2], ends[3], ends[0], ends[1], 1.0, 0.0) == 1.0
+    assert meet(1.0, 1e-9, 1.0, 1.0, 1.0, 0.0) == 0.0
+
+
+def test_threads_change_no_byte() -> None:
+    map_ = clutter(500, 1)
+    poses = np.random.default_rng(4).uniform(-9, 9, (64, 3))
+    one = cast_rays(map_, poses, rays=200)
+    np.testing.assert_array_equal(one, cast_rays(map_, poses, rays=200, threads=2))
+
+
+def test_a_sensor_far_outside_the_map_sees_it_or_nothing() -> None:
+    map_ = merge([clutter(300, 9), wall([(-10, -10), (10, -10), (10, 10), (-10, 10)], closed=True)])
+    poses = np.array([[-60.0, 0.0, 0.0], [0.0, 500.0, 0.0], [-12.0, -12.0, 0.8]])
+    assert_exact(map_, poses, 720, 0.0, TAU / 720, 80.0)
+    assert np.isinf(cast_rays(map_, poses[1:2], rays=90, max_range=80.0)).all()
