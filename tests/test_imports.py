@@ -11,10 +11,18 @@ import pytest
 import astray
 
 PACKAGE = Path(astray.__file__).parent
-FAMILIES = ("autonomy", "control", "motion", "sensors", "estimators", "metrics")
+FAMILIES = (
+    "autonomy",
+    "control",
+    "motion",
+    "sensors",
+    "estimators",
+    "metrics",
+    "interactions",
+)
 LAYERS = (
     ("errors", "table", "kernel", "maths"),
-    ("se2", "noise", "draw", "signals", "rotation"),
+    ("se2", "noise", "draw", "signals", "rotation", "world"),
     ("clock", "reading", "parameters", "plugin", "start"),
     FAMILIES,
     (
@@ -26,6 +34,7 @@ LAYERS = (
         "memory",
         "pace",
         "scenario",
+        "scenery",
         "imports",
         "group",
         "effects",

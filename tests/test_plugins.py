@@ -18,6 +18,10 @@ NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
     "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
     "follow": {"target": "one"},
+    "lidar": {"rays": 9, "max_range": 5.0, "field_of_view": 3.0, "sweep": 0.0, "sigma": 0.01},
+    "rangefinder": {"sigma": 0.01, "dropout": 0.1},
+    "sonar": {"mounts": [[0.1, 0, 0], [0, 0.1, 1.6]], "sigma": 0.01, "crosstalk": 0.2},
+    "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1},
 }
 ROBOTS: dict[str, dict[str, Any]] = {
     "trust": {"sensors": [{"kind": "ins"}]},

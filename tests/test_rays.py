@@ -103,6 +103,30 @@ def test_any_map_any_view_any_pose(
     assert_exact(clutter(segments, seed), np.array(poses), rays, start, step, far)
 
 
+def blocks(count: int, seed: int, extent: float) -> Map:
+    """Convex blocks that may overlap, in a room."""
+    rng = np.random.default_rng(seed)
+    room = wall([(-extent, -extent), (extent, -extent), (extent, extent), (-extent, extent)], True)
+    parts = [room]
+    for _ in range(count):
+        corners = int(rng.integers(3, 9))
+        angle = np.sort(rng.uniform(0.0, TAU, corners))
+        ring = rng.uniform(0.1, 2.0) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        parts.append(block(rng.uniform(-extent, extent, 2) + ring))
+    return merge(parts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(count=st.integers(1, 60), seed=st.integers(0, 2**31))
+def test_solids_are_seen_from_outside_and_from_within(count: int, seed: int) -> None:
+    map_ = blocks(count, seed, 6.0)
+    first, second, third = map_.segments[4, :2], map_.segments[4, 2:], map_.segments[5, 2:]
+    rng = np.random.default_rng(seed)
+    within = np.array([[*(first + second + third) / 3.0, 0.0]])
+    poses = np.vstack([rng.uniform(-6, 6, (4, 3)), within])
+    assert_exact(map_, poses, 150, 0.3, TAU / 150, 25.0)
+
+
 @pytest.mark.parametrize("segments", [10, 100, 1000, 10_000])
 @pytest.mark.parametrize(("rays", "far"), [(1080, 30.0), (180, 8.0), (16, 30.0), (3, 200.0)])
 def test_maps_of_every_size(segments: int, rays: int, far: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from astray.maths import wrap
 from astray.parameters import out_of_bounds, parameters
 from astray.plugin import Plugin
 from astray.table import COMMAND, MODES, STOP, Array, Rows, Table
+from astray.world.map import Map
+from astray.world.read import read_map
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -28,7 +31,7 @@ def check(sim: Sim, event: Event) -> None:
     """Refuse an event that could not take effect, while its sender still listens."""
     if event.kind not in KINDS:
         raise EventError(f"no event kind {event.kind!r} ({', '.join(KINDS)})")
-    if event.kind == "reset":
+    if event.kind in ("reset", "world"):
         _worlds(sim, event)
         return
     group = _group(sim, event)
@@ -41,6 +44,9 @@ def apply(sim: Sim, event: Event) -> None:
     if event.kind == "reset":
         sim.restart(_worlds(sim, event), event.values.get("life"))
         return
+    if event.kind == "world":
+        sim.scenery.replace_map(map_of(event), _worlds(sim, event))
+        return
     group = _group(sim, event)
     rows = _rows(sim, group, event)
     if event.kind == "spawn":
@@ -49,15 +55,45 @@ def apply(sim: Sim, event: Event) -> None:
     rows = rows[group.truth["alive"][rows]]
     if len(rows):
         EFFECTS[event.kind](group, rows, event.values)
+    if event.kind == "place":
+        sim.scenery.placed(group.scene.first + rows)
+    elif event.kind == "remove":
+        sim.scenery.changed()
+
+
+def with_content(event: Event) -> Event:
+    """A world event that holds the map itself, so that its log needs no file."""
+    if event.kind != "world" or "segments" in event.values:
+        return event
+    unknown = set(event.values) - {"map"}
+    if unknown:
+        raise EventError(f"world: no value {min(unknown)!r} (map)")
+    given = event.values.get("map")
+    found = given if isinstance(given, Map) else read_map(given) if given else Map()
+    content = {
+        "name": found.name,
+        "segments": found.segments.tolist(),
+        "solid": np.flatnonzero(found.solid).tolist(),
+    }
+    return dataclasses.replace(event, values=content)
+
+
+def map_of(event: Event) -> Map:
+    """The map that a world event holds."""
+    segments = np.asarray(event.values["segments"], float).reshape(-1, 4)
+    solid = np.zeros(len(segments), bool)
+    solid[np.asarray(event.values.get("solid", ()), np.int64)] = True
+    return Map(segments, solid, name=str(event.values.get("name", "")))
 
 
 def _worlds(sim: Sim, event: Event) -> Array:
+    """The places in the batch of the worlds that an event names, in order."""
     if event.worlds is None:
         return np.arange(len(sim.worlds))
-    unknown = sorted(set(event.worlds) - set(sim.worlds.tolist()))
-    if unknown:
-        raise EventError(f"{event.kind}: no world {unknown[0]}")
-    return np.flatnonzero(np.isin(sim.worlds, event.worlds))
+    try:
+        return np.unique(np.array([sim.places[world] for world in event.worlds], np.int64))
+    except KeyError as unknown:
+        raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
 
 
 def _group(sim: Sim, event: Event) -> Group:
@@ -70,14 +106,14 @@ def _rows(sim: Sim, group: Group, event: Event) -> Rows:
     """The rows that an event names, asleep or not."""
     if event.worlds is None and event.robots is None:
         return np.arange(len(group.truth))
-    mask = np.isin(group.world_of_row, _worlds(sim, event))
+    rows = group.rows_of(_worlds(sim, event))
     if event.robots is not None:
         if not all(0 <= k < group.plan.capacity for k in event.robots):
             raise EventError(
                 f"{event.kind}: {group.name!r} has robots 0 to {group.plan.capacity - 1}"
             )
-        mask &= np.isin(group.address["robot"], event.robots)
-    return np.flatnonzero(mask)
+        rows = rows[np.isin(group.address["robot"][rows], event.robots)]
+    return rows
 
 
 def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
@@ -176,6 +212,7 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
     group.begin(woken, sim.lives[worlds], sim.clock[worlds])
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
         _write(group, state, woken, values)
+    sim.awake([woken if one is group else woken[:0] for one in sim.robots.values()])
 
 
 def _remove(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,6 +20,7 @@ from astray.plugin import NEVER, Known, Metric, Plugin, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
 from astray.table import ADDRESS, COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
+from astray.world.atlas import Atlas
 
 Due = Callable[[Beat], Rows | None]
 STARTS_PER_LIFE = 1024  # of one row within one life of its world
@@ -32,35 +34,32 @@ def _indices(which: Any) -> tuple[int, ...] | None:
 class Group:
     """Equal robots in all worlds: rows ordered by world, then by robot."""
 
-    def __init__(
-        self, plan: GroupPlan, truth: Table, everyone: Table, worlds: Array, dt: float, seed: int
-    ) -> None:
+    def __init__(self, plan: GroupPlan, scene: Scene, address: Table, dt: float, seed: int) -> None:
         self.plan = plan
         self.name = plan.name
         self.seed = seed
         self.dt = dt
-        self.truth = truth
-        n = len(truth)
-        self.address = table(ADDRESS, n)
-        self.address["world"] = np.repeat(worlds, plan.capacity)
-        self.address["robot"] = np.tile(np.arange(plan.capacity), len(worlds))
-        for column in ("world", "robot"):
-            self.truth[column] = self.address[column]
-        self.ticks = self.address["tick"]  # a view
-        self.world_of_row = np.repeat(np.arange(len(worlds)), plan.capacity)
+        self.scene = scene
+        self.truth = scene.truth
+        n = len(self.truth)
+        self.address = address
+        self.ticks = address["tick"]  # a view
+        self.world_of_row = scene.worlds
         self.starts = np.zeros(n, np.int64)
         self.rows = np.arange(0)
         self.tick: int | None = 0  # of every world; None while their clocks differ
         self.time = np.zeros(n)
+        self.footprint = 0  # its number among those of all groups
         self.commands = table(COMMAND, n)
         self.drives = table(DRIVE, n)
         self.commanded = True
         self.post: Callable[[Event], None]
         self.pool: ThreadPoolExecutor | None = None
         self.threads = 1
-        self._attach(plan, everyone)
+        self.gather: Callable[[], None]  # lets `scene.crowd` be up to date
+        self._attach(plan)
 
-    def _attach(self, plan: GroupPlan, everyone: Table) -> None:
+    def _attach(self, plan: GroupPlan) -> None:
         n = len(self.truth)
         sheets = {"motion": plan.motion.sheet(), **{s.name: s.sheet() for s in plan.sensors}}
         self.plugins: list[Plugin] = []
@@ -84,14 +83,20 @@ class Group:
         # Without an estimator a robot believes the truth: the same memory, not a copy.
         self.belief = table(STATE, n) if self.estimator else self.truth
         self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
-        self.scene = Scene(self.truth, self.motion.params, everyone)
-        self.known = Known(self.belief, self.readings, self.time)
+        self.scene.body = self.motion.params
+        self.known = Known(self.belief, self.readings, self.time, worlds=self.world_of_row)
         self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
         for rival in plan.rivals:
             mine = self.rivals[rival.name]
-            self.estimators.append((attach(rival), mine, Known(mine, self.readings, self.time)))
+            known = dataclasses.replace(self.known, belief=mine)
+            self.estimators.append((attach(rival), mine, known))
         self.history = History(n, 0)
         self.judges: list[Judge] = []
+
+    def knows(self, map: Atlas) -> None:
+        """Give the robots a map."""
+        for known in (self.known, *(known for _, _, known in self.estimators)):
+            known.map = map
 
     def judge_by(self, metrics: Iterable[Metric]) -> None:
         """Let every belief of this group be judged by these metrics."""
@@ -155,6 +160,11 @@ class Group:
 
     # Starting rows.
 
+    def rows_of(self, worlds: Array) -> Rows:
+        """The rows of some worlds, by their places in the batch, asleep or not."""
+        each = np.arange(self.plan.capacity)
+        return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
+
     def begin(self, rows: Rows, lives: Array, ticks: Array) -> None:
         """Start these rows in these lives of their worlds, at these ticks of their clocks."""
         self.starts[rows] %= STARTS_PER_LIFE
@@ -166,7 +176,10 @@ class Group:
             fresh[column] = self.address[column][rows]
         fresh["stamp"] = self.time[rows]
         fresh["alive"] = True
-        pose = self.plan.start.poses(self.address[rows], self.seed, self.name)
+        fresh["footprint"] = self.footprint
+        pose = self.plan.start.poses(
+            self.address[rows], self.seed, self.name, self.scene.map, self.world_of_row[rows]
+        )
         fresh["x"], fresh["y"], fresh["yaw"] = pose.T
         for state in {id(t): t for t in (self.truth, *self.beliefs().values())}.values():
             state[rows] = fresh
@@ -184,6 +197,9 @@ class Group:
             estimator.start(rows, belief)
         self.commanded = True
         self.count_alive()
+
+    def wake(self, rows: Rows) -> None:
+        """Let rows that have just started sense, once all that start with them are in place."""
 
         def due(beat: Beat) -> Rows | None:
             return self.due_among(rows, beat)
@@ -233,6 +249,8 @@ class Group:
             if rows is None or channel.delay or len(rows) < len(self.truth):
                 channel.stale()  # else all that was fresh is fresh again
             if rows is not None:
+                if channel.sensor.sees_robots:
+                    self.gather()
                 self._each(channel.sense, rows, self.scene)
                 channel.stamp(rows, self.time)
                 taken.append(rows)
@@ -298,6 +316,8 @@ class Group:
 
     def due_among(self, rows: Rows, pace: Beat) -> Rows | None:
         """Those of some rows that are due by their own clocks; None if no one is."""
+        if pace.period == 1 and pace.offset == 0:
+            return rows if len(rows) else None
         ticks = self.ticks[rows] - pace.offset
         some = rows[(ticks >= 0) & (ticks % pace.period == 0)]
         return some if len(some) else None

@@ -1,7 +1,7 @@
-"""What plugins are: six families, declared by subclassing, and the two hands they are given.
+"""What plugins are: seven families, declared by subclassing, and the two hands they are given.
 
-`Scene` holds the truth; motion, sensors and metrics get it. `Known` holds the belief; autonomy,
-control and estimators get that. A plugin is handed one of them, never both.
+`Scene` holds the truth; motion, sensors, interactions and metrics get it. `Known` holds the belief;
+autonomy, control and estimators get that. A plugin is handed one of them, never both.
 
 A plugin is a keyword dataclass. Its annotated fields are its keys in a scenario, with the unit in
 the comment behind. What it keeps between ticks is a table of its own, laid out by `remembers`,
@@ -24,7 +24,11 @@ from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, parameter_columns
 from astray.reading import Reading
-from astray.table import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
+from astray.table import ADDRESS, CONTACT, MODES, STATE, Array, Columns, Rows, Table, table
+from astray.world.atlas import Atlas
+from astray.world.crowd import Crowd, make_crowd
+from astray.world.scan import View, make_view
+from astray.world.shape import Footprint, Shapes, make_shapes
 
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]
@@ -47,6 +51,26 @@ class Scene:
     """The motion's parameters as they really are, (n,)."""
     everyone: Table
     """STATE of all robots of all groups."""
+    worlds: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    """The place of each row's world in the batch, (n,)."""
+    first: int = 0
+    """The row of this group's first robot among everyone."""
+    map: Atlas = dataclasses.field(default_factory=lambda: Atlas([]))
+    """The obstacles of every world."""
+    shapes: Shapes = dataclasses.field(default_factory=lambda: make_shapes([Footprint()]))
+    """The footprints; a row's `footprint` is its number."""
+    crowd: Crowd = dataclasses.field(default_factory=lambda: make_crowd(1, 1))
+    """Everyone, sorted by place."""
+    contacts: Table = dataclasses.field(default_factory=lambda: table(CONTACT, 0))
+    """CONTACT of this group's robots, (n,)."""
+    _view: View | None = None
+
+    @property
+    def view(self) -> View:
+        """All that rays can meet, as kernels read it; robots are there once `crowd` is gathered."""
+        if self._view is None or self._view.ends is not self.map.index.ends:
+            self._view = make_view(self.map, self.crowd, self.shapes)
+        return self._view
 
 
 @dataclasses.dataclass
@@ -59,6 +83,10 @@ class Known:
     """The newest reading of each sensor that has arrived, by the sensor's name."""
     time: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     """The time by each robot's clock, (n,) s."""
+    map: Atlas = dataclasses.field(default_factory=lambda: Atlas([]))
+    """The map that they were given, which may be old or shifted."""
+    worlds: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    """The place of each row's world in the batch, (n,)."""
     others: Mapping[str, Table] = dataclasses.field(default_factory=dict)
     """Where the robots of every group say they are: their beliefs, by the group's name."""
 
@@ -260,12 +288,34 @@ class Sensor(Plugin, family="sensor"):
         """Arrays of float that each reading has beside its columns: name and shape of a row."""
         return {}
 
+    @property
+    def sees_robots(self) -> bool:
+        """Whether it looks at `scene.crowd`, which is then brought up to date before it senses."""
+        return False
+
     @abstractmethod
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Write a reading for these rows; its stamp is set by the simulator."""
 
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Take note that the truth of these rows was moved by hand, not by motion."""
+
+
+class Interaction(Plugin, family="interaction"):
+    """Lets robots of all groups act on each other and on the world, after all have moved.
+
+    It is handed the scene of everyone: `truth` and `everyone` are the same table.
+    """
+
+    def prepare(self, rows: Rows, scene: Scene) -> None:
+        """Note what is needed of these rows before they move."""
+
+    @abstractmethod
+    def interact(self, rows: Rows, scene: Scene) -> Rows | None:
+        """Change the truth of these rows; give back the rows that are to be removed, if any."""
+
+    def placed(self, rows: Rows, scene: Scene) -> None:
+        """Take note that these rows were started or moved by hand, or the map changed."""
 
 
 class Estimator(Plugin, family="estimator"):

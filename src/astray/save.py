@@ -27,7 +27,7 @@ FORMAT = 1
 
 
 def _arrays(sim: Sim) -> dict[str, Array]:
-    found = {"clock": sim.clock, "lives": sim.lives}
+    found = {"clock": sim.clock, "lives": sim.lives, **sim.scenery.arrays()}
     for name, group in sim.robots.items():
         found |= {f"{name}/{key}": array for key, array in memories(group).items()}
     return found
@@ -57,6 +57,8 @@ def save(sim: Sim, file: str | os.PathLike[str]) -> None:
         "waiting": [event.to_json() for event in sim.agenda.waiting()],
     }
     raw: dict[str, Any] = {name: _bytes(array) for name, array in _arrays(sim).items()}
+    raw |= sim.scenery.saved_maps()
+    raw["hits"] = _bytes(sim.collisions)
     goal = Path(file)
     part = goal.with_name(goal.name + ".part")
     try:
@@ -98,6 +100,8 @@ def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: 
     except ScenarioError as problem:
         raise SavedError(f"{path}: its scenario no longer loads:\n{problem}") from None
     sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
+    maps = {name: raw.pop(name) for name in list(raw) if name.startswith("map/")}
+    hits = np.frombuffer(raw.pop("hits").tobytes(), sim.collisions.dtype)
     arrays = _arrays(sim)
     if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
         raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
@@ -111,6 +115,9 @@ def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: 
         group.commanded = True
         for channel in group.channels.values():
             channel.recount()
+    sim.scenery.restore_saved_maps(maps)
+    sim.scenery.restore_hits(hits.copy())
+    sim.scenery.changed()
     sim.trail.forget()
     sim.agenda.restore(
         map(Event.from_json, about["events"]), map(Event.from_json, about["waiting"])

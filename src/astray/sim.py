@@ -27,7 +27,9 @@ from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
 from astray.pace import Pace
 from astray.scenario.plan import Scenario
-from astray.table import STATE, Array, Table, table
+from astray.scenery import Scenery
+from astray.table import Array, Rows, Table
+from astray.world.map import Map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,6 +60,7 @@ class Sim:
             raise WrongInput("worlds must be one or more different numbers")
         if self.worlds.min() < 0 or self.worlds.max() >= 2**31:
             raise WrongInput("worlds are numbered from 0 to 2147483647")
+        self.places = {int(world): place for place, world in enumerate(self.worlds)}
         self.clock: Array = np.zeros(len(self.worlds), np.int64)
         self.lives: Array = np.zeros(len(self.worlds), np.int64)
         self.tick: int | None = 0  # of every world; None while their clocks differ
@@ -76,17 +79,21 @@ class Sim:
         self.trail.observe(self)
 
     def _build(self, threads: int) -> None:
-        plans = self.scenario.robots
-        self.truth = table(STATE, sum(p.capacity for p in plans) * len(self.worlds))
+        self.scenery = Scenery(self.scenario, self.worlds, self.seed)
+        self.truth = self.scenery.truth
         self.robots: dict[str, Group] = {}
         pool = ThreadPoolExecutor(threads, "astray") if threads > 1 else None
         first = 0
-        for plan in plans:
+        for plan in self.scenario.robots:
             rows = slice(first, first + plan.capacity * len(self.worlds))
             first = rows.stop
-            group = Group(plan, self.truth[rows], self.truth, self.worlds, self.dt, self.seed)
+            scene, address = self.scenery.of_group(rows), self.scenery.address[rows]
+            group = Group(plan, scene, address, self.dt, self.seed)
+            group.footprint = self.scenery.footprints.index(plan.name)
+            group.knows(self.scenery.map_given_to(plan))
             group.judge_by(self.scenario.metrics)
             group.post, group.pool, group.threads = self.post, pool, threads
+            group.gather = self.scenery.gather
             self.robots[plan.name] = group
         self._groups = list(self.robots.values())
         said = {name: group.belief for name, group in self.robots.items()}
@@ -94,6 +101,7 @@ class Sim:
             group.known.others = said
         self._in_lockstep = [group for group in self._groups if group.lockstep]
         self._every_tick = any(group.every_tick for group in self._groups)
+        self._interacting = bool(self.scenery.interactions)
         self._ticks, self._stamps = self.truth["tick"], self.truth["stamp"]  # views, looked up once
 
     # Time.
@@ -198,9 +206,14 @@ class Sim:
             group.decide()
         t2 = clock()
         steps = self._until_due(most)
+        if self._interacting:
+            self.scenery.prepare()
         for group in self._groups:
             group.move(steps)
         self._advance(steps)
+        self.scenery.moved()
+        if self._interacting:
+            self._interact()
         t3 = clock()
         for group in self._groups:
             group.sense(group.due)
@@ -224,7 +237,7 @@ class Sim:
 
     def _until_due(self, most: int) -> int:
         """How many ticks can be moved in one go."""
-        if self.tick is None or most == 1 or self._every_tick:
+        if self.tick is None or most == 1 or self._every_tick or self._interacting:
             return 1
         steps = min(most, LONGEST)
         for group in self._groups:
@@ -241,6 +254,14 @@ class Sim:
             if heard is not None:
                 steps = min(steps, heard + group.lockstep - self.tick)
         return max(1, steps)
+
+    def _interact(self) -> None:
+        """Let robots run into things, and remove those that are lost by it."""
+        for rows in self.scenery.interact():
+            for group in self._groups:
+                mine = rows - group.scene.first
+                group.end(mine[(mine >= 0) & (mine < len(group.truth))])
+            self.scenery.changed()
 
     def _advance(self, steps: int) -> None:
         """Turn every world's clock, and the stamp of every row."""
@@ -268,7 +289,24 @@ class Sim:
     def post(self, event: Event) -> None:
         """Let something happen at the start of the next tick: the one way in. Safe for threads."""
         effects.check(self, event)
-        self.agenda.post(event)
+        self.agenda.post(effects.with_content(event))
+
+    def map(self, world: int | None = None) -> Map:
+        """The map of a world as it is now; of the first one unless named."""
+        place = 0 if world is None else int(np.flatnonzero(self.worlds == world)[0])
+        return self.scenery.scene.map.map(place)
+
+    def replace_map(self, map: Any, worlds: Any = None) -> None:
+        """Put another map in the place of the world's: anything a scenario takes, or a Map.
+
+        What the robots believe of the world stays as it was.
+        """
+        some = None if worlds is None else tuple(int(w) for w in np.atleast_1d(worlds))
+        self.post(Event("world", worlds=some, values={"map": map}))
+
+    def clear_map(self, worlds: Any = None) -> None:
+        """Take all obstacles away."""
+        self.replace_map(Map(), worlds)
 
     @property
     def events(self) -> list[Event]:
@@ -299,6 +337,7 @@ class Sim:
             self.agenda.clear()
             self.steps = 0
             self.trail.forget()
+            self.scenery.restore_maps()
             self.restart(np.arange(len(self.worlds)), 0)
             self.trail.observe(self)
             return
@@ -314,16 +353,33 @@ class Sim:
         self.lives[worlds] = self.lives[worlds] + 1 if life is None else life
         self.clock[worlds] = 0
         self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
+        begun: list[Rows] = []
         for group in self._groups:
             group.tick = self.tick
-            rows = np.flatnonzero(np.isin(group.world_of_row, worlds))
+            rows = group.rows_of(worlds)
             group.truth["alive"][rows] = False
             group.starts[rows] = 0
             first = rows[group.address["robot"][rows] < group.plan.count]
             at = group.world_of_row[first]
             group.begin(first, self.lives[at], self.clock[at])
+            begun.append(first)
+        self.awake(begun)
+
+    def awake(self, begun: Sequence[Rows]) -> None:
+        """Let the rows of each group that have just begun feel and sense where they are."""
+        self.scenery.changed()
+        starts = [group.scene.first + r for group, r in zip(self._groups, begun, strict=True)]
+        self.scenery.begin(np.concatenate(starts))
+        for group, rows in zip(self._groups, begun, strict=True):
+            if len(rows):
+                group.wake(rows)
 
     # What became of it.
+
+    @property
+    def collisions(self) -> Table:
+        """The contacts that have begun so far: stamp, world, row, other row (−1: a wall), place."""
+        return self.scenery.hits()
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, from which `astray.resume` goes on bit for bit."""
@@ -347,7 +403,7 @@ class Sim:
         """Where the robots were and where they believed to be, as a matplotlib figure."""
         from astray.view.plot import plot_paths
 
-        return plot_paths(self.trail.paths())
+        return plot_paths(self.trail.paths(), self.map())
 
     def profile(self) -> dict[str, float]:
         """Seconds spent in each phase of the tick so far."""

@@ -8,9 +8,16 @@ import numpy as np
 
 from astray import noise
 from astray.draw import values_of
-from astray.maths import wrap
+from astray.errors import WrongInput, suggest
+from astray.maths import TAU, wrap
 from astray.plugin import NonNegative
 from astray.table import Array, Table
+from astray.world.atlas import Atlas
+from astray.world.free import has_room
+from astray.world.map import Map
+
+TRIES = 200  # spots that are tried before a map counts as full
+AT_ONCE = 8  # of them, since most maps have room
 
 
 @dataclass(kw_only=True)
@@ -23,11 +30,60 @@ class Start:
     step: tuple[float, float] = (0.0, 0.0)  # m in x and y from one robot to the next
     spread: NonNegative = 0.0  # m, standard deviation of x and of y
     yaw_spread: NonNegative = 0.0  # rad, standard deviation
+    place: str = ""  # of the map, by its name or kind, which x, y and yaw are then from
+    clearance: NonNegative | None = None  # m; anywhere on the map with so much room around
 
-    def poses(self, who: Table, seed: int, group: str) -> Array:
+    def poses(self, who: Table, seed: int, group: str, map: Atlas, worlds: Array) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         who = who.copy()
         who["tick"] = 0
+        pose = self._offsets(who, seed, group)
+        if self.clearance is not None:
+            key = noise.key(seed, group, "start", "spot")
+            pose[:, :2] += self._anywhere(who, key, map, worlds)
+            turns = np.empty((len(who), 1))
+            noise.uniforms_all(
+                turns, who, np.arange(len(who)), noise.key(seed, group, "start", "turn")
+            )
+            pose[:, 2] += TAU * turns[:, 0]
+        elif self.place:
+            for number in np.unique(map.of_world[worlds]):
+                rows = map.of_world[worlds] == number
+                pose[rows] = _from_place(map.maps[number], self.place, pose[rows])
+        pose[:, 2] = [wrap(yaw) for yaw in pose[:, 2]]
+        return pose
+
+    def _anywhere(self, who: Table, key: np.uint64, map: Atlas, worlds: Array) -> Array:
+        """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
+        tries = np.empty((len(who), 2 * TRIES))
+        noise.uniforms_all(tries, who, np.arange(len(who)), key)
+        spots = np.full((len(who), 2), np.nan)
+        # A robot takes the first spot that is free of those before it, whatever comes after.
+        begun = 0
+        for row in range(len(who)):
+            if worlds[row] != worlds[begun]:
+                begun = row
+            spots[row] = self._spot(map.map(worlds[row]), tries[row], spots[begun:row])
+        return spots
+
+    def _spot(self, map: Map, tries: Array, taken: Array) -> Array:
+        """The first of some tries that has room, (2,) m."""
+        clearance = float(self.clearance or 0.0)
+        low_x, low_y, high_x, high_y = map.bounds
+        points = np.array([low_x, low_y]) + tries.reshape(-1, 2) * [high_x - low_x, high_y - low_y]
+        for k in range(0, TRIES, AT_ONCE):
+            some = points[k : k + AT_ONCE]
+            some = some[has_room(map, some, clearance)]
+            apart = ((some[:, None] - taken) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
+            some = some[apart >= 4.0 * clearance * clearance]
+            if len(some):
+                return np.asarray(some[0])
+        raise WrongInput(
+            f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "
+            "the map is too small or too full"
+        )
+
+    def _offsets(self, who: Table, seed: int, group: str) -> Array:
         rows = np.arange(len(who))
         pose = np.empty((len(who), 3))
         for k, (name, value) in enumerate((("x", self.x), ("y", self.y), ("yaw", self.yaw))):
@@ -38,5 +94,18 @@ class Start:
         for k, name in ((0, "spread"), (1, "spread"), (2, "yaw_spread")):
             sd = values_of(getattr(self, name), who, rows, noise.key(seed, group, "start", name))
             pose[:, k] += sd * error[:, k]
-        pose[:, 2] = [wrap(yaw) for yaw in pose[:, 2]]
         return pose
+
+
+def _from_place(map: Map, name: str, offset: Array) -> Array:
+    """Poses that are given from a place of the map, in the map."""
+    for place in map.places:
+        if name in (place.name, place.kind):
+            s, c = np.sin(place.yaw), np.cos(place.yaw)
+            x, y, yaw = offset.T
+            return np.stack(
+                [place.x + c * x - s * y, place.y + s * x + c * y, place.yaw + yaw], axis=1
+            )
+    known = sorted({place.name or place.kind for place in map.places})
+    listed = f" ({', '.join(known)})" if known else ""
+    raise WrongInput(f"start: the map has no place {name!r}{suggest(name, known)}{listed}")

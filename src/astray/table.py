@@ -92,6 +92,7 @@ STATE = columns(
     WHO,
     Column("tick", "", "i8"),
     Column("alive", "", "?"),
+    Column("footprint", "", "i4"),
     "stamp s",
     "x m",
     "y m",
@@ -174,6 +175,46 @@ INS = columns(
     Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
 )
 """A navigation system's answer: pose in the map, velocity in the body, covariance of the pose."""
+
+SCAN = columns(
+    READING,
+    "start rad",
+    "step rad",
+    "min_range m",
+    "max_range m",
+    "duration s",
+)
+"""A scan: `ranges` beside it, (rays,) m; ray k points start + k step from the sensor's axis and was
+taken (rays − 1 − k) / rays of the duration before the stamp."""
+
+RANGE = columns(READING, "range m", "min_range m", "max_range m", "cone rad")
+"""The range of one beam, or the least within a cone of this half-angle."""
+
+SONAR = columns(
+    READING,
+    "min_range m",
+    "max_range m",
+    "cone rad",
+    Column("first", "", "i8"),
+    Column("fired", "", "i8"),
+)
+"""A ring of sonars: `ranges` beside it, (transducers,) m. `fired` of them are new, evenly spread
+from the number `first` on; the others are as they were last heard."""
+
+BUMP = columns(READING, Column("pressed", "", "?"))
+"""Bumpers: whether any is pressed; `arcs` beside it, (arcs,), has 1 where one is, else 0."""
+
+CONTACT = columns(
+    Column("touching", "", "?"),
+    Column("stalled", "", "?"),
+    Column("other", "", "i8"),
+    "x m",
+    "y m",
+    "bearing rad",
+    "speed m/s",
+)
+"""What a robot ran into in this tick: a robot by its row, or a wall (−1); where in the map, in
+which direction from the body, how fast; stalled while it cannot go where it drives."""
 
 FIX = columns(READING, "x m", "y m", Column("cov", "m²", "f8", (2, 2)))
 """A position in the map, with the covariance that the device claims."""

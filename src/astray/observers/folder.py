@@ -4,7 +4,9 @@
     run.json         seed, worlds, versions
     events.jsonl     what came in from outside, a line each
     summary.json     metrics
-    log.npz          poses, speeds and metrics over time, (times, rows)
+    log.npz          poses, speeds, metrics and scans over time, (times, rows)
+    collisions.csv   who ran into what, where and how fast
+    map.geojson      the map of the first world as it was in the end
     plot.png         a picture
     trajectories/    one file per robot and belief in TUM's text format, which evo reads
 
@@ -29,6 +31,7 @@ from astray.observers.log import GroupLog, Log
 from astray.observers.summary import summary
 from astray.scenario.marks import dump_yaml
 from astray.table import Array, Table
+from astray.world.write import write_map
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -92,7 +95,13 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
                 _write_tum(folder / "trajectories", name, who, series[:, row])
         for metric, values in group.metrics.items():
             arrays |= {f"{name}/{metric}/{who}": value for who, value in values.items()}
+        for sensor, found in group.bulk.items():
+            arrays |= {f"{name}/{sensor}/{array}": values for array, values in found.items()}
     np.savez_compressed(folder / "log.npz", **arrays)
+    if sim.scenery.interactions:
+        text("collisions.csv", _collisions(sim))
+    if len(sim.map()):
+        write_map(sim.map(), folder / "map.geojson")
     sim.plot().savefig(folder / "plot.png", dpi=120)
 
 
@@ -114,6 +123,19 @@ def _about(sim: Sim) -> dict[str, Any]:
         "numba": numba.__version__,
         "platform": platform.platform(),
     }
+
+
+def _collisions(sim: Sim) -> str:
+    """The contacts that began, a line each; `with` is a robot or "wall"."""
+    names: list[str] = []
+    for name, group in sim.robots.items():
+        names += [f"{name}-{robot}" for robot in group.truth["robot"]]
+    lines = ["stamp,world,robot,with,x,y,speed"]
+    for hit in sim.collisions:
+        other = "wall" if hit["other"] < 0 else names[hit["other"]]
+        place = f"{hit['x']:.6f},{hit['y']:.6f},{hit['speed']:.6f}"
+        lines.append(f"{hit['stamp']:.9f},{hit['world']},{names[hit['row']]},{other},{place}")
+    return "\n".join(lines) + "\n"
 
 
 def _beliefs(group: GroupLog) -> dict[str, Table]:

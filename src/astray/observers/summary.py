@@ -26,11 +26,11 @@ def summary(sim: Sim) -> dict[str, Any]:
         "dt": sim.dt,
         "time": sim.steps * sim.dt,
         "digest": sim.digest(),
-        "robots": {name: _group(group) for name, group in sim.robots.items()},
+        "robots": {name: _group(group, sim) for name, group in sim.robots.items()},
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: Group, sim: Sim) -> dict[str, Any]:
     metrics: dict[str, dict[str, Any]] = {}
     for judge in group.judges:
         metrics.setdefault(judge.metric.name, {})[judge.subject] = statistics(judge)
@@ -38,13 +38,17 @@ def _group(group: Group) -> dict[str, Any]:
         judges = {j.subject: j for j in group.judges if j.metric.name == name}
         for rival in group.rivals:
             subjects[rival]["against_belief"] = compare(judges[rival], judges["belief"])
-    return {
+    found: dict[str, Any] = {
         "robots": len(group.rows),
         "estimator": group.estimator.kind if group.estimator else None,
         "rivals": list(group.rivals),
         "apart_at_the_end": _apart(group),
         "metrics": metrics,
     }
+    if sim.scenery.interactions:
+        first, rows = group.scene.first, sim.collisions["row"]
+        found["collisions"] = int(((rows >= first) & (rows < first + len(group.truth))).sum())
+    return found
 
 
 def _apart(group: Group) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from astray.clock import common_dt, divides, nearest_rates
-from astray.errors import Fault, Origin, PluginError, ScenarioError
+from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.plugin import KINDS, Plugin
 from astray.scenario.explain import explain, in_words
 from astray.scenario.foreign import load_plugins
@@ -19,9 +19,11 @@ from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
 from astray.scenario.model import SLOTS, scenario_model
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.signals import read_all_signals
+from astray.scenario.world import read_maps
 from astray.scenario.write import effective
 from astray.start import Start
 from astray.table import ADDRESS, table
+from astray.world.shape import Footprint
 
 BUNDLED = Path(__file__).resolve().parent.parent / "scenarios"
 EARLY = re.compile(r"(^|\.)(preset|plugins)$")
@@ -50,7 +52,9 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     tree = with_presets(tree, folder, faults)
     tree = with_overrides(tree, {k: o for k, o in numbered.items() if k not in early}, faults)
     read_all_signals(tree, faults)
+    read_maps(tree, faults)
     _check_names(tree, faults)
+    _check_footprints(tree, faults)
     dt = _choose_dt(tree, faults)
     model = _validate(tree, faults)
     if model is None:
@@ -131,7 +135,7 @@ def _is_positive(value: object) -> bool:
 def _check_names(tree: Marked, faults: list[Fault]) -> None:
     """Names must differ within a list, and a preset's name must not be needed twice."""
     for path, item in walk(tree):
-        if not path or path[-1] not in ("robots", "sensors", "rivals", "metrics"):
+        if not path or path[-1] not in ("robots", "sensors", "rivals", "metrics", "interactions"):
             continue
         seen: set[str] = set()
         for k, entry in enumerate(item.value if isinstance(item.value, list) else ()):
@@ -176,6 +180,8 @@ def _plan(model: BaseModel, name: str, dt: float) -> Scenario:
                 sensors=[_plugin(s, "sensor") for s in robot.sensors],
                 estimator=_plugin(robot.estimator, "estimator") if robot.estimator else None,
                 rivals=[_plugin(r, "estimator") for r in robot.rivals],
+                footprint=_footprint(robot.footprint),
+                map=robot.map,
                 **parts,
             )
         )
@@ -186,10 +192,55 @@ def _plan(model: BaseModel, name: str, dt: float) -> Scenario:
         seed=data.seed,
         robots=groups,
         metrics=[_plugin(m, "metric") for m in data.metrics],
-        effective={},
+        map=data.world.map if data.world else None,
+        interactions=_interactions(data),
     )
     scenario.effective = effective(scenario, data.plugins)
     return scenario
+
+
+def _footprint(written: Any) -> Footprint:
+    if written is None:
+        return Footprint()
+    if written.corners is not None:
+        return Footprint.polygon(written.corners)
+    if written.length is not None and written.width is not None:
+        return Footprint.box(written.length, written.width, written.x, written.y)
+    return Footprint(written.x, written.y, written.radius or Footprint.radius)
+
+
+def _check_footprints(tree: Marked, faults: list[Fault]) -> None:
+    """A footprint is a circle, a box or a polygon, and only one of them."""
+    robots = tree.at(("robots",))
+    for k, robot in enumerate(robots.value if robots and isinstance(robots.value, list) else ()):
+        written = robot.at(("footprint",))
+        if written is None or not isinstance(written.value, dict):
+            continue
+        given = {key for key in ("radius", "length", "width", "corners") if key in written.value}
+        if given not in ({"radius"}, {"length", "width"}, {"corners"}):
+            message = "needs radius, or length and width, or corners"
+            faults.append(Fault(written.origin, in_words(("robots", k, "footprint")), message))
+        elif "corners" in given and not _encloses(written.value["corners"].plain()):
+            message = "the corners enclose no area"
+            faults.append(Fault(written.origin, in_words(("robots", k, "footprint")), message))
+            del written.value["corners"]
+
+
+def _encloses(corners: Any) -> bool:
+    try:
+        Footprint.polygon(corners)
+    except WrongInput:
+        return False
+    except (TypeError, ValueError):
+        return True  # no corners at all: validation says so
+    return True
+
+
+def _interactions(data: Any) -> list[Any]:
+    """What is asked for; robots in a world run into things unless that is ruled out."""
+    if data.interactions is None:
+        return [KINDS["interaction"]["collisions"]()] if data.world else []
+    return [_plugin(i, "interaction") for i in data.interactions]
 
 
 def _check_robots(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:

@@ -15,7 +15,7 @@ from astray.errors import Fault, Origin
 from astray.errors import suggest as suggest
 from astray.scenario.marks import Marked, read_yaml
 
-NAMED = ("robots", "sensors", "rivals", "metrics")
+NAMED = ("robots", "sensors", "rivals", "metrics", "interactions")
 PRESETS = Path(__file__).resolve().parent.parent / "robots"
 
 

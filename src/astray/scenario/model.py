@@ -17,13 +17,13 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
-from astray import autonomy, control, draw, estimators, metrics, motion, sensors
+from astray import autonomy, control, draw, estimators, interactions, metrics, motion, sensors
 from astray.noise import MOST_ROBOTS
 from astray.parameters import TIMING, Parameter, out_of_bounds, parameters, units
 from astray.plugin import KINDS, Plugin
 from astray.start import Start
 
-BUILT_IN = (autonomy, control, estimators, metrics, motion, sensors)
+BUILT_IN = (autonomy, control, estimators, interactions, metrics, motion, sensors)
 """The packages whose import declares the built-in kinds."""
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -36,9 +36,15 @@ SLOTS = {
     "estimator": "estimator",
     "rivals": "estimator",
     "metrics": "metric",
+    "interactions": "interaction",
 }
 """The family that each slot takes."""
 
+MAP = Annotated[
+    Any,
+    PlainValidator(lambda read: read),  # scenario.world has read it already
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "null"}]}),
+]
 _NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 DISTRIBUTION = {
     "type": "object",
@@ -151,6 +157,29 @@ def start_model() -> type[BaseModel]:
     return create_model("start", __config__=STRICT, __doc__=Start.__doc__, **fields)
 
 
+def footprint_model() -> type[BaseModel]:
+    """The model of a footprint: a circle, a box, or a polygon."""
+    size = Annotated[float, Field(gt=0)] | None
+    corners = Annotated[list[tuple[float, float]], Field(min_length=3)] | None
+    return create_model(
+        "footprint",
+        __config__=STRICT,
+        __doc__="What others see of a robot and bump into: a circle, a box or a polygon.",
+        radius=(size, Field(None, description="m, of a circle")),
+        length=(size, Field(None, description="m, of a box along the body")),
+        width=(size, Field(None, description="m, of a box across the body")),
+        x=(float, Field(0.0, description="m, of the middle in the body frame")),
+        y=(float, Field(0.0, description="m, of the middle in the body frame")),
+        corners=(corners, Field(None, description="m, of a polygon in the body frame")),
+    )
+
+
+def world_model() -> type[BaseModel]:
+    """The model of the world around the robots."""
+    about = "a file, a bundled map, a generator, or walls, boxes, polygons and circles"
+    return create_model("world", __config__=STRICT, map=(MAP, Field(None, description=about)))
+
+
 def robot_model() -> type[BaseModel]:
     """The model of one group of robots, with the plugin classes that are declared now."""
     count = Annotated[int, Field(strict=True, ge=0, le=MOST_ROBOTS)]
@@ -167,6 +196,8 @@ def robot_model() -> type[BaseModel]:
         sensors=(_list_of(_slot("sensor")), Field([])),
         estimator=(_optional(_slot("estimator")), None),
         rivals=(_list_of(_slot("estimator")), Field([])),
+        footprint=(_optional(footprint_model()), Field(None, description="a circle of 0.2 m")),
+        map=(MAP, Field(None, description="the map it was given; the world's unless given")),
     )
 
 
@@ -183,6 +214,11 @@ def scenario_model() -> type[BaseModel]:
         plugins=(list[str], Field([], description="Python files beside this one, or modules")),
         robots=(_list_of(robot_model()), Field(min_length=1)),
         metrics=(_list_of(_slot("metric")), Field([])),
+        world=(_optional(world_model()), Field(None, description="what is around the robots")),
+        interactions=(
+            _optional(_list_of(_slot("interaction"))),
+            Field(None, description="collisions if there is a world, unless given"),
+        ),
     )
 
 

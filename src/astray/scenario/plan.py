@@ -8,8 +8,10 @@ from typing import Any
 from astray.autonomy import Remote
 from astray.control import Servo
 from astray.motion import Differential
-from astray.plugin import Autonomy, Control, Estimator, Metric, Motion, Sensor
+from astray.plugin import Autonomy, Control, Estimator, Interaction, Metric, Motion, Sensor
+from astray.scenario.world import MapPlan
 from astray.start import Start
+from astray.world.shape import Footprint
 
 
 @dataclass(kw_only=True)
@@ -26,6 +28,9 @@ class GroupPlan:
     sensors: list[Sensor] = field(default_factory=list)
     estimator: Estimator | None = None
     rivals: list[Estimator] = field(default_factory=list)
+    footprint: Footprint = field(default_factory=Footprint)
+    map: MapPlan | None = None
+    """The map that it was given; that of the world, as it was at the start, unless named."""
 
 
 @dataclass(kw_only=True)
@@ -38,5 +43,7 @@ class Scenario:
     seed: int
     robots: list[GroupPlan]
     metrics: list[Metric]
-    effective: dict[str, Any]
+    map: MapPlan | None = None
+    interactions: list[Interaction] = field(default_factory=list)
+    effective: dict[str, Any] = field(default_factory=dict)
     """The scenario with every preset, override and default written out."""

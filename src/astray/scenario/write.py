@@ -10,6 +10,7 @@ from astray.parameters import parameters
 from astray.plugin import Plugin
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.signals import Signals
+from astray.world.shape import Footprint
 
 
 def effective(scenario: Scenario, plugins: list[str]) -> dict[str, Any]:
@@ -22,8 +23,12 @@ def effective(scenario: Scenario, plugins: list[str]) -> dict[str, Any]:
     }
     if plugins:
         made["plugins"] = list(plugins)
+    if scenario.map is not None:
+        made["world"] = {"map": scenario.map.spec}
     made["robots"] = [_robot(plan) for plan in scenario.robots]
     made["metrics"] = [_plugin(metric) for metric in scenario.metrics]
+    if scenario.map is not None or scenario.interactions:
+        made["interactions"] = [_plugin(found) for found in scenario.interactions]
     return made
 
 
@@ -43,7 +48,17 @@ def _robot(plan: GroupPlan) -> dict[str, Any]:
     }
     if plan.estimator:
         made["estimator"] = _plugin(plan.estimator)
+    if plan.footprint != Footprint():
+        made["footprint"] = _footprint(plan.footprint)
+    if plan.map is not None:
+        made["map"] = plan.map.spec
     return {k: v for k, v in made.items() if v != []}
+
+
+def _footprint(footprint: Footprint) -> dict[str, Any]:
+    if footprint.corners:
+        return {"corners": [list(corner) for corner in footprint.corners]}
+    return {"radius": footprint.radius, "x": footprint.x, "y": footprint.y}
 
 
 def _plugin(plugin: Plugin) -> dict[str, Any]:

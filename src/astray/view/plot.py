@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astray.observers.trail import Paths
+from astray.view.map_plot import draw_map
+from astray.world.map import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +22,7 @@ MOST_PANELS = 4  # groups that get a map of their own
 BELIEF = "#222222"
 
 
-def plot_paths(paths: Sequence[Paths]) -> Figure:
+def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
     """Paths on the map, a panel per group, and below how far belief and truth are apart."""
     from matplotlib.figure import Figure
 
@@ -34,7 +36,9 @@ def plot_paths(paths: Sequence[Paths]) -> Figure:
     for k, group in enumerate(paths):
         colour = COLOURS[k % len(COLOURS)]
         axes = maps[0 if shared else k]
-        _draw_map(axes, group, colour)
+        if around is not None and len(around) and (k == 0 or not shared):
+            draw_map(axes, around, places=False)
+        _draw_paths(axes, group, colour)
         _draw_error(over_time, group, colour)
         axes.set(xlabel="x in m", title="" if shared else group.group)
         axes.set_aspect("equal", adjustable="box")
@@ -48,7 +52,7 @@ def plot_paths(paths: Sequence[Paths]) -> Figure:
     return figure
 
 
-def _draw_map(axes: Axes, group: Paths, colour: str) -> None:
+def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:
     faint = 1.0 if group.truth.shape[1] <= 4 else max(0.15, 4.0 / group.truth.shape[1])
     for row in range(group.truth.shape[1]):
         label = f"{group.group}: truth" if row == 0 else None

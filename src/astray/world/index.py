@@ -33,8 +33,10 @@ GRID = columns(
     Column("wide", "cells", "i8"),
     Column("high", "cells", "i8"),
     Column("first", "", "i8"),
+    "extent m",
 )
-"""A grid: its lower left corner, its cells, how far a segment reaches from its middle at most."""
+"""A grid: its lower left corner, its cells, how far a segment reaches from its middle at most,
+and how far apart two points of a convex block of which it holds sides can be."""
 
 CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m")
 """A cell: its first segment, which ends those of the cell before, and the circle around them."""
@@ -58,6 +60,9 @@ class Index(NamedTuple):
     """x and y of one end and of the other, (4, n), ordered by map, grid and cell."""
     cells: Table
     """CELL records of each grid, with one more at the end of a grid."""
+    sides: Array
+    """Whether a segment is a side of a convex block, and thus unseen from behind: without a grid
+    the first side of a block has their number, with one each has 1; all others have 0."""
     listed: Array
     """Segments listed cell by cell in the grids for single rays."""
     grids: Table
@@ -143,6 +148,7 @@ class _Makers:
     def __init__(self) -> None:
         self.ends: list[Array] = []
         self.cells: list[Table] = []
+        self.sides: list[Array] = []
         self.listed: list[Array] = []
         self.grids: list[Table] = []
         self.plans: list[Table] = []
@@ -153,13 +159,16 @@ class _Makers:
         plan["first"], plan["count"] = self.segments, len(map)
         plan["first_grid"], plan["steps"] = len(self.grids), -1
         segments = map.segments
+        sides, extents = convex_blocks(map)
         if len(map) > FEW:
-            segments = self._by_middles(segments)
+            segments = self._by_middles(segments, sides, extents)
             plan["grids"] = len(self.grids) - plan["first_grid"]
             plan["steps"] = len(self.grids)
             self._by_touch(segments)
             wide, high = np.maximum(np.ptp(segments.reshape(-1, 2), axis=0), 1e-3)
             plan["density"] = len(segments) / (wide * high)
+        else:
+            self.sides.append(sides)
         self.ends.append(segments.T)
         self.segments += len(segments)
         self.plans.append(plan)
@@ -168,6 +177,7 @@ class _Makers:
         return Index(
             np.ascontiguousarray(np.hstack([np.zeros((4, 0)), *self.ends])),
             np.concatenate([table(CELL, 1), *self.cells]),
+            np.concatenate([np.zeros(0, np.int64), *self.sides]),
             np.concatenate([np.zeros(0, np.int64), *self.listed]),
             np.concatenate([table(GRID, 0), *self.grids]),
             np.concatenate([table(PLAN, 0), *self.plans]),
@@ -188,7 +198,7 @@ class _Makers:
         self.cells.append(cells)
         self.starts += len(starts)
 
-    def _by_middles(self, segments: Array) -> Array:
+    def _by_middles(self, segments: Array, sides: Array, extents: Array) -> Array:
         """Sort segments into grids by their middles, coarse grids first."""
         along = segments[:, 2:] - segments[:, :2]
         length = np.sqrt((along**2).sum(axis=1))
@@ -211,6 +221,8 @@ class _Makers:
             starts = np.zeros(cells + 1, np.int64)
             np.cumsum(np.bincount(number, minlength=cells), out=starts[1:])
             parts.append(segments[here])
+            self.sides.append((extents[here] > 0.0).astype(np.int64))
+            grid["extent"] = extents[here].max(initial=0.0)
             self._add_grid(grid, first + starts, _circles(segments[here], starts))
             first += len(here)
         return np.vstack(parts)
@@ -232,6 +244,36 @@ class _Makers:
         self.listed.append(listed)
         self._add_grid(grid, self.entries + starts, np.zeros((len(starts), 3)))
         self.entries += len(listed)
+
+
+def convex_blocks(map: Map) -> tuple[Array, Array]:
+    """The number of sides at the first side of each convex block, and the extent at each, (n,).
+
+    Segments that follow each other end to end around a solid are its sides. From outside of a
+    convex block only the sides that face the viewer can be seen.
+    """
+    sides, extents = np.zeros(len(map), np.int64), np.zeros(len(map))
+    if not map.solid.any():
+        return sides, extents
+    starts, ends = map.segments[:, :2], map.segments[:, 2:]
+    joined = (ends[:-1] == starts[1:]).all(axis=1) & map.solid[:-1] & map.solid[1:]
+    first = np.flatnonzero(np.concatenate([[True], ~joined]))
+    last = np.append(first[1:], len(map)) - 1
+    along = ends - starts
+    following = np.arange(len(map)) + 1
+    following[last] = first
+    after = along[following]
+    left = along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0]
+    turn = np.arctan2(left, (along * after).sum(axis=1))
+    convex = np.logical_and.reduceat(left > 0.0, first) & map.solid[first]
+    convex &= np.abs(np.add.reduceat(turn, first) - 2.0 * math.pi) < 1e-6  # it winds once
+    convex &= (ends[last] == starts[first]).all(axis=1)
+    low, high = np.minimum.reduceat(starts, first), np.maximum.reduceat(starts, first)
+    count = last - first + 1
+    sides[first[convex]] = count[convex]
+    wide = np.sqrt(((high - low) ** 2).sum(axis=1)) * convex
+    extents[:] = np.repeat(wide, count)
+    return sides, extents
 
 
 def _cell_size(points: Array, cells: float) -> float:

@@ -33,6 +33,7 @@ class View(NamedTuple):
 
     ends: Array
     cells: Table
+    sides: Array
     listed: Array
     grids: Table
     plans: Table
@@ -79,6 +80,7 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
 def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
+    walls = (ends, view.sides, cells)
     of_world, bodies, starts = view.of_world, view.bodies, view.starts
     crowd_grids, shapes, corners = view.crowd_grids, view.shapes, view.corners
     for i in rows:
@@ -105,14 +107,14 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             cast(w, f, n, at[2])
         p = plans[of_world[world]]
         if p.grids == 0:
-            cast_all(w, f, ends, p.first, p.count, at)
+            cast_all(w, f, walls, p.first, p.count, at)
         elif suits_single_rays(p, f[0], f[5]):
             for k in range(f[0]):
                 ray = (x, y, w[COS, k], w[SIN, k])
                 w[END, k] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[END, k])
         else:
             for k in range(p.first_grid, p.first_grid + p.grids):
-                cast_grid(w, f, ends, cells, grids[k], at)
+                cast_grid(w, f, walls, grids[k], at)
         for k in range(f[0]):
             out[i, k] = 1.0 / w[END, k] if w[END, k] > f[5] else math.inf
 

@@ -29,8 +29,9 @@ from astray.world.fan import (
     cast,
     hidden,
 )
-from astray.world.index import Index
 
+Walls = tuple[Array, Array, Table]
+"""Ends, sides and cells of an index."""
 Place = tuple[float, float, float]
 """x and y of the sensor, m, and the bearing of its first ray, rad."""
 
@@ -94,19 +95,21 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 
 
 @inlined_kernel
-def cast_cells(w: Array, f: Fan, ends: Array, cells: Table, found: int, at: Place) -> None:
+def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Place) -> None:
     """Cast the rays against what is not hidden in the listed cells."""
+    ends, sides, cells = walls
     n = 0
     for i in range(found):
         if cell_hidden(w, f, i):
             continue
         cell = int(w[CELL_ID, i])
+        # From farther off than a block is wide, its far sides are behind its near ones.
+        outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * extent < 1.0
         for k in range(cells[cell].first, cells[cell + 1].first):
-            w[AX, n] = ends[0, k] - at[0]
-            w[AY, n] = ends[1, k] - at[1]
-            w[BX, n] = ends[2, k] - at[0]
-            w[BY, n] = ends[3, k] - at[1]
-            n += 1
+            ax, ay = ends[0, k] - at[0], ends[1, k] - at[1]
+            bx, by = ends[2, k] - at[0], ends[3, k] - at[1]
+            w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
+            n += 0 if outside and sides[k] > 0 and ax * by - ay * bx > 0.0 else 1
             if n == CHUNK:
                 cast(w, f, n, at[2])
                 n = 0
@@ -114,8 +117,9 @@ def cast_cells(w: Array, f: Fan, ends: Array, cells: Table, found: int, at: Plac
 
 
 @kernel
-def cast_grid(w: Array, f: Fan, ends: Array, cells: Table, g: Row, at: Place) -> None:
+def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
     """Cast the rays against the segments of a grid, from near to far."""
+    cells = walls[2]
     column = math.floor((at[0] - g.x) / g.cell)
     row = math.floor((at[1] - g.y) / g.cell)
     ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
@@ -126,28 +130,35 @@ def cast_grid(w: Array, f: Fan, ends: Array, cells: Table, g: Row, at: Place) ->
             return
         n = ring_cells(w, cells, g, column, row, ring)
         look_at_cells(w, cells, n, f, at)
-        cast_cells(w, f, ends, cells, n, at)
+        cast_cells(w, f, walls, n, g.extent, at)
         ring += 1
 
 
 @kernel
-def cast_all(w: Array, f: Fan, ends: Array, first: int, count: int, at: Place) -> None:
-    """Cast the rays against some segments in a row: few of them, or all there are."""
-    for start in range(first, first + count, CHUNK):
-        n = min(CHUNK, first + count - start)
-        for i in range(n):
-            w[AX, i] = ends[0, start + i] - at[0]
-            w[AY, i] = ends[1, start + i] - at[1]
-            w[BX, i] = ends[2, start + i] - at[0]
-            w[BY, i] = ends[3, start + i] - at[1]
-        cast(w, f, n, at[2])
-
-
-@inlined_kernel
-def cast_map(w: Array, f: Fan, index: Index, p: Row, at: Place) -> None:
-    """Cast the rays against the segments of a map."""
-    if p.grids == 0:
-        cast_all(w, f, index.ends, p.first, p.count, at)
-        return
-    for k in range(p.first_grid, p.first_grid + p.grids):
-        cast_grid(w, f, index.ends, index.cells, index.grids[k], at)
+def cast_all(w: Array, f: Fan, walls: Walls, first: int, count: int, at: Place) -> None:
+    """Cast the rays against some segments in a row, few of them or all there are."""
+    ends, sides = walls[0], walls[1]
+    n, k, stop = 0, first, first + count
+    while k < stop:
+        # The sides of a convex block are there together; those that face away are not cast if
+        # some do not, for then it is seen from outside.
+        together = max(1, sides[k])
+        if n + together > CHUNK:
+            cast(w, f, n, at[2])
+            n = 0
+        begun, facing = n, together == 1
+        for j in range(k, k + together):
+            ax, ay = ends[0, j] - at[0], ends[1, j] - at[1]
+            bx, by = ends[2, j] - at[0], ends[3, j] - at[1]
+            w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
+            away = ax * by - ay * bx > 0.0
+            facing = facing or not away
+            n += 0 if away and together > 1 else 1
+        if not facing:
+            n = begun
+            for j in range(k, k + together):
+                w[AX, n], w[AY, n] = ends[0, j] - at[0], ends[1, j] - at[1]
+                w[BX, n], w[BY, n] = ends[2, j] - at[0], ends[3, j] - at[1]
+                n += 1
+        k += together
+    cast(w, f, n, at[2])

@@ -1,0 +1,238 @@
+"""What a robot costs: robot-steps per CPU-second, through the front door, beside peers.
+
+Everything goes through `astray.load` and `sim.step`: fresh commands are posted and every
+observation is copied out in each step.
+
+- one world of 100 (and of 10 000) robots with 180 rays that see walls and each other, 8 m,
+  collisions on, 16 m² per robot; the peer is ir-sim
+- 4096 worlds of one robot with 64 rays, an IMU, dead reckoning and collisions in a room with five
+  blocks, another in each world; a world is finished after 200 steps or when its robot runs into
+  something, and is reset by mask; the peer is vmas
+
+CPU time of one thread, interleaved rounds, the median with the least and the largest.
+
+    python benchmarks/fleet.py                # with what of ir-sim and vmas is installed
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from rays import lattice_map
+
+import astray
+from astray.world import Map, block, merge, wall
+
+ROUNDS = 7
+TAU = 2.0 * math.pi
+RNG = np.random.default_rng(5)
+
+
+def fleet(robots: int, sigma: float = 0.0) -> Callable[[], int]:
+    """One world of many robots that wander at random."""
+    map_, _ = lattice_map(max(100, round(16.0 * robots / 5.0)))
+    lidar = {"kind": "lidar", "rays": 180, "max_range": 8.0, "sigma": sigma}
+    robot = {
+        "name": "r",
+        "count": robots,
+        "start": {"clearance": 0.3},
+        "footprint": {"radius": 0.2},
+        "sensors": [lidar],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "map.geojson"
+        astray.world.write_map(map_, file)
+        world = {"map": str(file)}
+        sim = astray.load({"dt": 0.1, "world": world, "robots": [robot]}, keep_events=False)
+    group = sim.robots["r"]
+    steps = max(1, 4000 // robots)
+
+    def job() -> int:
+        for _ in range(steps):
+            group.drive(RNG.uniform(0.0, 0.6, robots), RNG.uniform(-1.0, 1.0, robots))
+            sim.step()
+            group.readings["lidar"]["ranges"].copy()
+            np.stack([group.truth[c] for c in ("x", "y", "yaw")])
+        return steps * robots
+
+    return job
+
+
+def room() -> Map:
+    """Four walls and five blocks: 24 segments, free around the middle."""
+    parts = [wall([(-5, -5), (5, -5), (5, 5), (-5, 5)], closed=True)]
+    while len(parts) < 6:
+        middle, turn = RNG.uniform(-4.0, 4.0, 2), RNG.uniform(0.0, TAU)
+        if math.hypot(*middle) > 1.2:
+            c, s = math.cos(turn), math.sin(turn)
+            ring = np.array([[-0.5, -0.35], [0.5, -0.35], [0.5, 0.35], [-0.5, 0.35]])
+            parts.append(block(middle + ring @ np.array([[c, s], [-s, c]])))
+    return merge(parts)
+
+
+def worlds(count: int, sigma: float = 0.0) -> Callable[[], int]:
+    """Many worlds of one robot, reset one by one."""
+    robot = {
+        "name": "r",
+        "motion": {"kind": "ackermann"},
+        "footprint": {"radius": 0.2},
+        "sensors": [
+            {"kind": "lidar", "rays": 64, "max_range": 8.0, "robots": False, "sigma": sigma},
+            {"kind": "imu", "planar": True, "gyro_density": 1e-3, "accel_density": 1e-2},
+        ],
+        "estimator": {"kind": "inertial"},
+    }
+    scenario = {"dt": 0.1, "world": {"map": {"walls": []}}, "robots": [robot]}
+    sim = astray.load(scenario, worlds=count, keep_events=False)
+    for world in range(count):
+        sim.replace_map(room(), worlds=world)
+    group, steps = sim.robots["r"], max(1, 40_000 // count)
+
+    def job() -> int:
+        for _ in range(steps):
+            group.steer(RNG.uniform(0.0, 1.0, count), RNG.uniform(-1.0, 1.0, count))
+            sim.step()
+            group.readings["lidar"]["ranges"].copy()
+            np.stack([group.readings["imu"][c] for c in ("wz", "ax", "ay")])
+            np.stack([group.belief[c] for c in ("x", "y", "yaw")])
+            finished = group.scene.contacts["touching"] | (sim.clock >= 200)
+            if finished.any():
+                sim.reset(worlds=finished)
+        return steps * count
+
+    return job
+
+
+IR_SIM = """
+world: {{height: {side}, width: {side}, step_time: 0.1, collision_mode: stop}}
+robot:
+  - number: {robots}
+    distribution: {{name: random, range_low: [1, 1, -3.14], range_high: [{most}, {most}, 3.14]}}
+    kinematics: {{name: diff}}
+    shape: {{name: circle, radius: 0.2}}
+    sensors: [{{name: lidar2d, range_min: 0, range_max: 8, angle_range: 6.28, number: 180}}]
+obstacle:
+{obstacles}
+"""
+
+
+def ir_sim(robots: int) -> Callable[[], int]:
+    """The same robots among the same blocks."""
+    import irsim
+
+    map_, side = lattice_map(max(100, round(16.0 * robots / 5.0)))
+    rings: list[list[list[float]]] = []
+    for segment in map_.segments[4:].tolist():
+        if rings and rings[-1][-1] == segment[:2]:
+            rings[-1].append(segment[2:])
+        else:
+            rings.append([segment[:2], segment[2:]])
+    listed = "".join(f"  - {{shape: {{name: polygon, vertices: {ring[:-1]}}}}}\n" for ring in rings)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "world.yaml"
+        file.write_text(IR_SIM.format(side=side, most=side - 1, robots=robots, obstacles=listed))
+        env = irsim.make(str(file), headless=True, log_level="ERROR")
+
+    def job() -> int:
+        actions = [
+            np.array([[v], [w]])
+            for v, w in zip(RNG.uniform(0, 0.6, robots), RNG.uniform(-1, 1, robots), strict=True)
+        ]
+        env.step(actions)
+        for robot in env.robot_list:
+            robot.get_lidar_scan()
+        return robots
+
+    return job
+
+
+def vmas_worlds(count: int) -> Callable[[], int]:
+    """One robot and five boxes in each world, with a lidar of 64 rays; contacts are forces."""
+    import torch
+    from vmas.simulator.core import Agent, Box, Landmark, Sphere, World
+    from vmas.simulator.sensors import Lidar
+
+    torch.set_num_threads(1)
+    world = World(count, torch.device("cpu"), dt=0.1)
+    robot = Agent(
+        "r", shape=Sphere(0.2), sensors=[Lidar(world, n_rays=64, max_range=8.0)], collide=True
+    )
+    world.add_agent(robot)
+    for k in range(5):
+        world.add_landmark(Landmark(f"box {k}", shape=Box(1.0, 0.7), collide=True, movable=False))
+    for entity in world.entities:
+        entity.set_pos(torch.rand(count, 2) * 8 - 4, batch_index=None)
+
+    def job() -> int:
+        robot.action.u = torch.rand(count, 2) * 2 - 1
+        robot.state.force = robot.action.u
+        world.step()
+        robot.sensors[0].measure()
+        robot.state.pos.clone()
+        return count
+
+    return job
+
+
+def rate(job: Callable[[], int]) -> float:
+    before = time.process_time()
+    done = job()
+    return done / (time.process_time() - before)
+
+
+def spread(found: list[float], digits: int = 0) -> str:
+    low, middle, high = min(found), statistics.median(found), max(found)
+    return f"{middle:,.{digits}f} ({low:,.{digits}f}-{high:,.{digits}f})"
+
+
+def compare(title: str, jobs: dict[str, Callable[[], Callable[[], int]]]) -> None:
+    """Rates of some jobs, interleaved, and how many times as fast the first is."""
+    made: dict[str, Callable[[], int]] = {}
+    for name, make in jobs.items():
+        try:
+            made[name] = make()
+        except ImportError:
+            print(f"  {name} is not installed")
+    for job in made.values():
+        job()
+    rates: dict[str, list[float]] = {name: [] for name in made}
+    for _ in range(ROUNDS):
+        for name, job in made.items():
+            rates[name].append(rate(job))
+    print(title)
+    first = next(iter(rates.values()))
+    for name, found in rates.items():
+        ratios = [a / b for a, b in zip(first, found, strict=True)]
+        print(f"  {name:22} {spread(found):>34} per CPU-s   1 : {spread(ratios, 2)}")
+
+
+def main() -> None:
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
+    compare(
+        "robot-steps, one world, 180 rays",
+        {
+            "astray, 100 robots": lambda: fleet(100),
+            "astray, with noise": lambda: fleet(100, 0.01),
+            "astray, 10 000 robots": lambda: fleet(10_000),
+            "ir-sim, 100 robots": lambda: ir_sim(100),
+        },
+    )
+    compare(
+        "env-steps, 4096 worlds, 64 rays, IMU, dead reckoning, collisions, resets",
+        {
+            "astray": lambda: worlds(4096),
+            "astray, with noise": lambda: worlds(4096, 0.01),
+            "vmas": lambda: vmas_worlds(4096),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""What robots do to each other, and the world to them."""
+
+from astray.interactions.collisions import Collisions as Collisions

@@ -1,0 +1,154 @@
+"""Robots do not pass through walls, nor through each other, however fast they are and long a tick.
+
+Between the pose before a tick and the pose after it a robot follows the arc of a constant twist
+(`world/path.py`). Its footprint is swept along it (`world/advance.py`) and stops SKIN before what
+it meets first: a wall (`world/wallrun.py`) or another robot, all moving at the same time
+(`world/jostle.py`). Then the response decides about the rest of the motion (`response.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from astray.interactions.stage import ACTIVE, MEMORY, PAIRS, Stage, remember
+from astray.interactions.tick import SLIDE, STOP, collide
+from astray.plugin import Interaction, Scene, Sheets
+from astray.table import CONTACT, Column, Rows, Table, columns, table
+from astray.world.inside import inside_solid
+from astray.world.jostle import PAIR
+from astray.world.path import PATH
+
+HIT = columns(
+    "stamp s",
+    Column("world", "", "i4"),
+    Column("row", "", "i8"),
+    Column("other", "", "i8"),
+    "x m",
+    "y m",
+    "speed m/s",
+)
+"""The beginning of a contact: when and where a row met another, or a wall (−1), and how fast."""
+
+
+class Collisions(Interaction, kind="collisions"):
+    """Robots stop at walls and at each other, slide along them, or are removed."""
+
+    remembers = MEMORY
+    response: Literal["stop", "slide", "remove"] = "stop"
+    robots: bool = True  # whether robots meet each other, too
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Make room for n robots."""
+        self.paths = table(PATH, n + 1)
+        self.busy, self.active = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+        self.pairs = table(PAIR, 4 * n)
+        self.counts = np.zeros(4, np.int64)
+        self.near, self.fronts = np.zeros(1, np.int64), np.zeros(0)
+        self.crowded = False
+        self.begun: list[Table] = []
+        """HIT tables of the contacts that have begun, in the order of time."""
+
+    def prepare(self, rows: Rows, scene: Scene) -> None:
+        """Note where these rows are."""
+        remember(self.memory, scene.truth, rows)
+
+    def interact(self, rows: Rows, scene: Scene) -> Rows | None:
+        """Stop these rows where they ran into something."""
+        hit = self._collide(rows, scene)
+        if not len(hit):
+            return None
+        self._begin(hit, scene)
+        return hit if self.response == "remove" else None
+
+    def placed(self, rows: Rows, scene: Scene) -> None:
+        """Look what these rows overlap where they were put: they touch it, and are stalled."""
+        self._stage(scene)
+        everyone = rows
+        if self.crowded:  # those of the same worlds, too
+            there = np.isin(scene.worlds, scene.worlds[rows])
+            everyone = np.flatnonzero(scene.truth["alive"] & there)
+        others = np.setdiff1d(everyone, rows)
+        kept = scene.contacts[others].copy(), self.memory[others].copy()
+        remember(self.memory, scene.truth, everyone)
+        self.memory["free"][rows] = 0.0
+        self.memory["deep"][rows] = True  # so that it is looked for what they cover
+        self.memory["touched"][rows] = self.memory["touching"][rows] = False
+        scene.contacts[rows] = table(CONTACT, 1)
+        scene.contacts["other"][rows] = -1
+        self._look_inside(rows, scene)
+        hit = self._collide(everyone, scene)
+        scene.contacts[others], self.memory[others] = kept
+        self._begin(hit[np.isin(hit, rows)], scene)
+
+    def _collide(self, rows: Rows, scene: Scene) -> Rows:
+        """Stop these rows where they ran into something; the rows that touch something."""
+        response = SLIDE if self.response == "slide" else STOP
+        while not collide(self._stage(scene), rows, self.dt, response, self.crowded):
+            self.pairs = table(PAIR, 2 * int(self.counts[PAIRS]))
+        active = self.active[: self.counts[ACTIVE]]
+        if not len(active):
+            return active
+        inside = active[self.memory["inside"][active]]
+        if len(inside):
+            self._look_inside(inside, scene)
+        hit: Rows = active[scene.contacts["touching"][active]]
+        return hit
+
+    def _stage(self, scene: Scene) -> Stage:
+        index = scene.map.index
+        if len(self.near) <= index.ends.shape[1]:
+            self.near = np.zeros(index.ends.shape[1] + 1, np.int64)
+        if len(self.fronts) != len(scene.crowd.grids):
+            self.fronts = np.zeros(len(scene.crowd.grids))
+            alone = len(np.unique(scene.worlds)) == len(scene.worlds)
+            self.crowded = self.robots and not alone
+        return Stage(
+            scene.truth,
+            self.memory,
+            self.paths,
+            scene.worlds,
+            scene.shapes.table,
+            scene.shapes.corners,
+            index.ends,
+            index.cells,
+            index.grids,
+            index.plans,
+            scene.map.of_world,
+            self.near,
+            self.fronts,
+            scene.contacts,
+            self.busy,
+            self.active,
+            self.pairs,
+            scene.crowd,
+            self.counts,
+        )
+
+    def _begin(self, hit: Rows, scene: Scene) -> None:
+        """Write down which contacts have begun, and remember who touches something."""
+        self.memory["touching"][hit] = True
+        new = hit[~self.memory["touched"][hit]]
+        if len(new):
+            truth, contacts = scene.truth[new], scene.contacts[new]
+            begun = table(HIT, len(new))
+            begun["row"] = new
+            for name in ("stamp", "world"):
+                begun[name] = truth[name]
+            for name in ("other", "x", "y", "speed"):
+                begun[name] = contacts[name]
+            self.begun.append(begun)
+
+    def _look_inside(self, rows: Rows, scene: Scene) -> None:
+        """Note which rows have their inner point inside something solid."""
+        truth = scene.truth[rows]
+        inner = scene.shapes.table[truth["footprint"]]
+        c, s = np.cos(truth["yaw"]), np.sin(truth["yaw"])
+        x = truth["x"] + c * inner["inner_x"] - s * inner["inner_y"]
+        y = truth["y"] + s * inner["inner_x"] + c * inner["inner_y"]
+        numbers = scene.map.of_world[scene.worlds[rows]]
+        for number in np.unique(numbers):
+            these = numbers == number
+            within = inside_solid(scene.map.maps[number], x[these], y[these])
+            self.memory["inside"][rows[these]] = within

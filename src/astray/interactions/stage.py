@@ -1,0 +1,243 @@
+"""Who has to be looked at in a tick: almost nobody.
+
+Around each robot lies a disc in which there is no wall, found when the robot last left the one
+before. As long as all that its motion can sweep, the disc of its reach plus its way, stays within,
+no wall is looked at. Robots are pairs where such discs meet, found among the crowd.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from astray.kernel import inlined_kernel, kernel
+from astray.maths import wrap
+from astray.table import WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
+from astray.world.advance import SKIN
+from astray.world.crowd import Crowd
+from astray.world.jostle import before
+from astray.world.near import list_near, nearest
+from astray.world.path import FOREVER, point_at, stance_at, trace
+from astray.world.wallrun import note, run_walls
+
+MARGIN = 8.0 * SKIN  # by which discs are wider than they have to be
+LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long as its chord
+AHEAD = 12.0  # motions as the present one for which a free disc is sought
+
+MEMORY = columns(
+    "x m",
+    "y m",
+    "yaw rad",
+    "free_x m",
+    "free_y m",
+    "free m",
+    Column("touching", "", "?"),
+    Column("touched", "", "?"),
+    Column("deep", "", "?"),
+    Column("inside", "", "?"),
+    "vx m/s",
+    "vy m/s",
+    "wz rad/s",
+    Column("wheel", "rad", "f8", (WHEELS_PER_ROBOT,)),
+)
+"""The state before the motion; a disc without walls; whether the robot touches something now, did
+in the tick before, overlaps something, is inside something solid."""
+
+
+class Stage(NamedTuple):
+    """All that collisions read and write, as kernels take it."""
+
+    truth: Table
+    memory: Table
+    paths: Table
+    """PATH of each row, and behind them that of what stands still."""
+    worlds: Array
+    shapes: Table
+    corners: Array
+    ends: Array
+    cells: Table
+    grids: Table
+    plans: Table
+    of_world: Array
+    near: Array
+    """Room for the numbers of all segments of a map, behind how many are listed."""
+    fronts: Array
+    """Room for a number per world."""
+    contacts: Table
+    busy: Array
+    """Room for the rows that may meet a wall."""
+    active: Array
+    """Room for the rows that may meet anything."""
+    pairs: Table
+    """Room for PAIR records."""
+    crowd: Crowd
+    counts: Array
+    """How many rows are busy and active, how many pairs there are, and which motion this is."""
+
+
+BUSY, ACTIVE, PAIRS, PHASE = range(4)
+
+
+@kernel
+def remember(memory: Table, truth: Table, rows: Rows) -> None:
+    """Note where these rows are and how they move."""
+    for i in rows:
+        m, s = memory[i], truth[i]
+        m.x, m.y, m.yaw = s.x, s.y, s.yaw
+        m.vx, m.vy, m.wz = s.vx, s.vy, s.wz
+        for k in range(WHEELS_PER_ROBOT):
+            m.wheel[k] = s.wheel[k]
+
+
+@inlined_kernel
+def way(m: Row, s: Row) -> float:
+    """How far a motion leads, at most, along its arc."""
+    dx, dy, turn = s.x - m.x, s.y - m.y, wrap(s.yaw - m.yaw)
+    return math.sqrt(dx * dx + dy * dy) * (1.0 + LONGER * turn * turn)
+
+
+@inlined_kernel
+def forget(c: Row) -> None:
+    """Clear a contact."""
+    c.touching, c.stalled, c.speed = False, False, 0.0
+    c.other, c.x, c.y, c.bearing = -1, 0.0, 0.0, 0.0
+
+
+@kernel
+def watch(stage: Stage, rows: Rows) -> int:
+    """List the rows whose motion may meet a wall, and how many; clear the last tick's contacts."""
+    truth, memory, shapes = stage.truth, stage.memory, stage.shapes
+    contacts, busy = stage.contacts, stage.busy
+    count = 0
+    for i in rows:
+        m, s = memory[i], truth[i]
+        dx, dy = m.x - m.free_x, m.y - m.free_y
+        far = shapes[s.footprint].reach + way(m, s) + MARGIN
+        if m.touching or m.touched:
+            forget(contacts[i])
+            m.touched, m.touching = m.touching, False
+        busy[count] = i
+        count += 0 if math.sqrt(dx * dx + dy * dy) + far <= m.free else 1
+    return count
+
+
+@kernel
+def measure(stage: Stage, rows: Rows, spread: float) -> None:
+    """Note how far all that a robot may sweep lies from where it ends, and the most per world."""
+    truth, memory, shapes, paths = stage.truth, stage.memory, stage.shapes, stage.paths
+    worlds, fronts = stage.worlds, stage.fronts
+    for i in rows:
+        fronts[worlds[i]] = 0.0
+    for i in rows:
+        m, s = memory[i], truth[i]
+        reach = shapes[s.footprint].reach
+        turn = abs(wrap(s.yaw - m.yaw))
+        far = reach + (1.0 + spread) * way(m, s) + 3.0 * spread * turn * reach + MARGIN
+        paths[i].reach = far
+        fronts[worlds[i]] = max(fronts[worlds[i]], far)
+
+
+@inlined_kernel
+def pair_up(pair: Row, i: int, j: int, memory: Table, world: int) -> None:
+    """Write down a pair, in an order that does not depend on the rows."""
+    if before(memory[j], memory[i]):
+        i, j = j, i
+    pair.first, pair.second, pair.world = i, j, world
+
+
+@kernel
+def find_pairs(stage: Stage) -> int:
+    """List the pairs of robots that may meet, as many as there is room for; how many there are."""
+    bodies, starts, grids = stage.crowd.bodies, stage.crowd.starts, stage.crowd.grids
+    pairs, paths, memory, fronts = stage.pairs, stage.paths, stage.memory, stage.fronts
+    found = 0
+    for w in range(len(grids)):
+        g = grids[w]
+        first, last = starts[g.first], starts[g.first + g.wide * g.high]
+        if last - first < 2:
+            continue
+        for b in range(first, last):
+            body = bodies[b]
+            mine = paths[body.row].reach
+            far = mine + fronts[w]
+            left = min(max(math.floor((body.x - far - g.x) / g.cell), 0), g.wide - 1)
+            right = min(max(math.floor((body.x + far - g.x) / g.cell), 0), g.wide - 1)
+            low = min(max(math.floor((body.y - far - g.y) / g.cell), 0), g.high - 1)
+            high = min(max(math.floor((body.y + far - g.y) / g.cell), 0), g.high - 1)
+            for row in range(low, high + 1):
+                at = g.first + row * g.wide
+                for o in range(max(b + 1, starts[at + left]), starts[at + right + 1]):
+                    other = bodies[o]
+                    dx, dy = other.x - body.x, other.y - body.y
+                    both = mine + paths[other.row].reach
+                    if dx * dx + dy * dy <= both * both:
+                        if found < len(pairs):
+                            pair_up(pairs[found], body.row, other.row, memory, w)
+                        found += 1
+    return found
+
+
+@kernel
+def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
+    """Lay the paths of all who may meet something, and list each once; how many are listed."""
+    truth, memory, paths, active = stage.truth, stage.memory, stage.paths, stage.active
+    count = 0
+    for k in range(len(busy) + 2 * len(pairs)):
+        if k < len(busy):
+            i = busy[k]
+        else:
+            pair = pairs[(k - len(busy)) // 2]
+            i = pair.first if (k - len(busy)) % 2 == 0 else pair.second
+        if not paths[i].made:
+            paths[i].made = True
+            trace(paths[i], memory[i], truth[i])
+            active[count] = i
+            count += 1
+    return count
+
+
+@kernel
+def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
+    """Let a robot inside something solid move only towards the nearest wall, and just beyond it.
+
+    It is its inner point that counts. It goes no farther than that wall is away, so it cannot
+    pass another, and not at all where that would bring it farther from the outside.
+    """
+    b = stance_at(p, 0.0)
+    x, y = point_at(b, shape.inner_x, shape.inner_y)
+    far = nearest(ends, plan, x, y)
+    rx, ry = x - b[0], y - b[1]
+    vx, vy = p.vx - p.turn * ry, p.vy + p.turn * rx
+    speed = math.sqrt(vx * vx + vy * vy)
+    if speed > 0.0:
+        p.end = min(1.0, (far + 2.0 * SKIN) / speed)
+        u, v = point_at(stance_at(p, p.end), shape.inner_x, shape.inner_y)
+        if nearest(ends, plan, u, v) > far:
+            p.end = 0.0
+    p.overlaps = True
+    p.blocked = p.end < 1.0
+    note(p, FOREVER, (FOREVER, 0.0, 0.0, x, y, 0.0, 0.0), 1.0, -1)
+
+
+@kernel
+def face_walls(stage: Stage, rows: Rows) -> None:
+    """Let these rows move along their paths until they meet a wall."""
+    memory, paths, worlds, shapes = stage.memory, stage.paths, stage.worlds, stage.shapes
+    corners, ends, near, of_world = stage.corners, stage.ends, stage.near, stage.of_world
+    cells, grids, plans = stage.cells, stage.grids, stage.plans
+    still = paths[len(paths) - 1]
+    first = stage.counts[PHASE] == 0
+    for i in rows:
+        m, p = memory[i], paths[i]
+        shape, plan = shapes[p.footprint], plans[of_world[worlds[i]]]
+        step = math.sqrt(p.vx * p.vx + p.vy * p.vy)
+        far = shape.reach + step + MARGIN
+        p.reach = far
+        ahead = far + max(shape.reach, AHEAD * step)
+        free = list_near(near, ends, cells, grids, plan, (p.x, p.y, far, ahead))
+        if first:
+            m.free_x, m.free_y, m.free = p.x, p.y, free
+        if m.inside:
+            escape(p, shape, ends, plan)
+        elif near[0] > 0:
+            run_walls(p, shape, corners, still, ends, near)

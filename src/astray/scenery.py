@@ -1,0 +1,171 @@
+"""What is around the robots of a run: maps, footprints, the crowd, and who is in contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from astray.interactions.collisions import HIT, Collisions
+from astray.plugin import Interaction, Scene
+from astray.scenario.plan import GroupPlan, Scenario
+from astray.scenario.world import MapPlan
+from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, table
+from astray.world.atlas import Atlas
+from astray.world.crowd import gather_crowd, make_crowd
+from astray.world.map import Map
+from astray.world.shape import make_shapes
+
+
+class Scenery:
+    """The scene of everyone, and the interactions in it."""
+
+    def __init__(self, scenario: Scenario, worlds: Array, seed: int) -> None:
+        plans = scenario.robots
+        self.seed, self.worlds = seed, worlds
+        rows = sum(plan.capacity for plan in plans) * len(worlds)
+        self.address = table(ADDRESS, rows)
+        places = [np.repeat(np.arange(len(worlds)), plan.capacity) for plan in plans]
+        robots = [np.tile(np.arange(plan.capacity), len(worlds)) for plan in plans]
+        self.address["world"] = worlds[np.concatenate(places)]
+        self.address["robot"] = np.concatenate(robots)
+        self.truth = table(STATE, rows)
+        for column in ("world", "robot"):
+            self.truth[column] = self.address[column]
+        # Numbered by name, so that the order of groups is no matter.
+        named = {plan.name: plan.footprint for plan in plans}
+        self.footprints = sorted(named)
+        self.scene = Scene(
+            self.truth,
+            np.zeros(rows),
+            self.truth,
+            np.concatenate(places),
+            0,
+            self._atlas(scenario.map),
+            make_shapes([named[name] for name in self.footprints]),
+            make_crowd(rows, len(worlds)),
+            table(CONTACT, rows),
+        )
+        self.interactions: list[Interaction] = [
+            found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
+        ]
+        self._original = self.scene.map.copy()
+        self.rows = np.arange(0)
+        self._gathered = False
+
+    def replace_map(self, map: Map, worlds: Array) -> None:
+        """Put another map in the place of that of some worlds, by their places in the batch."""
+        self.scene.map.replace(map, worlds)
+        self.placed(self.rows[np.isin(self.scene.worlds[self.rows], worlds)])
+
+    def restore_maps(self) -> None:
+        """Bring back the maps of the scenario, as if nothing had happened in them."""
+        self.scene.map.become(self._original)
+        self.restore_hits(table(HIT, 0))
+
+    def _atlas(self, plan: MapPlan | None) -> Atlas:
+        maps = [] if plan is None else plan.maps(self.worlds, self.seed)
+        return Atlas(maps, len(self.worlds))
+
+    def map_given_to(self, plan: GroupPlan) -> Atlas:
+        """The map that a group knows: its own, or the world's as it is now."""
+        return self.scene.map.copy() if plan.map is None else self._atlas(plan.map)
+
+    def of_group(self, rows: slice) -> Scene:
+        """The scene as a group is handed it: its own rows, and what all share."""
+        all_ = self.scene
+        return Scene(
+            all_.truth[rows],
+            all_.body[rows],
+            all_.everyone,
+            all_.worlds[rows],
+            rows.start,
+            all_.map,
+            all_.shapes,
+            all_.crowd,
+            all_.contacts[rows],
+        )
+
+    def begin(self, rows: Rows) -> None:
+        """Start these rows for the interactions."""
+        self.scene.contacts[rows] = np.zeros((), CONTACT)
+        for interaction in self.interactions:
+            interaction.begin(rows)
+        self.placed(rows)
+
+    def moved(self) -> None:
+        """Take note that robots are no longer where the crowd was gathered."""
+        self._gathered = False
+
+    def changed(self) -> None:
+        """Take note that robots came or went."""
+        self._gathered = False
+        self.rows = np.flatnonzero(self.truth["alive"])
+
+    def gather(self) -> None:
+        """Let the crowd be up to date."""
+        if not self._gathered:
+            scene = self.scene
+            gather_crowd(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
+            self._gathered = True
+
+    def prepare(self) -> None:
+        """Let the interactions note what they need before everyone moves."""
+        for interaction in self.interactions:
+            interaction.prepare(self.rows, self.scene)
+
+    def interact(self) -> list[Rows]:
+        """Let robots act on each other; the rows that are to be removed."""
+        found = [interaction.interact(self.rows, self.scene) for interaction in self.interactions]
+        self.moved()
+        return [rows for rows in found if rows is not None and len(rows)]
+
+    def placed(self, rows: Rows) -> None:
+        """Tell the interactions of rows that were moved by hand."""
+        self.moved()
+        for interaction in self.interactions:
+            interaction.placed(rows, self.scene)
+
+    def hits(self) -> Table:
+        """The contacts that have begun so far, in the order of time: HIT records."""
+        begun = [t for i in self.interactions if isinstance(i, Collisions) for t in i.begun]
+        return np.concatenate([table(HIT, 0), *begun])
+
+    def restore_hits(self, hits: Table) -> None:
+        """Take over the contacts of a saved run, or forget them all."""
+        for interaction in self.interactions:
+            if isinstance(interaction, Collisions):
+                interaction.begun = [hits] if len(hits) else []
+
+    def saved_maps(self) -> dict[str, Array]:
+        """The maps as they are now, as named arrays."""
+        maps = self.scene.map.maps
+        return {
+            "map/segments": np.vstack([map.segments for map in maps]),
+            "map/solid": np.concatenate([map.solid for map in maps]),
+            "map/counts": np.array([len(map) for map in maps]),
+            "map/of_world": self.scene.map.of_world,
+        }
+
+    def restore_saved_maps(self, saved: Mapping[str, Array]) -> None:
+        """Take over maps that were saved."""
+        cuts = np.cumsum(saved["map/counts"])[:-1]
+        parts = zip(
+            np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), strict=True
+        )
+        made = Atlas([Map(segments, solid) for segments, solid in parts], len(self.worlds))
+        made.of_world[:] = saved["map/of_world"]
+        self.scene.map.become(made)
+
+    def arrays(self) -> dict[str, Array]:
+        """The state of the interactions as named arrays."""
+        found: dict[str, Array] = {}
+        for plugin in self.interactions:
+            label = f"interaction.{plugin.name}"
+            found[f"{label}.params"] = plugin.params
+            if plugin.remembers is not None:
+                found[f"{label}.memory"] = plugin.memory
+            found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
+        if self.interactions:
+            found["contacts"] = self.scene.contacts
+        return found

@@ -1,0 +1,187 @@
+"""A laser scanner: the ranges of many rays from a mount, each a little wrong.
+
+A range r is measured as r + (sigma + sigma_per_m · r) n, rounded to the resolution, or not at all
+with the probability of a dropout. What is beyond the longest range, or nothing, reads +inf; what
+is nearer than the shortest reads −inf, as REP 117 has it.
+
+A scanner that turns takes its rays one after the other. With a `sweep` of T seconds ray k of n is
+cast from where the mount was (n − 1 − k) / n · T before the stamp, if the robot kept its velocity:
+a scan taken while turning is bent, as real ones are.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge, Le
+
+from astray.draw import Drawn
+from astray.errors import PluginError
+from astray.kernel import kernel
+from astray.maths import TAU, sincos
+from astray.noise import normal_pair, uniform_pair
+from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
+from astray.reading import Reading
+from astray.se2 import arc
+from astray.table import SCAN, Array, Row, Rows, Table
+from astray.world.fan import make_fan
+from astray.world.scan import scan_fans, scan_rays
+
+WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
+DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
+MOST_RAYS = 1 << 16
+Share = Annotated[float, Ge(0), Le(1)]
+
+
+@kernel
+def mount_all(poses: Array, truth: Table, params: Table, worlds: Array, rows: Rows) -> None:
+    """Where the mounts of these rows are, and in which world."""
+    for i in rows:
+        s, p = truth[i], params[i]
+        sine, cosine = sincos(s.yaw)
+        poses[i, 0] = s.x + cosine * p.x - sine * p.y
+        poses[i, 1] = s.y + sine * p.x + cosine * p.y
+        poses[i, 2] = s.yaw + p.yaw
+        poses[i, 3] = worlds[i]
+
+
+@kernel
+def sweep_ray(s: Row, p: Row, ago: float, angle: float) -> tuple[float, float, float, float]:
+    """Origin and direction of a ray that was cast some time ago."""
+    x, y, yaw = arc((s.x, s.y, s.yaw), -s.vx * ago, -s.vy * ago, -s.wz * ago)
+    sine, cosine = sincos(yaw)
+    ray_sine, ray_cosine = sincos(yaw + p.yaw + angle)
+    return x + cosine * p.x - sine * p.y, y + sine * p.x + cosine * p.y, ray_cosine, ray_sine
+
+
+@kernel
+def sweep_all(
+    rays: Array, truth: Table, params: Table, rows: Rows, fan: tuple[int, float, float]
+) -> None:
+    """The rays of these rows, one behind the other, each from where the mount then was."""
+    count, start, step = fan
+    for j in range(len(rows)):
+        s, p = truth[rows[j]], params[rows[j]]
+        for k in range(count):
+            ago = p.sweep * (count - 1 - k) / count
+            at = sweep_ray(s, p, ago, start + k * step)
+            for m in range(4):
+                rays[j * count + k, m] = at[m]
+
+
+@kernel
+def worsen(ranges: Array, p: Row, s: Row, key: np.uint64) -> None:
+    """Turn the true ranges of one scan into measured ones."""
+    noisy, other, n = p.sigma + p.sigma_per_m > 0.0, 0.0, 0.0
+    drops, luck = p.dropout > 0.0, 1.0
+    for k in range(len(ranges)):
+        r = ranges[k]
+        if noisy:
+            if k & 1:
+                n = other
+            else:
+                n, other = normal_pair(s, key, k >> 1)
+            r += (p.sigma + p.sigma_per_m * r) * n
+        if p.resolution > 0.0 and r < math.inf:
+            r = math.floor(r / p.resolution + 0.5) * p.resolution
+        if drops:
+            first, second = uniform_pair(s, key, DROPPED + (k >> 1))
+            luck = second if k & 1 else first
+        if luck < p.dropout or not r <= p.max_range:
+            r = math.inf
+        elif r < p.min_range:
+            r = -math.inf
+        ranges[k] = r
+
+
+@kernel
+def worsen_all(ranges: Array, params: Table, truth: Table, rows: Rows, key: np.uint64) -> None:
+    """Turn the true ranges of these rows into measured ones."""
+    for i in rows:
+        p = params[i]
+        # Perfect ranges are left as they are: nothing that this adds up is negative.
+        if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
+            worsen(ranges[i], p, truth[i], key)
+
+
+@kernel
+def label_all(out: Table, params: Table, rows: Rows, layout: tuple[float, float, float]) -> None:
+    """Write down what a scan consists of: angle of the first ray, from ray to ray, and sweep."""
+    for i in rows:
+        o, p = out[i], params[i]
+        o.start, o.step, o.duration = layout
+        o.min_range, o.max_range = p.min_range, p.max_range
+
+
+class Lidar(Sensor, kind="lidar"):
+    """A laser scanner: ranges over a field of view, with noise, dropouts and sweep distortion."""
+
+    measures = SCAN
+    rows_per_thread = 16
+    x: float = 0.0  # m, of the mount in the body frame
+    y: float = 0.0  # m, of the mount in the body frame
+    yaw: float = 0.0  # rad, of the mount
+    rays: Annotated[int, Ge(1), Le(MOST_RAYS)] = 360
+    field_of_view: Annotated[float, Ge(0), Le(TAU)] = TAU  # rad, half of it on either side
+    min_range: NonNegative = 0.0  # m
+    max_range: Positive = 12.0  # m
+    sigma: NonNegative = 0.0  # m, standard deviation of a range
+    sigma_per_m: NonNegative = 0.0  # and as much more per metre of range
+    dropout: Share = 0.0  # probability that a ray comes back with nothing
+    resolution: NonNegative = 0.0  # m, that ranges are rounded to
+    sweep: NonNegative = 0.0  # s from the first ray to the last
+    robots: bool = True  # whether other robots are seen
+
+    def bulk(self) -> dict[str, tuple[int, ...]]:
+        """The ranges of a scan."""
+        return {"ranges": (self.rays,)}
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Lay out the rays."""
+        for name in ("field_of_view", "max_range", "sweep"):
+            if isinstance(getattr(self, name), Drawn):
+                raise PluginError(f"{name} of a lidar must be one number for all robots")
+        self.start, self.step = layout(self.rays, self.field_of_view)
+        self._poses = np.zeros((n, 5))
+        self._fan = make_fan(self.rays, self.start, self.step, self.max_range)
+        self._room = threading.local()
+
+    @property
+    def sees_robots(self) -> bool:
+        """Whether other robots are seen."""
+        return self.robots
+
+    def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Take the scans of these rows."""
+        ranges = out.arrays["ranges"]
+        if self.sweep > 0.0:
+            self._sense_swept(rows, scene, ranges)
+        else:
+            mount_all(self._poses, scene.truth, self.params, scene.worlds, rows)
+            self._poses[rows, 4] = scene.first + rows if self.robots else -1.0
+            w, fan = self._fan
+            if not hasattr(self._room, "w"):
+                self._room.w = w.copy()
+            scan_fans(self._room.w, fan, scene.view, self._poses, rows, ranges)
+        worsen_all(ranges, self.params, scene.truth, rows, self.key)
+        label_all(out.table, self.params, rows, (self.start, self.step, self.sweep))
+
+    def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
+        rays = np.empty((len(rows) * self.rays, 4))
+        sweep_all(rays, scene.truth, self.params, rows, (self.rays, self.start, self.step))
+        who = np.empty((len(rays), 2), np.int64)
+        who[:, 0] = np.repeat(scene.worlds[rows], self.rays)
+        who[:, 1] = np.repeat(scene.first + rows, self.rays) if self.robots else -1
+        found = np.empty(len(rays))
+        scan_rays(scene.view, rays, who, 1.0 / self.max_range, found)
+        ranges[rows] = found.reshape(len(rows), self.rays)
+
+
+def layout(rays: int, view: float) -> tuple[float, float]:
+    """Angle of the first ray and of the steps, rad; all round, the first is not repeated."""
+    if view >= WHOLE:
+        return -0.5 * TAU, TAU / rays
+    return (-0.5 * view, view / (rays - 1)) if rays > 1 else (0.0, TAU)

@@ -1,0 +1,67 @@
+"""Which segments are near a place, and how far the nearest is."""
+
+from __future__ import annotations
+
+import math
+
+from astray.kernel import inlined_kernel, kernel
+from astray.table import Array, Row, Table
+from astray.world.gap import squared
+
+Disc = tuple[float, float, float, float]
+"""x and y of a place, m; how near is near; and how far to look for the nearest of all."""
+
+
+@inlined_kernel
+def column_of(at: float, low: float, cell: float, count: int) -> int:
+    """The column of cells in which a coordinate lies, from −1 before the first to `count`."""
+    return math.floor(min(max((at - low) / cell, -1.0), float(count)))
+
+
+@inlined_kernel
+def near_range(near: Array, ends: Array, first: int, last: int, d: Disc) -> float:
+    """List what is near of some segments in a row; the square of how far the nearest is."""
+    most, least, found = d[2] * d[2], d[3], near[0]
+    for k in range(first, last):
+        here = squared((ends[0, k], ends[1, k], ends[2, k], ends[3, k]), d[0], d[1])
+        least = min(least, here)
+        if here <= most:
+            found += 1
+            near[found] = k
+    near[0] = found
+    return least
+
+
+@kernel
+def list_near(near: Array, ends: Array, cells: Table, grids: Table, plan: Row, d: Disc) -> float:
+    """List what is near, behind how many they are; how far the nearest is, as far as one looked."""
+    near[0] = 0
+    if plan.grids == 0:
+        everything = (d[0], d[1], d[2], math.inf)
+        first = plan.first
+        return math.sqrt(near_range(near, ends, first, first + plan.count, everything))
+    least = d[3] * d[3]
+    for k in range(plan.first_grid, plan.first_grid + plan.grids):
+        g = grids[k]
+        reach = d[3] + g.reach
+        left = max(column_of(d[0] - reach, g.x, g.cell, g.wide), 0)
+        right = min(column_of(d[0] + reach, g.x, g.cell, g.wide), g.wide - 1)
+        low = max(column_of(d[1] - reach, g.y, g.cell, g.high), 0)
+        high = min(column_of(d[1] + reach, g.y, g.cell, g.high), g.high - 1)
+        if right < left:
+            continue
+        for row in range(low, high + 1):
+            # The segments of neighbouring cells of a row lie one behind the other.
+            at = g.first + row * g.wide
+            first, last = cells[at + left].first, cells[at + right + 1].first
+            least = near_range(near, ends, first, last, (d[0], d[1], d[2], least))
+    return math.sqrt(least)
+
+
+@kernel
+def nearest(ends: Array, plan: Row, x: float, y: float) -> float:
+    """The distance of the nearest of all segments of a map, m."""
+    least = math.inf
+    for k in range(plan.first, plan.first + plan.count):
+        least = min(least, squared((ends[0, k], ends[1, k], ends[2, k], ends[3, k]), x, y))
+    return math.sqrt(least)
