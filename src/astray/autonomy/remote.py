@@ -8,34 +8,57 @@ from __future__ import annotations
 import numpy as np
 
 from astray.clock import ticks_in
+from astray.kernel import kernel
 from astray.plugin import NEVER, Autonomy, Known, Positive
-from astray.table import COMMAND, STOP, Column, Rows, Table, columns
+from astray.table import COMMAND, STOP, Column, Row, Rows, Table, columns
+
+
+@kernel
+def copy_command(to: Row, of: Row) -> None:
+    """Copy one command."""
+    to.mode, to.stamp = of.mode, of.stamp
+    to.vx, to.vy, to.wz, to.curvature = of.vx, of.vy, of.wz, of.curvature
+    to.distance, to.heading = of.distance, of.heading
+    to.speed, to.accel, to.decel, to.turn = of.speed, of.accel, of.decel, of.turn
+
+
+@kernel
+def pass_on_all(command: Table, memory: Table, rows: Rows) -> None:
+    """Hand these rows what they were told."""
+    for i in rows:
+        copy_command(command[i], memory[i])
+
+
+@kernel
+def hear_all(memory: Table, command: Table, address: Table, rows: Rows, dt: float) -> None:
+    """Note a command for these rows: one for all, or one for each."""
+    for j in range(len(rows)):
+        m = memory[rows[j]]
+        copy_command(m, command[j if len(command) > 1 else 0])
+        m.heard = address[rows[j]].tick
+        m.stamp = m.heard * dt
 
 
 class Remote(Autonomy, kind="remote"):
     """Does what it is told from outside; stops when nothing is heard for too long."""
 
-    remembers = columns(COMMAND, Column("heard", "", "i8"))
+    remembers = columns(Column("heard", "", "i8"), COMMAND)  # COMMAND must be no prefix of it
     timeout: Positive | None = None  # s without a command after which the robot stops
     lockstep: Positive | None = None  # s that time may run ahead of the newest command
     patience: Positive = 60.0  # s of real time to wait for a command in lockstep
 
     def reset(self, rows: Rows) -> None:
         """Nothing was heard yet: stand still."""
-        self.receive(rows, STOP)
+        self.receive(rows, STOP.copy())
 
     def receive(self, rows: Rows, command: Table) -> None:
         """Take a new command for these rows: COMMAND, (len(rows),) or (1,)."""
-        for column in COMMAND.names or ():
-            self.memory[column][rows] = command[column]
-        self.memory["stamp"][rows] = self.address["tick"][rows] * self.dt
-        self.memory["heard"][rows] = self.address["tick"][rows]
+        hear_all(self.memory, command, self.address, rows, self.dt)
         self.news = True
 
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
         """Pass on the newest command, or stop if it is too old."""
-        for column in COMMAND.names or ():
-            command[column][rows] = self.memory[column][rows]
+        pass_on_all(command, self.memory, rows)
         if self.timeout is not None:
             silent = rows[self.address["tick"][rows] >= self._deadline()[rows]]
             command[silent] = STOP
