@@ -81,7 +81,6 @@ def worlds(count: int, sigma: float = 0.0) -> Callable[[], int]:
     """Many worlds of one robot, reset one by one."""
     robot = {
         "name": "r",
-        "motion": {"kind": "ackermann"},
         "footprint": {"radius": 0.2},
         "sensors": [
             {"kind": "lidar", "rays": 64, "max_range": 8.0, "robots": False, "sigma": sigma},
@@ -97,7 +96,7 @@ def worlds(count: int, sigma: float = 0.0) -> Callable[[], int]:
 
     def job() -> int:
         for _ in range(steps):
-            group.steer(RNG.uniform(0.0, 1.0, count), RNG.uniform(-1.0, 1.0, count))
+            group.drive(RNG.uniform(0.0, 1.0, count), RNG.uniform(-1.0, 1.0, count))
             sim.step()
             group.readings["lidar"]["ranges"].copy()
             np.stack([group.readings["imu"][c] for c in ("wz", "ax", "ay")])

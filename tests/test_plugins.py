@@ -21,7 +21,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     "lidar": {"rays": 9, "max_range": 5.0, "field_of_view": 3.0, "sweep": 0.0, "sigma": 0.01},
     "rangefinder": {"sigma": 0.01, "dropout": 0.1},
     "sonar": {"mounts": [[0.1, 0, 0], [0, 0.1, 1.6]], "sigma": 0.01, "crosstalk": 0.2},
-    "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1},
+    "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1, "keep": 0.2},
 }
 ROBOTS: dict[str, dict[str, Any]] = {
     "trust": {"sensors": [{"kind": "ins"}]},
@@ -158,5 +158,5 @@ def test_an_estimator_sees_no_truth() -> None:
     sim.step()
     sheets, known = seen[0], seen[-1]
     assert sheets["motion"]["radius"] == pytest.approx(0.15)  # nominal, not what was drawn
-    assert set(vars(known)) == {"belief", "readings", "time", "others"}
+    assert set(vars(known)) == {"belief", "readings", "time", "others", "map", "worlds"}
     assert not np.shares_memory(known.belief, sim.truth)

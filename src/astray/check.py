@@ -38,7 +38,10 @@ def check_plugin(cls: type[Plugin], robot: dict[str, Any] | None = None, **param
     if not (cls.__doc__ or "").strip():
         broken.append("has no docstring: the catalogue would say nothing about it")
     scenario = _scenario(cls, robot or {}, params)
-    for claim in (_batch_is_alone, _reset_is_rebuild, _resumes, _stretches, _rows_are_kept):
+    claims = [_batch_is_alone, _reset_is_rebuild, _resumes, _stretches]
+    if cls.family != "interaction":  # which is called for everyone, never for some
+        claims.append(_rows_are_kept)
+    for claim in claims:
         try:
             broken.extend(claim(scenario, cls))
         except AstrayError as problem:
@@ -67,6 +70,8 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
     scenario: dict[str, Any] = {"dt": 0.02, "seed": 5, "robots": [plain]}
     if cls.family == "metric":
         scenario["metrics"] = [mine]
+    elif cls.family == "interaction":
+        scenario |= {"world": {"map": "arena"}, "interactions": [mine]}
     elif cls.family == "sensor":
         plain["sensors"] = [s for s in plain["sensors"] if s["kind"] != cls.kind] + [mine]
         if cls.kind == "wheels":

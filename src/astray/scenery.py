@@ -52,11 +52,19 @@ class Scenery:
         self._original = self.scene.map.copy()
         self.rows = np.arange(0)
         self._gathered = False
+        self._changed_worlds: list[Array] = []
 
     def replace_map(self, map: Map, worlds: Array) -> None:
         """Put another map in the place of that of some worlds, by their places in the batch."""
         self.scene.map.replace(map, worlds)
-        self.placed(self.rows[np.isin(self.scene.worlds[self.rows], worlds)])
+        self._changed_worlds.append(worlds)
+
+    def settle(self) -> None:
+        """Tell the interactions of the maps that were replaced: once, whatever their number."""
+        if self._changed_worlds:
+            there = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
+            self._changed_worlds.clear()
+            self.placed(self.rows[there])
 
     def restore_maps(self) -> None:
         """Bring back the maps of the scenario, as if nothing had happened in them."""

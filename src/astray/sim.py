@@ -323,6 +323,7 @@ class Sim:
         if self.agenda.is_due(self.steps):
             for event in self.agenda.due(self.steps):
                 effects.apply(self, event)
+            self.scenery.settle()
 
     def reset(
         self, worlds: Any = None, *, life: int | None = None, seed: int | None = None

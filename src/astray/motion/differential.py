@@ -40,6 +40,7 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     turn = (s.wz + 0.5 * alpha * dt) * dt
     s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, 0.0, turn)
     s.vx += a * dt
+    s.vy = 0.0  # what a slide along a wall has left is gone
     s.wz += alpha * dt
     s.ax = a
     s.ay = s.vx * s.wz

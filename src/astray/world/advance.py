@@ -61,7 +61,7 @@ def piece(shape: Row, corners: Array, k: int, scale: float) -> Piece:
 @inlined_kernel
 def pieces(shape: Row) -> int:
     """How many pieces a footprint has."""
-    return max(1, shape.count)
+    return max(1, int(shape.count))
 
 
 @inlined_kernel

@@ -223,10 +223,10 @@ class Ground:
 
     def way_to(self, x: float, y: float) -> Array:
         """The length of the shortest way to a goal from every cell [y, x], m."""
-        way = np.full(self.slowness.shape, np.inf)
+        way: Array = np.full(self.slowness.shape, np.inf)
         u, v = (x - self.corner[0]) / self.cell - 0.5, (y - self.corner[1]) / self.cell - 0.5
-        rows, columns = np.ogrid[: way.shape[0], : way.shape[1]]
-        far = np.sqrt((columns - u) ** 2 + (rows - v) ** 2)
+        across, along = np.arange(way.shape[1]) - u, np.arange(way.shape[0]) - v
+        far = np.sqrt(across**2 + along[:, None] ** 2)
         # Where waves begin they are bent too much for their cells: there the distance is exact.
         crowded = far[self.slowness > 1.0].min(initial=BEGIN)
         begin = (far < max(crowded, math.sqrt(2.0))) & (self.slowness < np.inf)
