@@ -50,10 +50,10 @@ def astray() -> None:
 @click.option("--out", type=click.Path(path_type=Path), default="astray-demo", show_default=True)
 @QUIET
 def demo(out: Path, quiet: bool) -> None:
-    """Three robots drive the same course and go astray, each in its own way."""
+    """Three robots find their way through an office by their beliefs, one of them badly."""
     from astray.running import run_scenario
 
-    run_scenario("drift", out=out, overwrite=True, quiet=quiet)
+    run_scenario("office", out=out, overwrite=True, quiet=quiet)
 
 
 @astray.command()

@@ -61,7 +61,7 @@ class Group:
 
     def _attach(self, plan: GroupPlan) -> None:
         n = len(self.truth)
-        sheets = {"motion": plan.motion.sheet(), **{s.name: s.sheet() for s in plan.sensors}}
+        sheets = plan.sheets()
         self.plugins: list[Plugin] = []
 
         def attach(plugin: Any) -> Any:

@@ -15,8 +15,8 @@ of the nearest, so that a robot that can turn where it stands never touches what
 needs a `keep` above its turning circle. The side is chosen once, away from where more is near, and
 kept until the way is free: a robot in a corner does not dither.
 
-Rays begin at `angle_min` of the sensor's datasheet and end at `angle_max`; without these they are
-spread over the circle, the first at −π.
+Where rays point is on the sensor's datasheet: `mounts`, or `angle_min` and `angle_max`, or
+`field_of_view` and `yaw`; without these they are spread over the circle, the first at −π.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def drift_all(
 def look(m: Row, p: Row, ranges: Array, bearings: Array) -> None:
     """Note what is near ahead of one robot: how near, and how much of it there is on each side."""
     for k in range(len(bearings)):
-        if abs(bearings[k]) < AHEAD and 0.0 <= ranges[k] < p.keep:
-            near = 1.0 - ranges[k] / p.keep
+        if abs(bearings[k]) < AHEAD and ranges[k] < p.keep:
+            near = 1.0 - max(ranges[k], 0.0) / p.keep  # what is too near to measure reads −inf
             m.near = max(m.near, near)
             if bearings[k] > 0.0:
                 m.left += near
@@ -111,8 +111,11 @@ def decide_all(command: Table, memory: Table, params: Table, rows: Rows) -> None
 
 def bearings_of(sheet: Sheet, rays: int) -> Array:
     """The direction of each ray in the body, (rays,) rad."""
-    first = float(sheet.values.get("angle_min", -math.pi))
-    last = float(sheet.values.get("angle_max", first + TAU))
+    if "mounts" in sheet.values:  # each ray has its own
+        return np.asarray(sheet["mounts"], float)[:, 2]
+    view, yaw = (float(sheet.values.get(k, d)) for k, d in (("field_of_view", TAU), ("yaw", 0.0)))
+    first = float(sheet.values.get("angle_min", yaw - 0.5 * view))
+    last = float(sheet.values.get("angle_max", first + view))
     gaps = rays if last - first > TAU - ROUND else max(rays - 1, 1)
     bearings = first + (last - first) / gaps * np.arange(rays)
     return np.asarray((bearings + math.pi) % TAU - math.pi)

@@ -246,7 +246,7 @@ def _interactions(data: Any) -> list[Any]:
 def _check_robots(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:
     """Attach every plugin once, so that a robot that lacks something is refused here."""
     for k, plan in enumerate(scenario.robots):
-        sheets = {"motion": plan.motion.sheet(), **{s.name: s.sheet() for s in plan.sensors}}
+        sheets = plan.sheets()
         for slot in SLOTS:
             held = getattr(plan, slot, None)
             for j, plugin in enumerate(held if isinstance(held, list) else [held] if held else []):

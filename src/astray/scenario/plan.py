@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from astray.autonomy import Remote
 from astray.control import Servo
 from astray.motion import Differential
-from astray.plugin import Autonomy, Control, Estimator, Interaction, Metric, Motion, Sensor
+from astray.plugin import Autonomy, Control, Estimator, Interaction, Metric, Motion, Sensor, Sheet
 from astray.scenario.world import MapPlan
 from astray.start import Start
 from astray.world.shape import Footprint
@@ -31,6 +31,12 @@ class GroupPlan:
     footprint: Footprint = field(default_factory=Footprint)
     map: MapPlan | None = None
     """The map that it was given; that of the world, as it was at the start, unless named."""
+
+    def sheets(self) -> dict[str, Sheet]:
+        """The datasheets of a robot: of its motion, its footprint, and its sensors by name."""
+        body = Sheet("footprint", asdict(self.footprint))
+        named = {sensor.name: sensor.sheet() for sensor in self.sensors}
+        return {"motion": self.motion.sheet(), "footprint": body, **named}
 
 
 @dataclass(kw_only=True)

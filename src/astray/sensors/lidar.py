@@ -84,7 +84,8 @@ def worsen(ranges: Array, p: Row, s: Row, key: np.uint64) -> None:
                 n = other
             else:
                 n, other = normal_pair(s, key, k >> 1)
-            r += (p.sigma + p.sigma_per_m * r) * n
+            if r < math.inf:  # of infinity the noise would be infinite, or not a number
+                r += (p.sigma + p.sigma_per_m * r) * n
         if p.resolution > 0.0 and r < math.inf:
             r = math.floor(r / p.resolution + 0.5) * p.resolution
         if drops:

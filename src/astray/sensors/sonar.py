@@ -90,7 +90,8 @@ def measured(r: float, n: float, p: Row) -> float:
     if p.resolution > 0.0 and r < math.inf:
         r = math.floor(r / p.resolution + 0.5) * p.resolution
     if p.clamp:
-        return min(max(r, p.min_range), p.max_range)
+        clamped: float = min(max(r, p.min_range), p.max_range)
+        return clamped
     if r > p.max_range:
         return math.inf
     return r if r >= p.min_range else -math.inf

@@ -67,6 +67,8 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
     best = limit
     left, right = in_reach(g, x + 0.5 * reach * c, g.x, g.wide, 0.5 * reach * abs(c) + g.reach)
     low, high = in_reach(g, y + 0.5 * reach * s, g.y, g.high, 0.5 * reach * abs(s) + g.reach)
+    if left > right:
+        return best
     for row in range(low, high + 1):
         cell = g.first + row * g.wide
         for k in range(starts[cell + left], starts[cell + right + 1]):
@@ -91,7 +93,7 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             left, right = in_reach(g, x, g.x, g.wide, 1.0 / f[5] + g.reach)
             low, high = in_reach(g, y, g.y, g.high, 1.0 / f[5] + g.reach)
             n = 0
-            for row in range(low, high + 1):
+            for row in range(low, high + 1 if left <= right else low):
                 cell = g.first + row * g.wide
                 for k in range(starts[cell + left], starts[cell + right + 1]):
                     b, shape = bodies[k], shapes[bodies[k].footprint]
