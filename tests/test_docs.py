@@ -17,7 +17,17 @@ from click.testing import CliRunner
 
 import astray
 from astray.cli import astray as commands
-from astray.table import COMMAND, DRIVE, FIX, STATE, WHEELS, Columns, about
+from astray.table import (
+    COMMAND,
+    CONTACT,
+    DRIVE,
+    FIX,
+    SCAN,
+    STATE,
+    WHEELS,
+    Columns,
+    about,
+)
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -214,7 +224,7 @@ def test_the_page_on_scenarios_names_every_key() -> None:
     assert {key for key in keys if f"`{key}`" not in text} == set()
 
 
-@pytest.mark.parametrize("layout", [STATE, COMMAND, DRIVE, WHEELS, FIX])
+@pytest.mark.parametrize("layout", [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX])
 def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]

@@ -50,7 +50,7 @@ def run_scenario(
     if save is not None:
         check_writable(save)
     if kernel.is_cold():
-        tell.print("Compiling kernels: this takes some seconds, once.")
+        tell.print("Compiling kernels: this takes up to a minute, once.")
     sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
     if events is not None:
         sim.replay(_read(events))

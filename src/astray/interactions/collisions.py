@@ -36,7 +36,7 @@ class Collisions(Interaction, kind="collisions"):
     """Robots stop at walls and at each other, slide along them, or are removed."""
 
     remembers = MEMORY
-    response: Literal["stop", "slide", "remove"] = "stop"
+    response: Literal["stop", "slide", "remove"] = "stop"  # of who ran into something
     robots: bool = True  # whether robots meet each other, too
 
     def bind(self, n: int, sheets: Sheets) -> None:
