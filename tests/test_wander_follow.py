@@ -34,8 +34,8 @@ class FourWalls(Sensor, kind="four_walls"):
         angles = s["yaw"][:, None] + bearings_of(self.sheet(), self.rays)
         c, k = np.cos(angles), np.sin(angles)
         with np.errstate(divide="ignore"):  # along a wall the range to it is infinite
-            to_x = np.where(c > 0, HALF - s["x"][:, None], -HALF - s["x"][:, None]) / c
-            to_y = np.where(k > 0, HALF - s["y"][:, None], -HALF - s["y"][:, None]) / k
+            to_x = np.where(c > 0, HALF - s["x"][:, None], HALF + s["x"][:, None]) / np.abs(c)
+            to_y = np.where(k > 0, HALF - s["y"][:, None], HALF + s["y"][:, None]) / np.abs(k)
         ranges = np.minimum(to_x, to_y)
         out["ranges"][rows] = np.where(ranges > self.params["farthest"][rows, None], np.inf, ranges)
 
