@@ -98,8 +98,8 @@ class Collisions(Interaction, kind="collisions"):
 
     def _stage(self, scene: Scene) -> Stage:
         index = scene.map.index
-        if len(self.near) <= index.ends.shape[1]:
-            self.near = np.zeros(index.ends.shape[1] + 1, np.int64)
+        if len(self.near) <= len(index.ends):
+            self.near = np.zeros(len(index.ends) + 1, np.int64)
         if len(self.fronts) != len(scene.crowd.grids):
             self.fronts = np.zeros(len(scene.crowd.grids))
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)

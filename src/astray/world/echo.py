@@ -40,7 +40,7 @@ def echo_at(ends: Array, k: int, ray: Ray, best: Echo) -> Echo:
     """The nearer of an echo and that of a segment of the map."""
     x, y, c, s = ray
     return echo_of_edge(
-        (ends[0, k] - x, ends[1, k] - y, ends[2, k] - x, ends[3, k] - y), c, s, best
+        (ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y), c, s, best
     )
 
 

@@ -21,6 +21,7 @@ from astray.table import Array, Column, Row, Table, columns, table
 from astray.world.map import Map
 
 FEW = 32  # segments of a map that needs no grid
+MOST_SIDES = 127  # of a convex block that has no grid
 PER_CELL = 6.0  # segments in a cell, on average
 PER_STEP = 1.5  # segments in a cell of the grid for single rays, on average
 RIM = 1e-9  # of a cell: what lies so near to its border is listed on both sides
@@ -57,7 +58,7 @@ class Index(NamedTuple):
     """The segments of all maps as kernels read them."""
 
     ends: Array
-    """x and y of one end and of the other, (4, n), ordered by map, grid and cell."""
+    """x and y of one end and of the other, (n, 4), ordered by map, grid and cell."""
     cells: Table
     """CELL records of each grid, with one more at the end of a grid."""
     sides: Array
@@ -169,15 +170,15 @@ class _Makers:
             plan["density"] = len(segments) / (wide * high)
         else:
             self.sides.append(sides)
-        self.ends.append(segments.T)
+        self.ends.append(segments)
         self.segments += len(segments)
         self.plans.append(plan)
 
     def index(self) -> Index:
         return Index(
-            np.ascontiguousarray(np.hstack([np.zeros((4, 0)), *self.ends])),
+            np.vstack([np.zeros((0, 4)), *self.ends]),
             np.concatenate([table(CELL, 1), *self.cells]),
-            np.concatenate([np.zeros(0, np.int64), *self.sides]),
+            np.concatenate([np.zeros(0, np.int8), *self.sides]),
             np.concatenate([np.zeros(0, np.int64), *self.listed]),
             np.concatenate([table(GRID, 0), *self.grids]),
             np.concatenate([table(PLAN, 0), *self.plans]),
@@ -221,7 +222,7 @@ class _Makers:
             starts = np.zeros(cells + 1, np.int64)
             np.cumsum(np.bincount(number, minlength=cells), out=starts[1:])
             parts.append(segments[here])
-            self.sides.append((extents[here] > 0.0).astype(np.int64))
+            self.sides.append((extents[here] > 0.0).astype(np.int8))
             grid["extent"] = extents[here].max(initial=0.0)
             self._add_grid(grid, first + starts, _circles(segments[here], starts))
             first += len(here)
@@ -252,7 +253,7 @@ def convex_blocks(map: Map) -> tuple[Array, Array]:
     Segments that follow each other end to end around a solid are its sides. From outside of a
     convex block only the sides that face the viewer can be seen.
     """
-    sides, extents = np.zeros(len(map), np.int64), np.zeros(len(map))
+    sides, extents = np.zeros(len(map), np.int8), np.zeros(len(map))
     if not map.solid.any():
         return sides, extents
     starts, ends = map.segments[:, :2], map.segments[:, 2:]
@@ -270,7 +271,7 @@ def convex_blocks(map: Map) -> tuple[Array, Array]:
     convex &= (ends[last] == starts[first]).all(axis=1)
     low, high = np.minimum.reduceat(starts, first), np.maximum.reduceat(starts, first)
     count = last - first + 1
-    sides[first[convex]] = count[convex]
+    sides[first[convex]] = np.minimum(count[convex], MOST_SIDES)
     wide = np.sqrt(((high - low) ** 2).sum(axis=1)) * convex
     extents[:] = np.repeat(wide, count)
     return sides, extents

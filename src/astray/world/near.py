@@ -23,7 +23,7 @@ def near_range(near: Array, ends: Array, first: int, last: int, d: Disc) -> floa
     """List what is near of some segments in a row; the square of how far the nearest is."""
     most, least, found = d[2] * d[2], d[3], near[0]
     for k in range(first, last):
-        here = squared((ends[0, k], ends[1, k], ends[2, k], ends[3, k]), d[0], d[1])
+        here = squared((ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3]), d[0], d[1])
         least = min(least, here)
         if here <= most:
             found += 1
@@ -63,5 +63,5 @@ def nearest(ends: Array, plan: Row, x: float, y: float) -> float:
     """The distance of the nearest of all segments of a map, m."""
     least = math.inf
     for k in range(plan.first, plan.first + plan.count):
-        least = min(least, squared((ends[0, k], ends[1, k], ends[2, k], ends[3, k]), x, y))
+        least = min(least, squared((ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3]), x, y))
     return math.sqrt(least)

@@ -21,7 +21,7 @@ Ray = tuple[float, float, float, float]
 def cast_at(ends: Array, k: int, ray: Ray, nearest: float) -> float:
     """The larger of an inverse range and that at which the ray meets a segment."""
     x, y = ray[0], ray[1]
-    v = meet(ends[0, k] - x, ends[1, k] - y, ends[2, k] - x, ends[3, k] - y, ray[2], ray[3])
+    v = meet(ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y, ray[2], ray[3])
     return v if v > nearest else nearest
 
 

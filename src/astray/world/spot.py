@@ -43,8 +43,8 @@ def span_of_body(b: Stance, shape: Row, corners: Array, f: Plane) -> Span:
 @kernel
 def span_of_wall(ends: Array, k: int, f: Plane) -> Span:
     """What of a wall lies in a plane."""
-    span = widen((math.inf, -math.inf), f, ends[0, k], ends[1, k])
-    return widen(span, f, ends[2, k], ends[3, k])
+    span = widen((math.inf, -math.inf), f, ends[k, 0], ends[k, 1])
+    return widen(span, f, ends[k, 2], ends[k, 3])
 
 
 @kernel

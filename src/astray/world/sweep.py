@@ -106,8 +106,8 @@ def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Pl
         # From farther off than a block is wide, its far sides are behind its near ones.
         outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * extent < 1.0
         for k in range(cells[cell].first, cells[cell + 1].first):
-            ax, ay = ends[0, k] - at[0], ends[1, k] - at[1]
-            bx, by = ends[2, k] - at[0], ends[3, k] - at[1]
+            ax, ay = ends[k, 0] - at[0], ends[k, 1] - at[1]
+            bx, by = ends[k, 2] - at[0], ends[k, 3] - at[1]
             w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
             n += 0 if outside and sides[k] > 0 and ax * by - ay * bx > 0.0 else 1
             if n == CHUNK:
@@ -148,8 +148,8 @@ def cast_all(w: Array, f: Fan, walls: Walls, first: int, count: int, at: Place) 
             n = 0
         begun, facing = n, together == 1
         for j in range(k, k + together):
-            ax, ay = ends[0, j] - at[0], ends[1, j] - at[1]
-            bx, by = ends[2, j] - at[0], ends[3, j] - at[1]
+            ax, ay = ends[j, 0] - at[0], ends[j, 1] - at[1]
+            bx, by = ends[j, 2] - at[0], ends[j, 3] - at[1]
             w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
             away = ax * by - ay * bx > 0.0
             facing = facing or not away
@@ -157,8 +157,8 @@ def cast_all(w: Array, f: Fan, walls: Walls, first: int, count: int, at: Place) 
         if not facing:
             n = begun
             for j in range(k, k + together):
-                w[AX, n], w[AY, n] = ends[0, j] - at[0], ends[1, j] - at[1]
-                w[BX, n], w[BY, n] = ends[2, j] - at[0], ends[3, j] - at[1]
+                w[AX, n], w[AY, n] = ends[j, 0] - at[0], ends[j, 1] - at[1]
+                w[BX, n], w[BY, n] = ends[j, 2] - at[0], ends[j, 3] - at[1]
                 n += 1
         k += together
     cast(w, f, n, at[2])

@@ -118,7 +118,7 @@ def run_walls(p: Row, shape: Row, corners: Array, q: Row, ends: Array, near: Arr
     """
     for n in range(near[0]):
         k = near[n + 1]
-        line = (ends[0, k], ends[1, k], ends[2, k], ends[3, k])
+        line = (ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3])
         if squared(line, p.x, p.y) > p.reach * p.reach:
             continue
         wall = (line[0], line[1], line[2], line[3], 0.0)
