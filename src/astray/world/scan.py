@@ -97,10 +97,11 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
                 cell = g.first + row * g.wide
                 for k in range(starts[cell + left], starts[cell + right + 1]):
                     b, shape = bodies[k], shapes[bodies[k].footprint]
-                    if b.row == me:
+                    dx, dy, far = b.middle_x - x, b.middle_y - y, 1.0 / f[5] + b.radius
+                    if b.row == me or dx * dx + dy * dy >= far * far:
                         continue
                     if shape.count == 0:
-                        draw_circle(w, f, b.middle_x - x, b.middle_y - y, b.radius, at[2])
+                        draw_circle(w, f, dx, dy, b.radius, at[2])
                         continue
                     if n + shape.count > CHUNK:
                         cast(w, f, n, at[2])
