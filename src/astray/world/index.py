@@ -39,8 +39,9 @@ GRID = columns(
 """A grid: its lower left corner, its cells, how far a segment reaches from its middle at most,
 and how far apart two points of a convex block of which it holds sides can be."""
 
-CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m")
-"""A cell: its first segment, which ends those of the cell before, and the circle around them."""
+CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m", Column("sides", "", "i8"))
+"""A cell: its first segment, which ends those of the cell before, the circle around them, and how
+many of them, the first ones, are sides of convex blocks, unseen from behind."""
 
 PLAN = columns(
     Column("first", "", "i8"),
@@ -62,8 +63,7 @@ class Index(NamedTuple):
     cells: Table
     """CELL records of each grid, with one more at the end of a grid."""
     sides: Array
-    """Whether a segment is a side of a convex block, and thus unseen from behind: without a grid
-    the first side of a block has their number, with one each has 1; all others have 0."""
+    """Without a grid, the first side of each convex block has their number, all others have 0."""
     listed: Array
     """Segments listed cell by cell in the grids for single rays."""
     grids: Table
@@ -162,7 +162,7 @@ class _Makers:
         segments = map.segments
         sides, extents = convex_blocks(map)
         if len(map) > FEW:
-            segments = self._by_middles(segments, sides, extents)
+            segments = self._by_middles(segments, extents)
             plan["grids"] = len(self.grids) - plan["first_grid"]
             plan["steps"] = len(self.grids)
             self._by_touch(segments)
@@ -191,15 +191,15 @@ class _Makers:
         grid["wide"], grid["high"] = np.floor((high - low) / cell).astype(np.int64) + 1
         return grid
 
-    def _add_grid(self, grid: Table, starts: Array, circles: Array) -> None:
+    def _add_grid(self, grid: Table, starts: Array, circles: Array, sides: Array) -> None:
         cells = table(CELL, len(starts))
-        cells["first"] = starts
+        cells["first"], cells["sides"] = starts, sides
         cells["x"], cells["y"], cells["radius"] = circles.T
         self.grids.append(grid)
         self.cells.append(cells)
         self.starts += len(starts)
 
-    def _by_middles(self, segments: Array, sides: Array, extents: Array) -> Array:
+    def _by_middles(self, segments: Array, extents: Array) -> Array:
         """Sort segments into grids by their middles, coarse grids first."""
         along = segments[:, 2:] - segments[:, :2]
         length = np.sqrt((along**2).sum(axis=1))
@@ -218,13 +218,15 @@ class _Makers:
             wide, cells = int(grid["wide"][0]), int(grid["wide"][0] * grid["high"][0])
             at = np.floor((middle[here] - low) / cell).astype(np.int64)
             number = at[:, 1] * wide + at[:, 0]
-            here = here[np.argsort(number, kind="stable")]
+            side = extents[here] > 0.0
+            sides = np.bincount(number[side], minlength=cells + 1)
+            here = here[np.lexsort((~side, number))]
             starts = np.zeros(cells + 1, np.int64)
             np.cumsum(np.bincount(number, minlength=cells), out=starts[1:])
             parts.append(segments[here])
-            self.sides.append((extents[here] > 0.0).astype(np.int8))
+            self.sides.append(np.zeros(len(here), np.int8))
             grid["extent"] = extents[here].max(initial=0.0)
-            self._add_grid(grid, first + starts, _circles(segments[here], starts))
+            self._add_grid(grid, first + starts, _circles(segments[here], starts), sides)
             first += len(here)
         return np.vstack(parts)
 
@@ -243,7 +245,8 @@ class _Makers:
         listed = np.empty(starts[-1], np.int64)
         list_touched(segments, grid[0], starts.copy(), listed, self.segments)
         self.listed.append(listed)
-        self._add_grid(grid, self.entries + starts, np.zeros((len(starts), 3)))
+        nothing = np.zeros((len(starts), 3))
+        self._add_grid(grid, self.entries + starts, nothing, nothing[:, 0])
         self.entries += len(listed)
 
 

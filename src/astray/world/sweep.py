@@ -97,7 +97,7 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 @inlined_kernel
 def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Place) -> None:
     """Cast the rays against what is not hidden in the listed cells."""
-    ends, sides, cells = walls
+    ends, cells = walls[0], walls[2]
     n = 0
     for i in range(found):
         if cell_hidden(w, f, i):
@@ -105,11 +105,12 @@ def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Pl
         cell = int(w[CELL_ID, i])
         # From farther off than a block is wide, its far sides are behind its near ones.
         outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * extent < 1.0
+        one_sided = cells[cell].first + (cells[cell].sides if outside else 0)
         for k in range(cells[cell].first, cells[cell + 1].first):
             ax, ay = ends[k, 0] - at[0], ends[k, 1] - at[1]
             bx, by = ends[k, 2] - at[0], ends[k, 3] - at[1]
             w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
-            n += 0 if outside and sides[k] > 0 and ax * by - ay * bx > 0.0 else 1
+            n += 0 if k < one_sided and ax * by - ay * bx > 0.0 else 1
             if n == CHUNK:
                 cast(w, f, n, at[2])
                 n = 0
