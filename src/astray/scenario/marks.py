@@ -82,6 +82,9 @@ def mark(value: Any, file: str) -> Marked:
 def read_yaml(text: str, file: str, faults: list[Fault]) -> Marked | None:
     """Read YAML; what is wrong with it is added to the faults."""
     try:
+        if _is_too_deep(text):
+            faults.append(Fault(Origin(file), "", f"nested deeper than {DEEPEST} levels"))
+            return None
         node = yaml.compose(text, LOADER)
     except yaml.MarkedYAMLError as problem:
         where = problem.problem_mark or problem.context_mark
@@ -99,6 +102,17 @@ def read_yaml(text: str, file: str, faults: list[Fault]) -> Marked | None:
     except _TooMuch as problem:
         faults.append(Fault(Origin(file), "", str(problem)))
         return None
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether collections are nested too deep: the C loader would exhaust its stack on them."""
+    depth = 0
+    for event in yaml.parse(text, LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 class _TooMuch(Exception):
