@@ -50,7 +50,7 @@ def run_scenario(
     if save is not None:
         check_writable(save)
     if kernel.is_cold():
-        tell.print("Compiling kernels: this takes up to a minute, once.")
+        tell.print("Compiling kernels: this takes a minute or so, once.")
     sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
     if events is not None:
         sim.replay(_read(events))
@@ -132,6 +132,13 @@ def _print_summary(sim: Sim, wall: float, out: Path | None) -> None:
     for name, group in found["robots"].items():
         _add_rows(table, name, group)
     console.print(table)
+    hits = {
+        name: group["collisions"]
+        for name, group in found["robots"].items()
+        if "collisions" in group
+    }
+    if hits:
+        console.print("ran into something: " + ", ".join(f"{k} {v} times" for k, v in hits.items()))
     console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
     if out is not None:
         console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
