@@ -73,7 +73,7 @@ def _read_file(name: str | Path, folder: Path, scale: float | None) -> Map:
     try:
         return replace(read_file(file, scale), name=file.stem)
     except (FileNotFoundError, NotADirectoryError):
-        hint = suggest(str(name), [*known, *GENERATORS])
+        hint = suggest(Path(name).name, [*known, *GENERATORS])
         names = f"bundled maps: {', '.join(known)}; generators: {', '.join(GENERATORS)}"
         message = f"no such file, and no bundled map of that name{hint}; {names}"
         raise MapError(f"{file}: {message}") from None
