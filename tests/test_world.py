@@ -58,6 +58,7 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
         "    map: nowhere.geojson\n"
         "    footprint: {radius: 1, length: 2}\n"
         "  - name: b\n"
+        "    start: {place: home, clearance: 0.3}\n"
         "    footprint: {corners: [[0, 0], [1, 1], [2, 2]]}\n"
     )
     with pytest.raises(ScenarioError) as caught:
@@ -71,6 +72,8 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
     assert f"{file}:6:" in said
     assert "radius, or length and width, or corners" in said
     assert f"{file}:8:" in said
+    assert "at a place or anywhere with room, not both" in said
+    assert f"{file}:9:" in said
     assert "enclose no area" in said
 
 

@@ -54,7 +54,7 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     read_all_signals(tree, faults)
     read_maps(tree, faults)
     _check_names(tree, faults)
-    _check_footprints(tree, faults)
+    _check_choices(tree, faults)
     dt = _choose_dt(tree, faults)
     model = _validate(tree, faults)
     if model is None:
@@ -209,10 +209,14 @@ def _footprint(written: Any) -> Footprint:
     return Footprint(written.x, written.y, written.radius or Footprint.radius)
 
 
-def _check_footprints(tree: Marked, faults: list[Fault]) -> None:
-    """A footprint is a circle, a box or a polygon, and only one of them."""
+def _check_choices(tree: Marked, faults: list[Fault]) -> None:
+    """A footprint is one of circle, box and polygon; a start is a place or anywhere."""
     robots = tree.at(("robots",))
     for k, robot in enumerate(robots.value if robots and isinstance(robots.value, list) else ()):
+        place, room = robot.at(("start", "place")), robot.at(("start", "clearance"))
+        if place and place.value and room and room.value is not None:
+            message = "a robot starts at a place or anywhere with room, not both"
+            faults.append(Fault(room.origin, in_words(("robots", k, "start")), message))
         written = robot.at(("footprint",))
         if written is None or not isinstance(written.value, dict):
             continue

@@ -7,6 +7,7 @@ coordinates are whole micrometres, so that a last digit of sine and cosine does 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -60,7 +61,7 @@ class Chance:
 
 
 @dataclass(kw_only=True)
-class Layout:
+class Layout(ABC):
     """A kind of map that is made up; its fields are its parameters."""
 
     kind: ClassVar[str] = ""
@@ -75,13 +76,13 @@ class Layout:
             return f"a free disc of {self.clear:g} m radius does not fit into the size"
         return ""
 
+    @abstractmethod
     def parts(self) -> float:
         """About how many parts the map has, before any is made."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make(self, chance: Chance) -> Map:
         """The map."""
-        raise NotImplementedError
 
 
 def make(layout: Layout, segments: int | None, seed: int, world: int) -> Map:
