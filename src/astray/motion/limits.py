@@ -7,6 +7,8 @@ import math
 from astray.kernel import kernel
 from astray.table import Row
 
+ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding
+
 
 @kernel
 def allowed(asked: float, own: float) -> float:
@@ -18,7 +20,7 @@ def allowed(asked: float, own: float) -> float:
 def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
     """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
     rate = (goal - now) / dt
-    if abs(rate) <= limit:
+    if abs(rate) <= limit * ROUNDING:
         return goal, rate
     rate = min(max(rate, -limit), limit)
     return now + rate * dt, rate
