@@ -77,11 +77,17 @@ def test_without_numba_all_runs_with_one_warning(compiled: dict[str, Any]) -> No
 
 
 CALLEE = """
+from typing import NamedTuple
 from astray.kernel import kernel
 GAIN = {gain}
 @kernel
 def scale(x):
     return {gain} * x
+class Inner(NamedTuple):
+    {first}: float
+    {second}: float
+class Outer(NamedTuple):
+    inner: Inner
 """
 CALLERS = {
     "by_name": ("from callee import scale", "scale(x) + 1.0"),
@@ -89,6 +95,16 @@ CALLERS = {
     "by_module": ("import callee", "callee.scale(x) + 1.0"),
     "constant": ("from callee import GAIN", "GAIN * x + 1.0"),
 }
+TAKES_A_TUPLE = """
+from __future__ import annotations
+from astray.kernel import kernel
+from callee import Inner, Outer
+@kernel
+def g(o: Outer) -> float:
+    return o.inner.low + 0.0
+def f(x):
+    return g(Outer(Inner(low=3.0 * x, high=6.0 * x)))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +114,18 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, float]]:
     for name, (line, value) in CALLERS.items():
         text = f"from astray.kernel import kernel\n{line}\n@kernel\ndef f(x):\n    return {value}\n"
         (folder / f"{name}.py").write_text(text)
-    code = "import json, " + ", ".join(CALLERS)
-    code += "\nprint(json.dumps({" + ", ".join(f"'{m}': {m}.f(1.0)" for m in CALLERS) + "}))"
+    (folder / "fields.py").write_text(TAKES_A_TUPLE)
+    names = [*CALLERS, "fields"]
+    code = "import json, " + ", ".join(names)
+    code += "\nprint(json.dumps({" + ", ".join(f"'{m}': {m}.f(1.0)" for m in names) + "}))"
     results = []
     for gain in (2.0, 2.0, 5.0):
-        (folder / "callee.py").write_text(CALLEE.format(gain=gain))
+        order = (
+            {"first": "low", "second": "high"}
+            if gain == 2.0
+            else {"first": "high", "second": "low"}
+        )
+        (folder / "callee.py").write_text(CALLEE.format(gain=gain, **order))
         path = os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))
         # Bytecode is known by second and size, and this edit changes neither.
         own = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -121,6 +144,15 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, float]]:
 )
 def test_an_edit_in_another_file_is_noticed(caller: str, edited: list[dict[str, float]]) -> None:
     assert [result[caller] for result in edited] == [3.0, 3.0, 6.0]
+
+
+def test_fields_that_change_places_are_noticed(edited: list[dict[str, float]]) -> None:
+    assert [result["fields"] for result in edited] == [3.0, 3.0, 3.0]
+
+
+def test_a_kernel_is_kept_until_what_it_calls_is_edited() -> None:
+    files, _ = kernel._reach(maths.sincos.function)  # type: ignore[attr-defined]
+    assert {file.name for file in files} == {"maths.py"}
 
 
 UNWRITABLE = """

@@ -5,8 +5,8 @@ With `ASTRAY_JIT=0`, or where numba is not installed, the same functions run as 
 the same bytes, slowly.
 
 Numba's own cache looks only at the file of the function it compiled: it keeps serving a caller
-whose callee was edited in another file. Our cache folder is therefore named by a digest of every
-source file of the package and, for a kernel from elsewhere, of the files it calls into.
+whose callee was edited in another file. The cache folder of a kernel is therefore named by a digest
+of every file that it calls into and of every constant and layout that it sees.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -96,7 +97,7 @@ def jit() -> bool:
 
 def is_cold() -> bool:
     """Whether the next kernel call has to compile, which takes seconds, not milliseconds."""
-    return jit() and not any(cache_folder(_package_digest()).rglob("*.nbc"))
+    return jit() and not _mark().exists()
 
 
 @functools.cache
@@ -140,6 +141,7 @@ def _numba_cache(folder: Path) -> Iterator[bool]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
+        _mark().touch()
         # Numba would quietly turn to the folder of the source, whose cache misses edits elsewhere.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
@@ -176,51 +178,58 @@ def cache_root() -> Path:
     return base / "astray"
 
 
-@functools.cache
 def cache_folder(digest: str) -> Path:
-    """The cache folder for sources with this digest; long unused ones are cleared away."""
+    """The cache folder for sources with this digest."""
     root = cache_root() / "kernels"
-    with contextlib.suppress(OSError):
-        for old in root.iterdir():
-            if old.name != digest and time.time() - old.stat().st_mtime > STALE:
-                _delete(old)
+    _clear_stale(root)
     return root / digest
 
 
-def _delete(folder: Path) -> None:
+@functools.cache
+def _clear_stale(root: Path) -> None:
+    """Delete what nobody used for long."""
     import shutil
 
-    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        for old in root.iterdir():
+            if time.time() - old.stat().st_mtime > STALE:
+                if old.is_dir():
+                    shutil.rmtree(old, ignore_errors=True)
+                else:
+                    old.unlink()
 
 
 @functools.cache
-def _package_digest() -> str:
-    return _digest_files(frozenset(PACKAGE.rglob("*.py")))
+def _mark() -> Path:
+    """A file that is there once these sources have compiled something."""
+    digest = hashlib.blake2b(digest_size=12)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        digest.update(_digest_file(file))
+    return cache_folder(f"{digest.hexdigest()}.compiled")
 
 
 def _digest(function: Callable[..., Any]) -> str:
     files, constants = _reach(function)
-    foreign = frozenset(file for file in files if not file.is_relative_to(PACKAGE))
-    if not foreign:
-        return _package_digest()
-    sources = _digest_files(foreign | frozenset(PACKAGE.rglob("*.py")))
-    return hashlib.blake2b(f"{sources} {constants}".encode(), digest_size=12).hexdigest()
+    digest = hashlib.blake2b(repr(constants).encode(), digest_size=12)
+    for file in sorted(files):
+        digest.update(_digest_file(file))
+    return digest.hexdigest()
 
 
 @functools.cache
-def _digest_files(files: frozenset[Path]) -> str:
-    digest = hashlib.blake2b(digest_size=12)
-    for file in sorted(files):
-        digest.update(f"{file.name}\0".encode())
-        with contextlib.suppress(OSError):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+def _digest_file(file: Path) -> bytes:
+    try:
+        source = file.read_bytes()
+    except OSError:
+        source = b""
+    return hashlib.blake2b(file.name.encode() + b"\0" + source, digest_size=12).digest()
 
 
 def _reach(function: Callable[..., Any]) -> tuple[set[Path], list[str]]:
     """The files of a function and of every kernel that it reaches, and the constants they use.
 
-    Numba compiles globals in by value, so a constant from another file is part of the code.
+    Numba compiles globals in by value, so a constant from another file is part of the code, as are
+    the order of the fields of a tuple that it takes and the layout of records that it makes.
     """
     import numpy as np  # late: importing this module must not cost what --help does not need
 
@@ -239,15 +248,17 @@ def _reach(function: Callable[..., Any]) -> tuple[set[Path], list[str]]:
                 waiting.append(value.py_func)
             elif isinstance(value, np.ndarray):
                 constants.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
-            elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
+            elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.dtype)):
                 constants.append(f"{name}={value!r}")
+            elif isinstance(value, type) and hasattr(value, "_fields"):
+                constants.append(f"{name}={_layout(value)}")
     return {Path(f.__code__.co_filename).resolve() for f in seen}, sorted(constants)
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What a function can see by name: globals, what it may take from modules, and its cells."""
     names = function.__code__.co_names
-    for name in names:
+    for name in (*names, *_words(function.__annotations__)):
         value = function.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from ((f"{name}.{part}", getattr(value, part, None)) for part in names)
@@ -255,3 +266,16 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
             yield name, value
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
+
+
+def _layout(kind: Any) -> str:
+    """The fields of a named tuple and of those in it."""
+    seen = vars(sys.modules[kind.__module__])
+    parts = [seen.get(word) for word in sorted(_words(kind.__annotations__))]
+    inner = [_layout(part) for part in parts if hasattr(part, "_fields")]
+    return f"{kind._fields}{inner}"
+
+
+def _words(annotations: Mapping[str, Any]) -> set[str]:
+    """The names in annotations, which are text until someone asks."""
+    return {word for text in annotations.values() for word in re.findall(r"\w+", str(text))}
