@@ -656,3 +656,71 @@ def test_a_scenario_with_walls_stops_its_robots() -> None:
     reach = float(group.scene.shapes.table["reach"][group.truth["footprint"][0]])
     assert group.truth["x"][0] == pytest.approx(2.0 - reach, abs=TOUCHING)
     assert group.scene.contacts["stalled"][0]
+
+
+# Ticks in which nothing can be met.
+
+LAPS = {
+    "duration": 20,
+    "dt": 0.001,
+    "world": {"map": {"walls": [[[0, 0], [12, 0], [12, 12], [0, 12], [0, 0]]]}},
+    "interactions": [{"kind": "collisions"}],
+    "robots": [
+        {
+            "name": "car",
+            "motion": {"kind": "ackermann"},
+            "footprint": {"length": 0.55, "width": 0.28, "x": 0.2},
+            "start": {"x": 6.0, "y": 6.0, "yaw": 0.3},
+            "autonomy": {"kind": "remote"},
+        }
+    ],
+}
+
+
+def drive_to_a_wall(sim: astray.Sim, at_once: int) -> str:
+    """Circle, then drive into a wall, are turned around by hand, and go on; in such steps."""
+    car = sim.robots["car"]
+    for seconds, speed, curvature in ((5.0, 0.8, 0.8), (12.0, 0.8, 0.0), (3.0, -0.5, 0.4)):
+        car.steer(speed, curvature)
+        for _ in range(round(seconds / 0.001 / at_once)):
+            sim.step(at_once)
+        if speed > 0.0 and curvature == 0.0:
+            assert sim.truth["vx"] == 0.0
+            assert len(sim.collisions) > 0
+            car.place(x=4.0, y=4.0, vx=3.0)  # faster than it can drive
+    return sim.digest()
+
+
+@pytest.mark.parametrize("motion", ["ackermann", "differential", "omni", "unicycle", "integrator"])
+def test_ticks_far_from_walls_are_skipped_and_change_no_byte(
+    motion: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    interact = Collisions.interact
+
+    def watched(self: Collisions, rows: np.ndarray, scene: Scene) -> Any:
+        looked.append(len(rows))
+        return interact(self, rows, scene)
+
+    monkeypatch.setattr(Collisions, "interact", watched)
+    changed = {**LAPS, "robots": [{**LAPS["robots"][0], "motion": {"kind": motion}}]}  # type: ignore[index]
+    at_once = drive_to_a_wall(astray.load(changed), 1000)
+    looks = len(looked)
+    assert looks < 7000  # of 20 000 ticks, a quarter of them at a wall
+    tick_by_tick = drive_to_a_wall(astray.load(changed), 1)
+    assert tick_by_tick == at_once
+    assert len(looked) - looks == looks
+
+
+def test_a_run_resumed_in_another_map_knows_no_old_walls(tmp_path: Path) -> None:
+    sim = astray.load(LAPS)
+    sim.robots["car"].steer(0.8, 0.0)
+    sim.run(1.0)
+    sim.replace_map({"walls": [[[8.0, 0.0], [8.0, 12.0]]]})
+    sim.step()
+    sim.save(tmp_path / "run.npz")
+    resumed = astray.resume(tmp_path / "run.npz")
+    for one in (sim, resumed):
+        one.run(3.0)
+        assert one.truth["vx"] == 0.0
+    assert resumed.digest() == sim.digest()

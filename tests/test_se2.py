@@ -186,6 +186,7 @@ def test_bearing_is_the_direction_in_the_robots_frame(a: Pose, far: float, to: f
 def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
     takes = {
         "sinc": st.tuples(lengths),
+        "sincos_of_little": st.tuples(lengths),
         "compose": st.tuples(poses, poses),
         "inverse": st.tuples(poses),
         "between": st.tuples(poses, poses),

@@ -370,3 +370,53 @@ def test_a_log_holds_truth_belief_rivals_readings_and_metrics() -> None:
     frame = log.to_pandas()
     assert len(frame) == 66
     assert {"truth.x", "belief.x", "rival.x", "position_error.belief"} <= set(frame.columns)
+
+
+# A look out of turn.
+
+LOOKED_AT = {
+    "duration": 1,
+    "dt": 0.01,
+    "world": {"map": "arena"},
+    "robots": [
+        {
+            "name": "rover",
+            "preset": "rover",
+            "sensors": [
+                {"kind": "lidar", "name": "scan", "rate": 10, "rays": 36, "sigma": 0.1},
+                {"kind": "lidar", "name": "asked", "rate": 0, "rays": 36, "sigma": 0.1},
+                {"kind": "wheels", "rate": 20, "slip_density": 0.01},
+                {"kind": "imu", "rate": 50, "gyro_walk": 0.01, "gyro_density": 0.01},
+            ],
+            "start": {"x": 3.0, "y": 3.0},
+            "autonomy": {"kind": "remote"},
+        }
+    ],
+}
+
+
+def test_a_look_is_what_a_sensor_reads_and_leaves_no_trace() -> None:
+    plain, looked = astray.load(LOOKED_AT), astray.load(LOOKED_AT)
+    for sim in (plain, looked):
+        sim.robots["rover"].drive(0.4, 0.5)
+    rover = looked.robots["rover"]
+    for _ in range(100):
+        plain.step()
+        looked.step()
+        for sensor in ("scan", "asked", "wheels", "imu"):
+            first = rover.look(sensor)
+            values = first.table.copy()
+            assert (rover.look(sensor).table == values).all()
+            assert first.stamp == looked.time
+        scan = rover.readings["scan"]
+        if scan.fresh[0]:
+            assert (rover.look("scan")["ranges"] == scan["ranges"]).all()
+    assert looked.digest() == plain.digest()
+    assert np.isnan(rover.readings["asked"].stamp).all()  # never taken in the run
+    assert (rover.look("asked")["ranges"] != rover.look("scan")["ranges"]).any()
+
+
+def test_a_look_through_a_sensor_that_is_not_there_is_refused() -> None:
+    rover = astray.load(LOOKED_AT).robots["rover"]
+    with pytest.raises(astray.WrongInput, match=r"no sensor 'lidar' \(it has .*scan"):
+        rover.look("lidar")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 FINEST = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
 COARSEST = 100  # Hz; the tick rate that is chosen is at least this
 CLOSE = 1e-5  # relative; people write a third of a hundred as 33.3333
+NEVER = 1 << 62  # a tick that does not come
 ROUNDING = 1e-6  # of a tick; dt = 0.01 is not exactly a hundredth
 
 
@@ -40,7 +41,9 @@ class Beat(NamedTuple):
 
 
 def beat(rate: float | None, offset: float, dt: float) -> Beat:
-    """The beat of a plugin; its rate has been checked to divide the tick rate."""
+    """The beat of a plugin; its rate has been checked to divide the tick rate, 0 is never."""
+    if rate == 0.0:
+        return Beat(1, NEVER)
     period = 1 if rate is None else round(1.0 / (rate * dt))
     return Beat(period, ticks_in(offset, dt))
 

@@ -12,7 +12,7 @@ import numpy as np
 from astray.autonomy import Remote
 from astray.channel import Channel
 from astray.clock import Beat, beat, ticks_in
-from astray.errors import PluginError
+from astray.errors import PluginError, WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
 from astray.judge import History, Judge
@@ -92,6 +92,7 @@ class Group:
             self.estimators.append((attach(rival), mine, known))
         self.history = History(n, 0)
         self.judges: list[Judge] = []
+        self._find_beats()
 
     def knows(self, map: Atlas) -> None:
         """Give the robots a map."""
@@ -110,6 +111,7 @@ class Group:
             if any(isinstance(e, RemoteEstimator) for e, _, _ in self.estimators):
                 depths.append(REMOTE_HISTORY)
             self.history = History(len(self.truth), max(depths, default=0))
+        self._find_beats()
 
     def beliefs(self) -> dict[str, Table]:
         """The belief and the rivals' beliefs, by name."""
@@ -152,6 +154,21 @@ class Group:
     def set(self, parameter: str, value: Any, **whom: Any) -> None:
         """Change a parameter of a plugin, "wheels.slip", until the next start."""
         self._post("set", {"parameter": parameter, "value": value}, **whom)
+
+    def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
+        """Take a reading now, out of turn and without a trace in the run.
+
+        It is what the sensor reads if it is due now, so asking twice gives the same. For all robots
+        that are there unless rows are named; with `truth` as if that were the truth of the group.
+        """
+        if sensor not in self.channels:
+            have = ", ".join(self.channels) or "none"
+            raise WrongInput(f"robot {self.name!r} has no sensor {sensor!r} (it has {have})")
+        channel = self.channels[sensor]
+        if channel.sensor.sees_robots:
+            self.gather()
+        scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
+        return channel.look(self.rows if rows is None else rows, scene, self.time)
 
     def _post(
         self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
@@ -300,19 +317,22 @@ class Group:
             due = plugin.next_due(tick)
             if due < first:
                 first = min(first, pace.from_(due))
-        for pace in self._paces():
-            first = min(first, pace.from_(tick))
+        for pace in self._beats:
+            due = pace.from_(tick)
+            if due < first:
+                first = due
         return first
 
     @property
     def every_tick(self) -> bool:
         """Whether some part has to be called at every tick, so that there is nothing to skip."""
-        return any(pace.period == 1 for pace in self._paces())
+        return any(pace.period == 1 and pace.offset < NEVER for pace in self._beats)
 
-    def _paces(self) -> list[Beat]:
-        paces = [c.taking for c in self.channels.values()]
-        paces += [c.arriving for c in self.channels.values() if c.delay]
-        return paces + [j.beat for j in self.judges if j.beat is not None]
+    def _find_beats(self) -> None:
+        """Gather the beats of all that has a rate, since every tick asks for them."""
+        beats = [c.taking for c in self.channels.values()]
+        beats += [c.arriving for c in self.channels.values() if c.delay]
+        self._beats = {*beats, *(j.beat for j in self.judges if j.beat is not None)}
 
     def due_among(self, rows: Rows, pace: Beat) -> Rows | None:
         """Those of some rows that are due by their own clocks; None if no one is."""

@@ -20,6 +20,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from astray import noise
+from astray.clock import NEVER as NEVER
 from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, parameter_columns
@@ -33,7 +34,6 @@ from astray.world.shape import Footprint, Shapes, make_shapes
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]
 
-NEVER = 1 << 62  # a tick that does not come
 P = TypeVar("P", bound="Plugin")
 E = TypeVar("E", bound="Estimator")
 
@@ -271,16 +271,31 @@ class Motion(Plugin, family="motion"):
 
     wheels: ClassVar[int] = 0
 
+    def fastest(self) -> Array | float:
+        """The speed, m/s, that no row exceeds from now on, whatever it is told; one, or one each.
+
+        A row that is faster already only has to stay within its speed. Unless a motion knows it,
+        collisions are looked for at every tick.
+        """
+        return np.inf
+
     @abstractmethod
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks of dt seconds, the same bytes for any cut of them."""
+
+    def foresee(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
+        """Write ax, ay, alpha and steer_rate with which these rows are about to go on.
+
+        `move` leaves those with which the last tick ended; the two differ where a limit is reached.
+        Unless a motion knows better, they stay as they are.
+        """
 
 
 class Sensor(Plugin, family="sensor"):
     """Measures the truth, wrongly."""
 
     measures: ClassVar[Columns]
-    rate: Positive | None = None  # Hz; every tick unless given
+    rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
     offset: NonNegative = 0.0  # s after the start of the first reading
     latency: NonNegative = 0.0  # s from taking a reading to its arrival
 
@@ -307,6 +322,14 @@ class Interaction(Plugin, family="interaction"):
     It is handed the scene of everyone: `truth` and `everyone` are the same table.
     """
 
+    def spare(self, rows: Rows, scene: Scene, fastest: Array) -> int:
+        """Ticks for which nothing can happen if no row is faster than its `fastest`, m/s.
+
+        So many may be moved in one go without `prepare` and `interact`. Rows that are faster now
+        may keep their speed, and more of it to the side.
+        """
+        return 0
+
     def prepare(self, rows: Rows, scene: Scene) -> None:
         """Note what is needed of these rows before they move."""
 
@@ -316,6 +339,9 @@ class Interaction(Plugin, family="interaction"):
 
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Take note that these rows were started or moved by hand, or the map changed."""
+
+    def resumed(self) -> None:
+        """Take note that memory, truth and maps were replaced by those of a saved run."""
 
 
 class Estimator(Plugin, family="estimator"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from astray.interactions.collisions import HIT, Collisions
-from astray.plugin import Interaction, Scene
+from astray.plugin import Interaction, Motion, Scene
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
 from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, table
@@ -49,6 +49,8 @@ class Scenery:
         self.interactions: list[Interaction] = [
             found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
         ]
+        self._fastest = np.zeros(rows)
+        self._quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
         self.rows = np.arange(0)
         self._gathered = False
@@ -60,7 +62,8 @@ class Scenery:
         self._changed_worlds.append(worlds)
 
     def settle(self) -> None:
-        """Tell the interactions of the maps that were replaced: once, whatever their number."""
+        """Take note of events: of maps that were replaced, once, whatever their number."""
+        self._quiet_until = 0
         if self._changed_worlds:
             there = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
             self._changed_worlds.clear()
@@ -69,6 +72,7 @@ class Scenery:
     def restore_maps(self) -> None:
         """Bring back the maps of the scenario, as if nothing had happened in them."""
         self.scene.map.become(self._original)
+        self._quiet_until = 0
         self.restore_hits(table(HIT, 0))
 
     def _atlas(self, plan: MapPlan | None) -> Atlas:
@@ -108,6 +112,7 @@ class Scenery:
     def changed(self) -> None:
         """Take note that robots came or went."""
         self._gathered = False
+        self._quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"])
 
     def gather(self) -> None:
@@ -116,6 +121,15 @@ class Scenery:
             scene = self.scene
             gather_crowd(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
             self._gathered = True
+
+    def spare(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
+        """Ticks for which no interaction has anything to do; groups by their rows and motions."""
+        if step >= self._quiet_until:
+            for rows, motion in groups:
+                self._fastest[rows] = motion.fastest()
+            found = [i.spare(self.rows, self.scene, self._fastest) for i in self.interactions]
+            self._quiet_until = step + min(found)
+        return self._quiet_until - step
 
     def prepare(self) -> None:
         """Let the interactions note what they need before everyone moves."""
@@ -164,6 +178,8 @@ class Scenery:
         made = Atlas([Map(segments, solid) for segments, solid in parts], len(self.worlds))
         made.of_world[:] = saved["map/of_world"]
         self.scene.map.become(made)
+        for interaction in self.interactions:
+            interaction.resumed()
 
     def arrays(self) -> dict[str, Array]:
         """The state of the interactions as named arrays."""

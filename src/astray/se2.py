@@ -11,7 +11,7 @@ rule over the way then gives the position, with an error that falls with the fif
 
 from __future__ import annotations
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.maths import atan2, sincos, wrap
 
 SMALL = 0.25  # rad; below it seven terms of the series of sin(h)/h give every digit
@@ -60,15 +60,25 @@ def arc(a: Pose, u: float, v: float, w: float) -> Pose:
     return a[0] + k * (c * u - s * v), a[1] + k * (s * u + c * v), wrap(a[2] + w)
 
 
+@inlined_kernel
+def sincos_of_little(h: float) -> tuple[float, float]:
+    """Sine and cosine of an angle that is small as a rule."""
+    if abs(h) < SMALL:
+        z = h * h
+        p = 1.0 / 40320.0 - z * (1.0 / 3628800.0 - z / 479001600.0)
+        return h * sinc(h), 1.0 - z * (0.5 - z * (1.0 / 24.0 - z * (1.0 / 720.0 - z * p)))
+    return sincos(h)
+
+
 @kernel
 def bend(a: Pose, u: float, w: float, change: float) -> Pose:
     """The pose reached from a by way u and turn w, while the curvature grows by `change`, 1/m."""
-    s0, c0 = sincos(a[2])
-    s1, c1 = sincos(a[2] + 0.5 * w - 0.125 * change * u)
-    s2, c2 = sincos(a[2] + w)
+    s, c = sincos(a[2])
+    s1, c1 = sincos_of_little(0.5 * w - 0.125 * change * u)
+    s2, c2 = sincos_of_little(w)
     sixth = u / 6.0
-    x, y = sixth * (c0 + 4.0 * c1 + c2), sixth * (s0 + 4.0 * s1 + s2)
-    return a[0] + x, a[1] + y, wrap(a[2] + w)
+    along, across = sixth * (1.0 + 4.0 * c1 + c2), sixth * (4.0 * s1 + s2)
+    return a[0] + c * along - s * across, a[1] + s * along + c * across, wrap(a[2] + w)
 
 
 @kernel

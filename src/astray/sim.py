@@ -102,6 +102,9 @@ class Sim:
         self._in_lockstep = [group for group in self._groups if group.lockstep]
         self._every_tick = any(group.every_tick for group in self._groups)
         self._interacting = bool(self.scenery.interactions)
+        self._motions = [
+            (slice(g.scene.first, g.scene.first + len(g.truth)), g.motion) for g in self._groups
+        ]
         self._ticks, self._stamps = self.truth["tick"], self.truth["stamp"]  # views, looked up once
 
     # Time.
@@ -205,14 +208,15 @@ class Sim:
         for group in self._groups:
             group.decide()
         t2 = clock()
-        steps = self._until_due(most)
-        if self._interacting:
+        spare = self.scenery.spare(self.steps, self._motions) if self._interacting else LONGEST
+        steps = min(self._until_due(most), max(1, spare))
+        if not spare:
             self.scenery.prepare()
         for group in self._groups:
             group.move(steps)
         self._advance(steps)
         self.scenery.moved()
-        if self._interacting:
+        if not spare:
             self._interact()
         t3 = clock()
         for group in self._groups:
@@ -237,7 +241,7 @@ class Sim:
 
     def _until_due(self, most: int) -> int:
         """How many ticks can be moved in one go."""
-        if self.tick is None or most == 1 or self._every_tick or self._interacting:
+        if self.tick is None or most == 1 or self._every_tick:
             return 1
         steps = min(most, LONGEST)
         for group in self._groups:

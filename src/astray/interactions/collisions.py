@@ -12,13 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from astray.interactions.stage import ACTIVE, MEMORY, PAIRS, Stage, remember
+from astray.interactions.alone import spare_ticks
+from astray.interactions.stage import ACTIVE, LAST, MEMORY, PAIRS, Stage, remember
 from astray.interactions.tick import SLIDE, STOP, collide
 from astray.plugin import Interaction, Scene, Sheets
-from astray.table import CONTACT, Column, Rows, Table, columns, table
+from astray.table import CONTACT, Array, Column, Rows, Table, columns, table
 from astray.world.inside import inside_solid
 from astray.world.jostle import PAIR
 from astray.world.path import PATH
+
+FEW = 64  # robots that one can hope to find away from all walls at the same time
 
 HIT = columns(
     "stamp s",
@@ -41,6 +44,7 @@ class Collisions(Interaction, kind="collisions"):
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """Make room for n robots."""
+        self.last = table(LAST, n)
         self.paths = table(PATH, n + 1)
         self.busy, self.active = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
         self.pairs = table(PAIR, 4 * n)
@@ -52,7 +56,19 @@ class Collisions(Interaction, kind="collisions"):
 
     def prepare(self, rows: Rows, scene: Scene) -> None:
         """Note where these rows are."""
-        remember(self.memory, scene.truth, rows)
+        remember(self.last, scene.truth, rows)
+
+    def spare(self, rows: Rows, scene: Scene, fastest: Array) -> int:
+        """The ticks for which no row can meet a wall, where there are few and no others to meet."""
+        stage = self._stage(scene)
+        if self.crowded or len(rows) > FEW:
+            return 0
+        self.last["fastest"] = fastest
+        return spare_ticks(stage, rows, self.dt)
+
+    def resumed(self) -> None:
+        """Look for walls anew: those that were known are of another map, or place."""
+        self.last["free"] = 0.0
 
     def interact(self, rows: Rows, scene: Scene) -> Rows | None:
         """Stop these rows where they ran into something."""
@@ -71,8 +87,8 @@ class Collisions(Interaction, kind="collisions"):
             everyone = np.flatnonzero(scene.truth["alive"] & there)
         others = np.setdiff1d(everyone, rows)
         kept = scene.contacts[others].copy(), self.memory[others].copy()
-        remember(self.memory, scene.truth, everyone)
-        self.memory["free"][rows] = 0.0
+        remember(self.last, scene.truth, everyone)
+        self.last["free"][rows] = 0.0
         self.memory["deep"][rows] = True  # so that it is looked for what they cover
         self.memory["touched"][rows] = self.memory["touching"][rows] = False
         scene.contacts[rows] = table(CONTACT, 1)
@@ -107,6 +123,7 @@ class Collisions(Interaction, kind="collisions"):
         return Stage(
             scene.truth,
             self.memory,
+            self.last,
             self.paths,
             scene.worlds,
             scene.shapes.table,

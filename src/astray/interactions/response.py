@@ -55,9 +55,9 @@ def settle_pose(p: Row, s: Row) -> bool:
 @kernel
 def hold(stage: Stage, rows: Rows, dt: float) -> None:
     """Give stopped robots the state of one that stands and may turn."""
-    truth, memory, paths = stage.truth, stage.memory, stage.paths
+    truth, last, paths = stage.truth, stage.last, stage.paths
     for i in rows:
-        p, s, m = paths[i], truth[i], memory[i]
+        p, s, m = paths[i], truth[i], last[i]
         if not p.stopped:
             continue
         whole = settle_pose(p, s)
@@ -118,16 +118,16 @@ def slide_on(stage: Stage, rows: Rows) -> int:
 @kernel
 def glide(stage: Stage, rows: Rows, dt: float) -> None:
     """Give robots that slid the state they ended in."""
-    truth, memory, paths, contacts = stage.truth, stage.memory, stage.paths, stage.contacts
+    truth, last, paths, contacts = stage.truth, stage.last, stage.paths, stage.contacts
     for i in rows:
-        p, s, m = paths[i], truth[i], memory[i]
+        p, s = paths[i], truth[i]
         if not p.stopped:
             continue
         whole = settle_pose(p, s)
         if not whole:
             s.vx, s.vy = 0.0, 0.0
             s.wz = 0.0 if p.turn != 0.0 else s.wz
-        accelerate(s, m, dt)
+        accelerate(s, last[i], dt)
         left = math.sqrt(s.vx * s.vx + s.vy * s.vy)
         c = contacts[i]
-        c.stalled = m.deep or not whole or left <= LOST * c.speed
+        c.stalled = stage.memory[i].deep or not whole or left <= LOST * c.speed

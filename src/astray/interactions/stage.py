@@ -25,23 +25,29 @@ LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long
 AHEAD = 12.0  # motions as the present one for which a free disc is sought
 
 MEMORY = columns(
-    "x m",
-    "y m",
-    "yaw rad",
-    "free_x m",
-    "free_y m",
-    "free m",
     Column("touching", "", "?"),
     Column("touched", "", "?"),
     Column("deep", "", "?"),
     Column("inside", "", "?"),
+)
+"""Whether the robot touches something now, did in the tick before, overlaps something, is inside
+something solid."""
+
+LAST = columns(
+    "x m",
+    "y m",
+    "yaw rad",
     "vx m/s",
     "vy m/s",
     "wz rad/s",
     Column("wheel", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    "free_x m",
+    "free_y m",
+    "free m",
+    "fastest m/s",
 )
-"""The state before the motion; a disc without walls; whether the robot touches something now, did
-in the tick before, overlaps something, is inside something solid."""
+"""The state before the motion, a disc without walls, and how fast the robot can be: nothing that a
+run depends on, so it is not saved."""
 
 
 class Stage(NamedTuple):
@@ -49,6 +55,7 @@ class Stage(NamedTuple):
 
     truth: Table
     memory: Table
+    last: Table
     paths: Table
     """PATH of each row, and behind them that of what stands still."""
     worlds: Array
@@ -79,10 +86,10 @@ BUSY, ACTIVE, PAIRS, PHASE = range(4)
 
 
 @kernel
-def remember(memory: Table, truth: Table, rows: Rows) -> None:
+def remember(last: Table, truth: Table, rows: Rows) -> None:
     """Note where these rows are and how they move."""
     for i in rows:
-        m, s = memory[i], truth[i]
+        m, s = last[i], truth[i]
         m.x, m.y, m.yaw = s.x, s.y, s.yaw
         m.vx, m.vy, m.wz = s.vx, s.vy, s.wz
         for k in range(WHEELS_PER_ROBOT):
@@ -106,30 +113,30 @@ def forget(c: Row) -> None:
 @kernel
 def watch(stage: Stage, rows: Rows) -> int:
     """List the rows whose motion may meet a wall, and how many; clear the last tick's contacts."""
-    truth, memory, shapes = stage.truth, stage.memory, stage.shapes
+    truth, memory, last, shapes = stage.truth, stage.memory, stage.last, stage.shapes
     contacts, busy = stage.contacts, stage.busy
     count = 0
     for i in rows:
-        m, s = memory[i], truth[i]
-        dx, dy = m.x - m.free_x, m.y - m.free_y
-        far = shapes[s.footprint].reach + way(m, s) + MARGIN
+        m, b, s = memory[i], last[i], truth[i]
+        dx, dy = b.x - b.free_x, b.y - b.free_y
+        far = shapes[s.footprint].reach + way(b, s) + MARGIN
         if m.touching or m.touched:
             forget(contacts[i])
             m.touched, m.touching = m.touching, False
         busy[count] = i
-        count += 0 if math.sqrt(dx * dx + dy * dy) + far <= m.free else 1
+        count += 0 if math.sqrt(dx * dx + dy * dy) + far <= b.free else 1
     return count
 
 
 @kernel
 def measure(stage: Stage, rows: Rows, spread: float) -> None:
     """Note how far all that a robot may sweep lies from where it ends, and the most per world."""
-    truth, memory, shapes, paths = stage.truth, stage.memory, stage.shapes, stage.paths
+    truth, last, shapes, paths = stage.truth, stage.last, stage.shapes, stage.paths
     worlds, fronts = stage.worlds, stage.fronts
     for i in rows:
         fronts[worlds[i]] = 0.0
     for i in rows:
-        m, s = memory[i], truth[i]
+        m, s = last[i], truth[i]
         reach = shapes[s.footprint].reach
         turn = abs(wrap(s.yaw - m.yaw))
         far = reach + (1.0 + spread) * way(m, s) + 3.0 * spread * turn * reach + MARGIN
@@ -138,9 +145,9 @@ def measure(stage: Stage, rows: Rows, spread: float) -> None:
 
 
 @inlined_kernel
-def pair_up(pair: Row, i: int, j: int, memory: Table, world: int) -> None:
+def pair_up(pair: Row, i: int, j: int, last: Table, world: int) -> None:
     """Write down a pair, in an order that does not depend on the rows."""
-    if before(memory[j], memory[i]):
+    if before(last[j], last[i]):
         i, j = j, i
     pair.first, pair.second, pair.world = i, j, world
 
@@ -149,7 +156,7 @@ def pair_up(pair: Row, i: int, j: int, memory: Table, world: int) -> None:
 def find_pairs(stage: Stage) -> int:
     """List the pairs of robots that may meet, as many as there is room for; how many there are."""
     bodies, starts, grids = stage.crowd.bodies, stage.crowd.starts, stage.crowd.grids
-    pairs, paths, memory, fronts = stage.pairs, stage.paths, stage.memory, stage.fronts
+    pairs, paths, before_all, fronts = stage.pairs, stage.paths, stage.last, stage.fronts
     found = 0
     for w in range(len(grids)):
         g = grids[w]
@@ -172,7 +179,7 @@ def find_pairs(stage: Stage) -> int:
                     both = mine + paths[other.row].reach
                     if dx * dx + dy * dy <= both * both:
                         if found < len(pairs):
-                            pair_up(pairs[found], body.row, other.row, memory, w)
+                            pair_up(pairs[found], body.row, other.row, before_all, w)
                         found += 1
     return found
 
@@ -180,7 +187,8 @@ def find_pairs(stage: Stage) -> int:
 @kernel
 def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
     """Lay the paths of all who may meet something, and list each once; how many are listed."""
-    truth, memory, paths, active = stage.truth, stage.memory, stage.paths, stage.active
+    truth, memory, last = stage.truth, stage.memory, stage.last
+    paths, active = stage.paths, stage.active
     count = 0
     for k in range(len(busy) + 2 * len(pairs)):
         if k < len(busy):
@@ -190,7 +198,8 @@ def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
             i = pair.first if (k - len(busy)) % 2 == 0 else pair.second
         if not paths[i].made:
             paths[i].made = True
-            trace(paths[i], memory[i], truth[i])
+            trace(paths[i], last[i], truth[i])
+            paths[i].deep = memory[i].deep
             active[count] = i
             count += 1
     return count
@@ -222,13 +231,13 @@ def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
 @kernel
 def face_walls(stage: Stage, rows: Rows) -> None:
     """Let these rows move along their paths until they meet a wall."""
-    memory, paths, worlds, shapes = stage.memory, stage.paths, stage.worlds, stage.shapes
+    memory, last, paths, worlds = stage.memory, stage.last, stage.paths, stage.worlds
     corners, ends, near, of_world = stage.corners, stage.ends, stage.near, stage.of_world
-    cells, grids, plans = stage.cells, stage.grids, stage.plans
+    cells, grids, plans, shapes = stage.cells, stage.grids, stage.plans, stage.shapes
     still = paths[len(paths) - 1]
     first = stage.counts[PHASE] == 0
     for i in rows:
-        m, p = memory[i], paths[i]
+        b, p = last[i], paths[i]
         shape, plan = shapes[p.footprint], plans[of_world[worlds[i]]]
         step = math.sqrt(p.vx * p.vx + p.vy * p.vy)
         far = shape.reach + step + MARGIN
@@ -236,8 +245,8 @@ def face_walls(stage: Stage, rows: Rows) -> None:
         ahead = far + max(shape.reach, AHEAD * step)
         free = list_near(near, ends, cells, grids, plan, (p.x, p.y, far, ahead))
         if first:
-            m.free_x, m.free_y, m.free = p.x, p.y, free
-        if m.inside:
+            b.free_x, b.free_y, b.free = p.x, p.y, free
+        if memory[i].inside:
             escape(p, shape, ends, plan)
         elif near[0] > 0:
             run_walls(p, shape, corners, still, ends, near)

@@ -10,6 +10,10 @@ Simpson's rule over the tick, and the pose follows the bend of (ds, turn) from k
 That is of fourth order, as Runge-Kutta is, with a smaller error and one sine less; and whoever
 integrates exact wheel and steering angles tick by tick gets the true pose back.
 
+At the end of the tick the body turns ever faster by
+
+    alpha = wz' = (vx' tan(steer) + vx steer' / cos²(steer)) / wheelbase
+
 Each wheel turns by what it rolled, of which the speeds are
 
     rear   vx (1 ∓ k track / 2)                               so it rolls ds ∓ turn · track / 2
@@ -21,14 +25,17 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
+import numpy as np
 from annotated_types import Gt, Le, Lt
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.maths import atan2, tan
 from astray.motion.limits import allowed, reach, slew
 from astray.plugin import Motion, Positive
 from astray.se2 import bend
-from astray.table import Row, Rows, Table
+from astray.table import Array, Row, Rows, Table
+
+Aim = tuple[float, float, float, float]
 
 
 @kernel
@@ -46,46 +53,77 @@ def steering(s: Row, u: Row, p: Row) -> float:
 
 
 @kernel
-def front(v: float, k: float, half: float, p: Row) -> float:
+def aim(s: Row, u: Row, p: Row) -> Aim:
+    """Speed and steering angle that are asked for, and how fast they may be reached."""
+    goal = min(max(u.vx, p.min_speed), p.max_speed)
+    return goal, steering(s, u, p), allowed(u.accel, p.accel), allowed(u.decel, p.decel)
+
+
+@inlined_kernel
+def front(v: float, k: float, half: float, wheelbase: float) -> float:
     """The speed of the front wheel that is `half` metres to the left of the middle."""
-    along, across = 1.0 - k * half, k * p.wheelbase
+    along, across = 1.0 - k * half, k * wheelbase
     return v * math.sqrt(along * along + across * across)
 
 
-@kernel
-def move(s: Row, u: Row, p: Row, dt: float) -> None:
-    """Advance one robot by one tick."""
-    goal = min(max(u.vx, p.min_speed), p.max_speed)
-    v0, k0 = s.vx, tan(s.steer) / p.wheelbase
-    v1, s.ax = reach(v0, goal, allowed(u.accel, p.accel), allowed(u.decel, p.decel), dt)
-    before = s.steer
-    s.steer, s.steer_rate = slew(before, steering(s, u, p), p.steer_speed, dt)
+@inlined_kernel
+def feel(s: Row, k: float, per_angle: float) -> None:
+    """The accelerations of a car whose speed and steering change at the rates it has."""
+    s.ay = s.vx * s.wz
+    s.alpha = s.ax * k + s.vx * s.steer_rate * per_angle
+
+
+@inlined_kernel
+def move(s: Row, p: Row, aim: Aim, k0: float, dt: float) -> float:
+    """Advance one robot by one tick; its curvature from k0 to the one that is given back."""
+    v0, before, base = s.vx, s.steer, p.wheelbase
+    v1, s.ax = reach(v0, aim[0], aim[2], aim[3], dt)
+    s.steer, s.steer_rate = slew(before, aim[1], p.steer_speed, dt)
     vm, km, k1 = 0.5 * (v0 + v1), k0, k0
     if s.steer != before:
-        km, k1 = tan(0.5 * (before + s.steer)) / p.wheelbase, tan(s.steer) / p.wheelbase
+        km, k1 = tan(0.5 * (before + s.steer)) / base, tan(s.steer) / base
     ds, turn = vm * dt, dt / 6.0 * (v0 * k0 + 4.0 * vm * km + v1 * k1)
     s.x, s.y, s.yaw = bend((s.x, s.y, s.yaw), ds, turn, k1 - k0)
     s.vx, s.vy, s.wz = v1, 0.0, v1 * k1
-    s.ay = v1 * s.wz
-    s.alpha = (s.wz - v0 * k0) / dt
-    for k in range(4):
-        half = 0.5 * p.track if k % 2 == 0 else -0.5 * p.track
-        if k < 2:
-            rate = front(v1, k1, half, p)
-            way = dt / 6.0 * (front(v0, k0, half, p) + 4.0 * front(vm, km, half, p) + rate)
-        else:
-            rate = v1 - s.wz * half
-            way = ds - turn * half
-        s.wheel[k] += way / p.radius
-        s.wheel_rate[k] = rate / p.radius
+    feel(s, k1, (1.0 + k1 * k1 * base * base) / base)
+    half, per = 0.5 * p.track, 1.0 / p.radius
+    left, right = front(v1, k1, half, base), front(v1, k1, -half, base)
+    if k1 == k0 and v1 == v0:
+        s.wheel[0] += dt * left * per
+        s.wheel[1] += dt * right * per
+    else:
+        sixth = dt / 6.0 * per
+        middle = 4.0 * front(vm, km, half, base)
+        s.wheel[0] += sixth * (front(v0, k0, half, base) + middle + left)
+        middle = 4.0 * front(vm, km, -half, base)
+        s.wheel[1] += sixth * (front(v0, k0, -half, base) + middle + right)
+    s.wheel[2] += (ds - turn * half) * per
+    s.wheel[3] += (ds + turn * half) * per
+    s.wheel_rate[0], s.wheel_rate[1] = left * per, right * per
+    s.wheel_rate[2], s.wheel_rate[3] = (v1 - s.wz * half) * per, (v1 + s.wz * half) * per
+    return k1
 
 
 @kernel
 def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, steps: int) -> None:
     """Advance these rows by some ticks."""
     for i in rows:
+        s, p = truth[i], params[i]
+        goal, k = aim(s, drive[i], p), tan(s.steer) / p.wheelbase
         for _ in range(steps):
-            move(truth[i], drive[i], params[i], dt)
+            k = move(s, p, goal, k, dt)
+
+
+@kernel
+def foresee_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float) -> None:
+    """Give these rows the accelerations with which they are about to go on."""
+    for i in rows:
+        s, p = truth[i], params[i]
+        goal = aim(s, drive[i], p)
+        s.ax = reach(s.vx, goal[0], goal[2], goal[3], dt)[1]
+        s.steer_rate = slew(s.steer, goal[1], p.steer_speed, dt)[1]
+        k = tan(s.steer) / p.wheelbase
+        feel(s, k, (1.0 + k * k * p.wheelbase * p.wheelbase) / p.wheelbase)
 
 
 class Ackermann(Motion, kind="ackermann"):
@@ -102,6 +140,15 @@ class Ackermann(Motion, kind="ackermann"):
     max_steer: Annotated[float, Gt(0), Lt(1.57)] = 0.6  # rad, of the middle steering angle
     steer_speed: Positive = 2.0  # rad/s
 
+    def fastest(self) -> Array:
+        """The limit of its speed."""
+        limit: Array = np.maximum(self.params["max_speed"], -self.params["min_speed"])
+        return limit
+
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""
         move_all(truth, drive, self.params, rows, dt, steps)
+
+    def foresee(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
+        """Write the accelerations with which these rows are about to go on."""
+        foresee_all(truth, drive, self.params, rows, dt)

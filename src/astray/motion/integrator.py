@@ -15,7 +15,7 @@ from astray.kernel import kernel
 from astray.motion.limits import allowed, reach, turning
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
-from astray.table import Row, Rows, Table
+from astray.table import Array, Row, Rows, Table
 
 
 @kernel
@@ -53,6 +53,10 @@ class Integrator(Motion, kind="integrator"):
 
     max_speed: Positive = 1.0  # m/s, in any direction
     max_turn: Positive = 1.0  # rad/s
+
+    def fastest(self) -> Array:
+        """The limit of its speed, along and across at once while it changes direction."""
+        return 1.42 * self.params["max_speed"]
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""

@@ -21,7 +21,7 @@ from astray.kernel import kernel
 from astray.motion.limits import allowed, reach
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
-from astray.table import Row, Rows, Table
+from astray.table import Array, Row, Rows, Table
 
 
 @kernel
@@ -84,6 +84,10 @@ class Omni(Motion, kind="omni"):
     accel: Positive = 1.0  # m/s², along and across each
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 2.0  # rad/s²
+
+    def fastest(self) -> Array:
+        """The limit of its speed, along and across at once while it changes direction."""
+        return 1.42 * self.params["max_speed"]
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""

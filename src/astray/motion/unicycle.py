@@ -12,7 +12,7 @@ from astray.kernel import kernel
 from astray.motion.limits import allowed, reach, turning
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
-from astray.table import Row, Rows, Table
+from astray.table import Array, Row, Rows, Table
 
 
 @kernel
@@ -45,6 +45,10 @@ class Unicycle(Motion, kind="unicycle"):
     accel: Positive = 1.0  # m/s²
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 4.0  # rad/s²
+
+    def fastest(self) -> Array:
+        """The limit of its speed."""
+        return self.params["max_speed"]
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""

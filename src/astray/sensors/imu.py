@@ -160,7 +160,7 @@ class Imu(Sensor, kind="imu"):
         """Turn the axes and draw the turn-on biases of these rows."""
         p = self.params
         self.memory["instant"][rows] = self.sampling == "instant"
-        self.memory["period"][rows] = self.dt if self.rate is None else 1.0 / self.rate
+        self.memory["period"][rows] = 1.0 / self.rate if self.rate else self.dt
         axes: Array = rotation(p["roll"][rows], p["pitch"][rows], p["yaw"][rows])
         self.memory["axes"][rows] = axes.transpose(0, 2, 1)  # from the body's axes to the sensor's
         sd = np.repeat([p["gyro_bias_sd"][rows], p["accel_bias_sd"][rows]], 3, axis=0).T

@@ -83,7 +83,7 @@ class Ins(Sensor, kind="ins"):
 
     def reset(self, rows: Rows) -> None:
         """Nothing has drifted yet."""
-        self.memory["period"][rows] = self.dt if self.rate is None else 1.0 / self.rate
+        self.memory["period"][rows] = 1.0 / self.rate if self.rate else self.dt
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Ask the boxes of these rows."""

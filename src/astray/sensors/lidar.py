@@ -34,11 +34,15 @@ WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
 MOST_RAYS = 1 << 16
 Share = Annotated[float, Ge(0), Le(1)]
+Layout = tuple[np.uint64, float, float, float]
+"""The noise's key, the angles of the first ray and from ray to ray, and the sweep."""
 
 
 @kernel
-def mount_all(poses: Array, truth: Table, params: Table, worlds: Array, rows: Rows) -> None:
-    """Where the mounts of these rows are, and in which world."""
+def mount_all(
+    poses: Array, truth: Table, params: Table, worlds: Array, rows: Rows, first: int
+) -> None:
+    """Where the mounts of these rows are, in which world, and on which row of everyone, or −1."""
     for i in rows:
         s, p = truth[i], params[i]
         sine, cosine = sincos(s.yaw)
@@ -46,6 +50,7 @@ def mount_all(poses: Array, truth: Table, params: Table, worlds: Array, rows: Ro
         poses[i, 1] = s.y + sine * p.x + cosine * p.y
         poses[i, 2] = s.yaw + p.yaw
         poses[i, 3] = worlds[i]
+        poses[i, 4] = first + i if first >= 0 else -1
 
 
 @kernel
@@ -99,21 +104,17 @@ def worsen(ranges: Array, p: Row, s: Row, key: np.uint64) -> None:
 
 
 @kernel
-def worsen_all(ranges: Array, params: Table, truth: Table, rows: Rows, key: np.uint64) -> None:
-    """Turn the true ranges of these rows into measured ones."""
+def measure_all(
+    out: Table, ranges: Array, params: Table, truth: Table, rows: Rows, how: Layout
+) -> None:
+    """Turn the true ranges of these rows into measured ones, and write down what a scan is."""
+    key, start, step, duration = how
     for i in rows:
-        p = params[i]
+        o, p = out[i], params[i]
         # Perfect ranges are left as they are: nothing that this adds up is negative.
         if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
             worsen(ranges[i], p, truth[i], key)
-
-
-@kernel
-def label_all(out: Table, params: Table, rows: Rows, layout: tuple[float, float, float]) -> None:
-    """Write down what a scan consists of: angle of the first ray, from ray to ray, and sweep."""
-    for i in rows:
-        o, p = out[i], params[i]
-        o.start, o.step, o.duration = layout
+        o.start, o.step, o.duration = start, step, duration
         o.min_range, o.max_range = p.min_range, p.max_range
 
 
@@ -161,14 +162,14 @@ class Lidar(Sensor, kind="lidar"):
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
         else:
-            mount_all(self._poses, scene.truth, self.params, scene.worlds, rows)
-            self._poses[rows, 4] = scene.first + rows if self.robots else -1.0
+            first = scene.first if self.robots else -1
+            mount_all(self._poses, scene.truth, self.params, scene.worlds, rows, first)
             w, fan = self._fan
             if not hasattr(self._room, "w"):
                 self._room.w = w.copy()
             scan_fans(self._room.w, fan, scene.view, self._poses, rows, ranges)
-        worsen_all(ranges, self.params, scene.truth, rows, self.key)
-        label_all(out.table, self.params, rows, (self.start, self.step, self.sweep))
+        how = (self.key, self.start, self.step, self.sweep)
+        measure_all(out.table, ranges, self.params, scene.truth, rows, how)
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
         rays = np.empty((len(rows) * self.rays, 4))

@@ -79,7 +79,6 @@ def trace(p: Row, before: Row, after: Row) -> None:
         per = 1.0 / sinc(0.5 * turn)
         p.vx, p.vy = per * (c * dx + s * dy), per * (c * dy - s * dx)
     p.footprint = after.footprint
-    p.deep = before.deep
     p.gone = 1.0
     p.stopped = False
     clear(p)
