@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -126,6 +126,10 @@ class Group:
     def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
         """Command a speed, m/s, and a curvature, 1/m."""
         self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **whom)
+
+    def command(self, values: Mapping[str, Any], **whom: Any) -> None:
+        """Command whatever COMMAND has columns for, with limits: one for all, or one per row."""
+        self._post("command", dict(values), **whom)
 
     def go(self, distance: Any, **whom: Any) -> None:
         """Command a straight move by some metres, backwards if negative."""

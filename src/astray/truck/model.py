@@ -1,0 +1,274 @@
+"""What a truck is: the model file of simulator-2d, with its keys and its defaults.
+
+Two points matter. The rear axle is where the equations hold; the base, in the middle between the
+axles and b ahead of the rear axle, is where the truck is told to go. With the curvature k at the
+rear axle the base moves on the curvature k / ρ and ρ times as fast, ρ = √(1 + (k b)²).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
+from astray.scenario.marks import read_yaml
+from astray.truck.frames import Frame, Mount, find_mount
+
+Size = Annotated[float, Gt(0)]
+Angle = Annotated[float, Ge(0), Lt(90)]
+LIDAR_FRAME = "lidar_link"
+IMU_FRAME = "camera_imu_optical_frame"
+
+
+class Section(BaseModel):
+    """A part of a model: its keys are checked, and it does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Shape(Section):
+    """The body, a rectangle, m; `base_to_rear` is from the base to the rear bumper."""
+
+    length: Size = 0.505
+    width: Size = 0.313
+    base_to_rear: Size = 0.2525
+    circles_count: Annotated[int, Gt(0)] = 5
+
+    @model_validator(mode="after")
+    def _check(self) -> Shape:
+        if self.length <= self.base_to_rear:
+            raise ValueError("length must be greater than base_to_rear")
+        if self.circles_count * self.width <= self.length:
+            raise ValueError("circles_count circles as wide as the body must cover its length")
+        return self
+
+
+class WheelBase(Section):
+    """The wheels, m: between the axles, between the wheels of an axle, from base to rear axle."""
+
+    length: Size = 0.405
+    width: Size = 0.213
+    base_to_rear: Size = 0.2025
+
+    @model_validator(mode="after")
+    def _check(self) -> WheelBase:
+        if self.length <= self.base_to_rear:
+            raise ValueError("length must be greater than base_to_rear")
+        return self
+
+
+class Wheel(Section):
+    """One wheel, m."""
+
+    radius: Size = 0.0525
+    width: Size = 0.058
+
+
+class Lidar(Section):
+    """The rays of a scan, from `angle_min` on, in degrees; ranges in m."""
+
+    angle_min: Annotated[float, Ge(0)] = 0.0
+    angle_max: float = 360.0
+    angle_increment: Size = 0.1125
+    range_min: Annotated[float, Ge(0)] = 0.0
+    range_max: float = 25.0
+
+    @model_validator(mode="after")
+    def _check(self) -> Lidar:
+        if self.angle_max <= self.angle_min:
+            raise ValueError("angle_max must be greater than angle_min")
+        if self.angle_max - self.angle_min > 360.0:
+            raise ValueError("the angles go round more than once")
+        if self.range_max <= self.range_min:
+            raise ValueError("range_max must be greater than range_min")
+        return self
+
+    @property
+    def all_round(self) -> bool:
+        """Whether the last ray is followed by the first."""
+        return self.angle_max - self.angle_min >= 360.0 - 1e-9
+
+    @property
+    def rays(self) -> int:
+        """How many rays there are; all round, the first is not repeated."""
+        steps = (self.angle_max - self.angle_min) / self.angle_increment
+        return round(steps) if self.all_round else math.floor(steps + 1e-9) + 1
+
+
+class SteeringLimits(Section):
+    """How far a wheel turns towards the middle of the car and away from it, degrees."""
+
+    inner: Angle = 40.0
+    outer: Angle = 40.0
+
+
+class Velocity(Section):
+    """Limits of the base's speed, m/s."""
+
+    min: Annotated[float, Le(0)] = -0.5
+    max: Size = 0.8
+
+
+class Limits(Section):
+    """What the truck can do."""
+
+    steering: SteeringLimits = SteeringLimits()
+    max_abs_curvature: Size = 2.0  # 1/m, of the base
+    steering_velocity: Size = 2.0  # rad/s
+    velocity: Velocity = Velocity()
+    max_acceleration: Size = 1.0  # m/s²
+    max_deceleration: Size = 2.0  # m/s²
+
+
+class ServoHome(Section):
+    """Where the servos rest, degrees; kept, and of no use to a simulator."""
+
+    left: float = 89.0
+    right: float = 96.0
+
+
+OPTICAL = {"x": -0.5, "y": 0.5, "z": -0.5, "w": 0.5}  # x to the right, y down, z ahead
+
+
+class Model(Section):
+    """A truck."""
+
+    shape: Shape = Shape()
+    wheel_base: WheelBase = WheelBase()
+    wheel: Wheel = Wheel()
+    lidar: Lidar = Lidar()
+    limits: Limits = Limits()
+    gear_ratio: Size = 0.08421
+    servo_home_angles: ServoHome = ServoHome()
+    tf_static: tuple[Frame, ...] = (
+        Frame(frame_id="base", child_frame_id=LIDAR_FRAME),
+        Frame.model_validate(
+            {
+                "frame_id": "base",
+                "child_frame_id": IMU_FRAME,
+                "translation": {"x": 0.23398, "y": 0.01978, "z": -0.0326},
+                "rotation": OPTICAL,
+            }
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Model:
+        for name in (LIDAR_FRAME, IMU_FRAME):
+            find_mount(self.tf_static, name)
+        if self.lidar.rays > 1 << 16:
+            raise ValueError(f"a scan of {self.lidar.rays} rays is too much (65536)")
+        return self
+
+    @property
+    def max_curvature(self) -> float:
+        """The most that the steering allows at the rear axle, 1/m."""
+        half, length = 0.5 * self.wheel_base.width, self.wheel_base.length
+        inner = math.tan(math.radians(self.limits.steering.inner))
+        outer = math.tan(math.radians(self.limits.steering.outer))
+        # The wheel on the inside of a turn is turned outwards, and more than the other.
+        free = max(length - half * inner, 1e-12)
+        return min(inner / free, outer / (length + half * outer), self._rear_limit())
+
+    def _rear_limit(self) -> float:
+        """The rear axle's curvature where the base has its largest one."""
+        across = self.limits.max_abs_curvature * self.wheel_base.base_to_rear
+        if across >= 1.0:
+            return math.inf  # the base cannot be bent as much
+        return self.limits.max_abs_curvature / math.sqrt(1.0 - across * across)
+
+    @property
+    def max_base_curvature(self) -> float:
+        """The most that the steering allows at the base, 1/m."""
+        k = self.max_curvature
+        return k / math.hypot(1.0, k * self.wheel_base.base_to_rear)
+
+    def mount(self, frame: str) -> Mount:
+        """Where a frame is, seen from the rear axle."""
+        found = find_mount(self.tf_static, frame)
+        return found._replace(x=found.x + self.wheel_base.base_to_rear)
+
+    def robot(self) -> dict[str, Any]:
+        """This truck as scenarios take robots: motion, footprint and two sensors."""
+        base, limits, lidar = self.wheel_base, self.limits, self.lidar
+        eye, imu = self.mount(LIDAR_FRAME), self.mount(IMU_FRAME)
+        step = math.radians(lidar.angle_increment)
+        view = math.tau if lidar.all_round else (lidar.rays - 1) * step
+        motion = {
+            "kind": "ackermann",
+            "wheelbase": base.length,
+            "track": base.width,
+            "radius": self.wheel.radius,
+            "max_speed": limits.velocity.max,
+            "min_speed": limits.velocity.min,
+            "accel": limits.max_acceleration,
+            "decel": limits.max_deceleration,
+            "max_steer": math.atan(self.max_curvature * base.length),
+            "steer_speed": limits.steering_velocity,
+        }
+        scan = {
+            "kind": "lidar",
+            "rays": lidar.rays,
+            "field_of_view": view,
+            "x": eye.x,
+            "y": eye.y,
+            "yaw": eye.yaw + math.radians(lidar.angle_min) + 0.5 * view,
+            "min_range": lidar.range_min,
+            "max_range": lidar.range_max,
+        }
+        middle = base.base_to_rear - self.shape.base_to_rear + 0.5 * self.shape.length
+        return {
+            "motion": motion,
+            "footprint": {"length": self.shape.length, "width": self.shape.width, "x": middle},
+            "sensors": [scan, {"kind": "imu", **imu.as_sensor()}],
+        }
+
+
+def read_model(file: str | Path) -> Model:
+    """Read a model file; ScenarioError has every fault of it, with line and column."""
+    faults: list[Fault] = []
+    path = Path(file)
+    try:
+        tree = read_yaml(path.read_text(encoding="utf-8"), str(file), faults)
+    except UnicodeDecodeError:
+        raise ScenarioError([Fault(Origin(str(file)), "", "not a text file in UTF-8")]) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ScenarioError([Fault(Origin(str(file)), "", reason)]) from None
+    if tree is None or faults:
+        raise ScenarioError(faults)
+    if not isinstance(tree.value, dict):
+        raise ScenarioError([Fault(tree.origin, "", "a model is a mapping of keys to values")])
+    try:
+        return Model.model_validate(tree.plain())
+    except ValidationError as problem:
+        for error in problem.errors():
+            where, unknown = error["loc"], error["type"] == "extra_forbidden"
+            faults.append(Fault(tree.nearest(where, unknown), in_words(where), _reason(error)))
+        raise ScenarioError(faults) from None
+
+
+def _reason(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        name = str(error["loc"][-1])
+        return f"no key {name!r} here{suggest(name, _keys(error['loc'][:-1]))}"
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    message = error["msg"][0].lower() + error["msg"][1:]
+    return f"{message}, not {error['input']!r}"
+
+
+def _keys(where: tuple[int | str, ...]) -> list[str]:
+    """The keys of a section."""
+    here: Any = Model
+    for part in where:
+        if isinstance(part, int):
+            here = Frame
+        elif here is not None and part in here.model_fields:
+            kind = here.model_fields[part].annotation
+            here = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return list(here.model_fields) if here is not None else []
