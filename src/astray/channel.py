@@ -72,22 +72,36 @@ class Channel:
         self.sensor.sense(rows, scene, self.taken)
 
     def look(self, rows: Rows, scene: Scene, time: Array) -> Reading:
-        """What these rows would read now: nothing is sent, and the sensor remembers nothing."""
+        """What these rows would read now: nothing is sent, and the sensor remembers nothing.
+
+        The reading is good until the next look.
+        """
         if self._looked is None:
             self._looked = Reading(self.sensor.measures, len(time), self.sensor.bulk())
         sensor, out = self.sensor, self._looked
-        out.table[:] = self.taken.table  # some sensors go on from what they read last
+        if sensor.stateless:
+            sensor.sense(rows, scene, out)
+        else:
+            self._look_back(rows, scene, out)
+        if len(rows) == len(time):
+            out.stamp[:] = time
+        else:
+            out.stamp[rows] = time[rows]
+        return out
+
+    def _look_back(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Sense with what was read and remembered so far, and leave that as it is."""
+        sensor = self.sensor
+        out.table[:] = self.taken.table
         for name, array in self.taken.arrays.items():
             out.arrays[name][:] = array
-        kept = [sensor.memory.copy()] if sensor.remembers is not None else []
+        memory = sensor.memory.copy() if sensor.remembers is not None else None
         arrays = {name: array.copy() for name, array in sensor.arrays.items()}
         sensor.sense(rows, scene, out)
-        for memory in kept:
+        if memory is not None:
             sensor.memory[:] = memory
         for name, array in arrays.items():
             sensor.arrays[name][:] = array
-        out.stamp[rows] = time[rows]
-        return out
 
     def _deliver(self, rows: Rows) -> None:
         if len(rows) < len(self.arrived.fresh):

@@ -117,6 +117,11 @@ class Agenda:
         """Whether some event takes effect now; cheap, since every tick asks."""
         return bool(self._next) or (bool(self._later) and self._later[0][0] <= step)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some event is known to come; cheap, since every stretch asks."""
+        return bool(self._next) or bool(self._later)
+
     def next_step(self) -> int | None:
         """The step of the next event that is known to come."""
         with self.arrived:

@@ -172,7 +172,7 @@ class Group:
         if channel.sensor.sees_robots:
             self.gather()
         scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
-        return channel.look(self.rows if rows is None else rows, scene, self.time)
+        return channel.look(self.rows if rows is None else rows, scene, self.time).copy()
 
     def _post(
         self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
@@ -265,7 +265,7 @@ class Group:
         """Take the readings that are due, and let those arrive that are."""
         self.arrivals: list[Rows] = []
         taken: list[Rows] = []
-        for channel in self.channels.values():
+        for channel in self._taking:
             rows = due(channel.taking)
             if rows is None or channel.delay or len(rows) < len(self.truth):
                 channel.stale()  # else all that was fresh is fresh again
@@ -332,10 +332,16 @@ class Group:
         """Whether some part has to be called at every tick, so that there is nothing to skip."""
         return any(pace.period == 1 and pace.offset < NEVER for pace in self._beats)
 
+    @property
+    def senses(self) -> bool:
+        """Whether it has sensors that are ever due."""
+        return bool(self._taking)
+
     def _find_beats(self) -> None:
         """Gather the beats of all that has a rate, since every tick asks for them."""
         beats = [c.taking for c in self.channels.values()]
         beats += [c.arriving for c in self.channels.values() if c.delay]
+        self._taking = [c for c in self.channels.values() if c.taking.offset < NEVER]
         self._beats = {*beats, *(j.beat for j in self.judges if j.beat is not None)}
 
     def due_among(self, rows: Rows, pace: Beat) -> Rows | None:

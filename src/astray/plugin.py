@@ -295,6 +295,8 @@ class Sensor(Plugin, family="sensor"):
     """Measures the truth, wrongly."""
 
     measures: ClassVar[Columns]
+    stateless: ClassVar[bool] = False
+    """Whether a reading is made of the moment alone, and not of what was read before."""
     rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
     offset: NonNegative = 0.0  # s after the start of the first reading
     latency: NonNegative = 0.0  # s from taking a reading to its arrival

@@ -24,6 +24,13 @@ class Reading:
     def __getitem__(self, column: str) -> Array:
         return self.arrays[column] if column in self.arrays else self.table[column]
 
+    def copy(self) -> Reading:
+        """The same readings in tables of their own."""
+        made = Reading(self.table.dtype, 0)
+        made.table, made.arrays = self.table.copy(), {k: a.copy() for k, a in self.arrays.items()}
+        made.stamp, made.fresh = made.table["stamp"], made.table["fresh"]
+        return made
+
     def forget(self, rows: Rows) -> None:
         """Nothing has arrived yet for these rows."""
         self.table[rows] = np.zeros((), self.table.dtype)

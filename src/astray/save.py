@@ -107,8 +107,7 @@ def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: 
         raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
     for name, array in arrays.items():
         array[...] = np.frombuffer(raw[name].tobytes(), array.dtype).reshape(array.shape)
-    sim.steps = about["steps"]
-    sim.tick = int(sim.clock[0]) if (sim.clock == sim.clock[0]).all() else None
+    sim.go_on_at(about["steps"])
     for group in sim.robots.values():
         group.tick = sim.tick
         group.count_alive()

@@ -70,15 +70,27 @@ def sincos_of_little(h: float) -> tuple[float, float]:
     return sincos(h)
 
 
-@kernel
-def bend(a: Pose, u: float, w: float, change: float) -> Pose:
-    """The pose reached from a by way u and turn w, while the curvature grows by `change`, 1/m."""
-    s, c = sincos(a[2])
+@inlined_kernel
+def bow(u: float, w: float, change: float) -> tuple[float, float]:
+    """Where a way u with turn w leads, along and across, while the curvature grows by `change`."""
     s1, c1 = sincos_of_little(0.5 * w - 0.125 * change * u)
     s2, c2 = sincos_of_little(w)
     sixth = u / 6.0
-    along, across = sixth * (1.0 + 4.0 * c1 + c2), sixth * (4.0 * s1 + s2)
+    return sixth * (1.0 + 4.0 * c1 + c2), sixth * (4.0 * s1 + s2)
+
+
+@inlined_kernel
+def shift(a: Pose, along: float, across: float, w: float) -> Pose:
+    """The pose reached from a by a displacement in its own axes and a turn w."""
+    s, c = sincos(a[2])
     return a[0] + c * along - s * across, a[1] + s * along + c * across, wrap(a[2] + w)
+
+
+@kernel
+def bend(a: Pose, u: float, w: float, change: float) -> Pose:
+    """The pose reached from a by way u and turn w, while the curvature grows by `change`, 1/m."""
+    along, across = bow(u, w, change)
+    return shift(a, along, across, w)
 
 
 @kernel

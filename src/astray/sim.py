@@ -69,6 +69,7 @@ class Sim:
         self.pace = Pace()
         self.observers: list[Observer] = []
         self.spent = [0] * len(PHASES)  # ns
+        self._due = self._watched = 0  # the step at which something is due, and for how many eyes
         self._build(max(1, threads))
         self.trail = Trail(self)
         self.observers.append(self.trail)
@@ -99,6 +100,8 @@ class Sim:
         said = {name: group.belief for name, group in self.robots.items()}
         for group in self._groups:
             group.known.others = said
+        self._sensing = [group for group in self._groups if group.senses]
+        self._judging = [group for group in self._groups if group.judges]
         self._in_lockstep = [group for group in self._groups if group.lockstep]
         self._every_tick = any(group.every_tick for group in self._groups)
         self._interacting = bool(self.scenery.interactions)
@@ -169,7 +172,7 @@ class Sim:
         end = self.steps + self._ticks_in(self.scenario.duration if seconds is None else seconds)
         logger = Logger(self, log) if log is not None else None
         watching = [*self.observers, logger] if logger else self.observers
-        before, self.observers = self.observers, watching
+        before, self.observers, self._due = self.observers, watching, 0
         self.pace.set_speed(speed)
         self.pace.begin(self.steps * self.dt)
         try:
@@ -186,7 +189,7 @@ class Sim:
         except Exception as problem:
             raise blame(problem, self.time) from problem
         finally:
-            self.observers = before
+            self.observers, self._due = before, 0
         return logger.log() if logger else None
 
     def _ticks_in(self, seconds: float) -> int:
@@ -219,13 +222,13 @@ class Sim:
         if not spare:
             self._interact()
         t3 = clock()
-        for group in self._groups:
+        for group in self._sensing:
             group.sense(group.due)
         t4 = clock()
-        for group in self._groups:
+        for group in self._sensing:
             group.estimate()
         t5 = clock()
-        for group in self._groups:
+        for group in self._judging:
             group.judge(group.due)
         t6 = clock()
         for observer in self.observers:
@@ -243,21 +246,29 @@ class Sim:
         """How many ticks can be moved in one go."""
         if self.tick is None or most == 1 or self._every_tick:
             return 1
-        steps = min(most, LONGEST)
-        for group in self._groups:
-            steps = min(steps, group.next_due(self.tick + 1) - self.tick)
-            if steps == 1:
-                return 1
-        for observer in self.observers:
-            steps = min(steps, observer.next_due(self.steps + 1) - self.steps)
-        event = self.agenda.next_step()
-        if event is not None:
-            steps = min(steps, event - self.steps)
+        if self.steps >= self._due or self._watched != len(self.observers):
+            self._due, self._watched = self._next_due(self.tick), len(self.observers)
+        steps = min(most, self._due - self.steps)
+        if self.agenda.is_waiting:
+            event = self.agenda.next_step()
+            if event is not None:
+                steps = min(steps, event - self.steps)
         for group in self._in_lockstep:
             heard = group.newest_command()
             if heard is not None:
                 steps = min(steps, heard + group.lockstep - self.tick)
         return max(1, steps)
+
+    def _next_due(self, tick: int) -> int:
+        """The next step at which a part of a group or an observer has to be called."""
+        steps = LONGEST
+        for group in self._groups:
+            steps = min(steps, group.next_due(tick + 1) - tick)
+            if steps == 1:
+                return self.steps + 1
+        for observer in self.observers:
+            steps = min(steps, observer.next_due(self.steps + 1) - self.steps)
+        return self.steps + steps
 
     def _interact(self) -> None:
         """Let robots run into things, and remove those that are lost by it."""
@@ -325,6 +336,7 @@ class Sim:
     def admit(self) -> None:
         """Let the events of this step take effect."""
         if self.agenda.is_due(self.steps):
+            self._due = 0
             for event in self.agenda.due(self.steps):
                 effects.apply(self, event)
             self.scenery.settle()
@@ -353,8 +365,14 @@ class Sim:
         self.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
         self.admit()
 
+    def go_on_at(self, steps: int) -> None:
+        """Take over the clocks of a saved run, after so many steps."""
+        self.steps, self._due = steps, 0
+        self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
+
     def restart(self, worlds: Array, life: int | None) -> None:
         """Begin a life of the worlds at these indices: the next one, or the one that is named."""
+        self._due = 0
         self.lives[worlds] = self.lives[worlds] + 1 if life is None else life
         self.clock[worlds] = 0
         self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None

@@ -32,10 +32,12 @@ from astray.kernel import inlined_kernel, kernel
 from astray.maths import atan2, tan
 from astray.motion.limits import allowed, reach, slew
 from astray.plugin import Motion, Positive
-from astray.se2 import bend
+from astray.se2 import bow, shift
 from astray.table import Array, Row, Rows, Table
 
 Aim = tuple[float, float, float, float]
+Step = tuple[float, float, float, float, float, float, float]
+"""Along, across and turn of a tick, and what each wheel turned."""
 
 
 @kernel
@@ -74,8 +76,19 @@ def feel(s: Row, k: float, per_angle: float) -> None:
 
 
 @inlined_kernel
-def move(s: Row, p: Row, aim: Aim, k0: float, dt: float) -> float:
-    """Advance one robot by one tick; its curvature from k0 to the one that is given back."""
+def roll(s: Row, step: Step) -> None:
+    """Move one robot by a step."""
+    s.x, s.y, s.yaw = shift((s.x, s.y, s.yaw), step[0], step[1], step[2])
+    for k in range(4):
+        s.wheel[k] += step[3 + k]
+
+
+@kernel
+def move(s: Row, p: Row, aim: Aim, k0: float, dt: float) -> tuple[float, bool, Step]:
+    """Advance one robot by one tick, from the curvature k0.
+
+    Its curvature afterwards, whether it will go on just so, and the step it made.
+    """
     v0, before, base = s.vx, s.steer, p.wheelbase
     v1, s.ax = reach(v0, aim[0], aim[2], aim[3], dt)
     s.steer, s.steer_rate = slew(before, aim[1], p.steer_speed, dt)
@@ -83,25 +96,25 @@ def move(s: Row, p: Row, aim: Aim, k0: float, dt: float) -> float:
     if s.steer != before:
         km, k1 = tan(0.5 * (before + s.steer)) / base, tan(s.steer) / base
     ds, turn = vm * dt, dt / 6.0 * (v0 * k0 + 4.0 * vm * km + v1 * k1)
-    s.x, s.y, s.yaw = bend((s.x, s.y, s.yaw), ds, turn, k1 - k0)
+    along, across = bow(ds, turn, k1 - k0)
     s.vx, s.vy, s.wz = v1, 0.0, v1 * k1
     feel(s, k1, (1.0 + k1 * k1 * base * base) / base)
     half, per = 0.5 * p.track, 1.0 / p.radius
     left, right = front(v1, k1, half, base), front(v1, k1, -half, base)
-    if k1 == k0 and v1 == v0:
-        s.wheel[0] += dt * left * per
-        s.wheel[1] += dt * right * per
-    else:
+    rolled_left, rolled_right = dt * left * per, dt * right * per
+    steady = v1 == v0 and s.steer == before
+    if not steady:
         sixth = dt / 6.0 * per
         middle = 4.0 * front(vm, km, half, base)
-        s.wheel[0] += sixth * (front(v0, k0, half, base) + middle + left)
+        rolled_left = sixth * (front(v0, k0, half, base) + middle + left)
         middle = 4.0 * front(vm, km, -half, base)
-        s.wheel[1] += sixth * (front(v0, k0, -half, base) + middle + right)
-    s.wheel[2] += (ds - turn * half) * per
-    s.wheel[3] += (ds + turn * half) * per
+        rolled_right = sixth * (front(v0, k0, -half, base) + middle + right)
     s.wheel_rate[0], s.wheel_rate[1] = left * per, right * per
     s.wheel_rate[2], s.wheel_rate[3] = (v1 - s.wz * half) * per, (v1 + s.wz * half) * per
-    return k1
+    behind = ((ds - turn * half) * per, (ds + turn * half) * per)
+    step = (along, across, turn, rolled_left, rolled_right, behind[0], behind[1])
+    roll(s, step)
+    return k1, steady, step
 
 
 @kernel
@@ -110,8 +123,14 @@ def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, s
     for i in rows:
         s, p = truth[i], params[i]
         goal, k = aim(s, drive[i], p), tan(s.steer) / p.wheelbase
-        for _ in range(steps):
-            k = move(s, p, goal, k, dt)
+        done = 0
+        while done < steps:
+            k, steady, step = move(s, p, goal, k, dt)
+            done += 1
+            if steady:  # all ticks are alike from here on
+                for _ in range(done, steps):
+                    roll(s, step)
+                break
 
 
 @kernel

@@ -19,6 +19,8 @@ def allowed(asked: float, own: float) -> float:
 @kernel
 def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
     """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
+    if now == goal:
+        return goal, 0.0
     rate = (goal - now) / dt
     if abs(rate) <= limit * ROUNDING:
         return goal, rate

@@ -20,25 +20,28 @@ from annotated_types import Ge, Le
 
 from astray.draw import Drawn
 from astray.errors import PluginError
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.maths import TAU, sincos
 from astray.noise import normal_pair, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.se2 import arc
 from astray.table import SCAN, Array, Row, Rows, Table
-from astray.world.fan import make_fan
-from astray.world.scan import scan_fans, scan_rays
+from astray.world.fan import Fan, make_fan
+from astray.world.scan import View, scan_fans, scan_rays
 
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
 MOST_RAYS = 1 << 16
 Share = Annotated[float, Ge(0), Le(1)]
-Layout = tuple[np.uint64, float, float, float]
-"""The noise's key, the angles of the first ray and from ray to ray, and the sweep."""
+Layout = tuple[np.uint64, float, float, float, int]
+"""The noise's key, the angles of the first ray and from ray to ray, the sweep, and the row of the
+group's first robot among everyone, −1 if none are seen."""
+Room = tuple[Array, Fan, Array]
+Tables = tuple[Table, Table, Array, Table]
 
 
-@kernel
+@inlined_kernel
 def mount_all(
     poses: Array, truth: Table, params: Table, worlds: Array, rows: Rows, first: int
 ) -> None:
@@ -108,7 +111,7 @@ def measure_all(
     out: Table, ranges: Array, params: Table, truth: Table, rows: Rows, how: Layout
 ) -> None:
     """Turn the true ranges of these rows into measured ones, and write down what a scan is."""
-    key, start, step, duration = how
+    key, start, step, duration, _ = how
     for i in rows:
         o, p = out[i], params[i]
         # Perfect ranges are left as they are: nothing that this adds up is negative.
@@ -118,10 +121,23 @@ def measure_all(
         o.min_range, o.max_range = p.min_range, p.max_range
 
 
+@kernel
+def sense_all(
+    room: Room, view: View, tables: Tables, ranges: Array, rows: Rows, how: Layout
+) -> None:
+    """Take the scans of these rows, each at one moment: all in one call, since calls cost."""
+    w, fan, poses = room
+    truth, params, worlds, out = tables
+    mount_all(poses, truth, params, worlds, rows, how[4])
+    scan_fans(w, fan, view, poses, rows, ranges)
+    measure_all(out, ranges, params, truth, rows, how)
+
+
 class Lidar(Sensor, kind="lidar"):
     """A laser scanner: ranges over a field of view, with noise, dropouts and sweep distortion."""
 
     measures = SCAN
+    stateless = True
     rows_per_thread = 16
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
@@ -158,18 +174,17 @@ class Lidar(Sensor, kind="lidar"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Take the scans of these rows."""
-        ranges = out.arrays["ranges"]
+        ranges, truth = out.arrays["ranges"], scene.truth
+        how = (self.key, self.start, self.step, self.sweep, scene.first if self.robots else -1)
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
-        else:
-            first = scene.first if self.robots else -1
-            mount_all(self._poses, scene.truth, self.params, scene.worlds, rows, first)
+            measure_all(out.table, ranges, self.params, truth, rows, how)
+            return
+        if not hasattr(self._room, "room"):  # one for each thread
             w, fan = self._fan
-            if not hasattr(self._room, "w"):
-                self._room.w = w.copy()
-            scan_fans(self._room.w, fan, scene.view, self._poses, rows, ranges)
-        how = (self.key, self.start, self.step, self.sweep)
-        measure_all(out.table, ranges, self.params, scene.truth, rows, how)
+            self._room.room = w.copy(), fan, self._poses
+        tables = truth, self.params, scene.worlds, out.table
+        sense_all(self._room.room, scene.view, tables, ranges, rows, how)
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
         rays = np.empty((len(rows) * self.rays, 4))

@@ -69,6 +69,7 @@ class Rangefinder(Sensor, kind="rangefinder"):
     """One range along a beam or within a narrow cone, with noise and dropouts."""
 
     measures = RANGE
+    stateless = True
     rows_per_thread = 512
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame

@@ -88,8 +88,8 @@ class Sight(NamedTuple):
 
     truth: Table
     belief: Table | None
-    time: Array
-    alive: Array
+    ended: Array
+    """When a truck ran into something, s."""
     target: tuple[Array, Array]
     """Speed and curvature of the rear axle that are asked for."""
     ranges: Array | None
@@ -113,12 +113,14 @@ class TruckState:
     @property
     def time(self) -> Number:
         """Simulated time since the last reset, s; that of the collision after one."""
-        return self._one(self._sight.time)
+        truth = self._sight.truth
+        time = np.where(truth["alive"], truth["stamp"], self._sight.ended)
+        return float(time[0]) if self._sight.single else time
 
     @property
     def status(self) -> Any:
         """IN_PROGRESS or COLLISION."""
-        alive = self._sight.alive
+        alive = self._sight.truth["alive"]
         if self._sight.single:
             return Status.IN_PROGRESS if alive[0] else Status.COLLISION
         return np.array([Status.COLLISION, Status.IN_PROGRESS])[alive.astype(int)]
@@ -126,7 +128,7 @@ class TruckState:
     @cached_property
     def rear_state(self) -> RearState:
         """Where the rear axle is, how the wheels are turned, how fast it goes."""
-        return _rear(self._s)
+        return self._rear(self._s)
 
     @cached_property
     def odom_base_pose(self) -> Pose:
@@ -147,19 +149,19 @@ class TruckState:
     def base_twist(self) -> Twist:
         """Curvature and signed speed of the base."""
         ratio = np.hypot(1.0, self._curvature * self._b)
-        return Twist(self._curvature / ratio, self._s["vx"] * ratio)
+        return Twist(*self._tell(self._curvature / ratio, self._s["vx"] * ratio))
 
     @cached_property
     def odom_base_linear_velocity(self) -> Array:
         """Velocity of the base in the map, (…, 2) m/s: along its motion, not along its nose."""
-        along, across = self._s["vx"], self.base_angular_velocity * self._b
+        along, across = self._s["vx"], self._curvature * self._s["vx"] * self._b
         c, s = np.cos(self._s["yaw"]), np.sin(self._s["yaw"])
         return np.stack([c * along - s * across, s * along + c * across], axis=-1)
 
     @property
     def base_angular_velocity(self) -> Number:
         """How fast the truck turns, rad/s."""
-        return self._curvature * self._s["vx"]
+        return self._tell(self._curvature * self._s["vx"])[0]
 
     @property
     def current_motor_rps(self) -> Number:
@@ -179,9 +181,8 @@ class TruckState:
         w = self._s["vx"] / self._model.wheel.radius
         left, right = 1.0 - k * half, 1.0 + k * half
         ahead = k * length
-        return WheelVelocity(
-            w * left, w * right, w * np.hypot(left, ahead), w * np.hypot(right, ahead)
-        )
+        front = w * np.hypot(left, ahead), w * np.hypot(right, ahead)
+        return WheelVelocity(*self._tell(w * left, w * right, *front))
 
     # Sensors.
 
@@ -210,7 +211,7 @@ class TruckState:
         if believed is None:
             return None
         b = believed[0] if self._sight.single else believed
-        return Belief(b["stamp"], self._base(b), _rear(b), b["cov"])
+        return Belief(self._tell(b["stamp"])[0], self._base(b), self._rear(b), b["cov"])
 
     # How it is worked out.
 
@@ -235,18 +236,22 @@ class TruckState:
 
     def _base(self, s: Any) -> Pose:
         yaw = s["yaw"]
-        return Pose(s["x"] + self._b * np.cos(yaw), s["y"] + self._b * np.sin(yaw), yaw)
+        x, y = s["x"] + self._b * np.cos(yaw), s["y"] + self._b * np.sin(yaw)
+        return Pose(*self._tell(x, y, yaw))
+
+    def _rear(self, s: Any) -> RearState:
+        return RearState(*self._tell(s["x"], s["y"], s["yaw"], s["steer"], s["vx"]))
 
     def _steering(self, k: Number) -> Steering:
         ahead = k * self._model.wheel_base.length
         half = 0.5 * self._model.wheel_base.width
         left, right = np.arctan2(ahead, 1.0 - k * half), np.arctan2(ahead, 1.0 + k * half)
-        return Steering(np.arctan(ahead), left, right)
+        return Steering(*self._tell(np.arctan(ahead), left, right))
 
     def _rps(self, velocity: Number) -> Number:
         round_ = math.tau * self._model.wheel.radius
-        return velocity / (round_ * self._model.gear_ratio)
+        return self._tell(velocity / (round_ * self._model.gear_ratio))[0]
 
-
-def _rear(s: Any) -> RearState:
-    return RearState(s["x"], s["y"], s["yaw"], s["steer"], s["vx"])
+    def _tell(self, *values: Number) -> tuple[Number, ...]:
+        """Plain floats of one truck, the arrays themselves of many."""
+        return tuple(float(v) for v in values) if self._sight.single else values
