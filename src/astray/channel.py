@@ -74,12 +74,14 @@ class Channel:
     def look(self, rows: Rows, scene: Scene, time: Array) -> Reading:
         """What these rows would read now: nothing is sent, and the sensor remembers nothing.
 
-        The reading is good until the next look.
+        The table is good until the next look; the arrays beside it are new.
         """
         if self._looked is None:
             self._looked = Reading(self.sensor.measures, len(time), self.sensor.bulk())
         sensor, out = self.sensor, self._looked
-        if sensor.stateless:
+        for name, array in out.arrays.items():
+            out.arrays[name] = np.empty_like(array)
+        if sensor.stateless and len(rows) == len(time):
             sensor.sense(rows, scene, out)
         else:
             self._look_back(rows, scene, out)

@@ -258,7 +258,9 @@ class Group:
 
     def move(self, steps: int) -> None:
         """Move the truth by some ticks."""
-        if len(self.rows):
+        if self.pool is None:
+            self.motion.move(self.rows, self.truth, self.drives, self.dt, steps)
+        elif len(self.rows):
             self._each(self.motion.move, self.rows, self.truth, self.drives, self.dt, steps)
 
     def sense(self, due: Due) -> None:
@@ -283,6 +285,12 @@ class Group:
                 self.arrivals.append(rows)
         if self.judges and taken:
             self.history.remember(self._union(taken), self.truth)
+
+    def rest(self) -> None:
+        """Nothing is due: what arrived in the last tick is no longer fresh."""
+        self.arrivals = []
+        for channel in self._taking:
+            channel.stale()
 
     def estimate(self) -> None:
         """Bring every belief up to the readings that arrived."""

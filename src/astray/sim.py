@@ -208,8 +208,9 @@ class Sim:
         for group in self._in_lockstep:
             await_commands(self, group)
         t1 = clock()
-        for group in self._groups:
-            group.decide()
+        if self.steps >= self._due:
+            for group in self._groups:
+                group.decide()
         t2 = clock()
         spare = self.scenery.spare(self.steps, self._motions) if self._interacting else LONGEST
         steps = min(self._until_due(most), max(1, spare))
@@ -222,6 +223,13 @@ class Sim:
         if not spare:
             self._interact()
         t3 = clock()
+        spent[0] += t1 - t0
+        spent[1] += t2 - t1
+        spent[2] += t3 - t2
+        if self.steps < self._due and self._watched == len(self.observers):
+            for group in self._sensing:
+                group.rest()
+            return
         for group in self._sensing:
             group.sense(group.due)
         t4 = clock()
@@ -234,9 +242,6 @@ class Sim:
         for observer in self.observers:
             if observer.next_due(self.steps) == self.steps:
                 observer.observe(self)
-        spent[0] += t1 - t0
-        spent[1] += t2 - t1
-        spent[2] += t3 - t2
         spent[3] += t4 - t3
         spent[4] += t5 - t4
         spent[5] += t6 - t5
@@ -244,7 +249,7 @@ class Sim:
 
     def _until_due(self, most: int) -> int:
         """How many ticks can be moved in one go."""
-        if self.tick is None or most == 1 or self._every_tick:
+        if self.tick is None or self._every_tick:
             return 1
         if self.steps >= self._due or self._watched != len(self.observers):
             self._due, self._watched = self._next_due(self.tick), len(self.observers)

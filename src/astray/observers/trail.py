@@ -82,10 +82,14 @@ class Trail:
         for kept, _ in self._kept:
             kept[: self.count] = kept[keep]
 
-    def paths(self) -> list[Paths]:
-        """What was seen, one entry per group, the present included."""
+    def look_again(self) -> None:
+        """Forget the present moment: it is no longer what it was, since robots were moved."""
         if self.count and self.steps[self.count - 1] == self.sim.steps:
             self.count -= 1
+
+    def paths(self) -> list[Paths]:
+        """What was seen, one entry per group, the present included."""
+        self.look_again()
         if self.count == MOMENTS:
             self._thin_out()
         self._note(self.count, self.sim.steps)

@@ -10,18 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from astray.errors import WrongInput
 from astray.loading import load
+from astray.observers.trail import Paths
 from astray.reading import Reading
-from astray.table import STATE, Array, Table
+from astray.table import Array, Table
 from astray.truck.model import Model, read_model
 from astray.truck.state import Sight, TruckState
 from astray.world.map import Map
 from astray.world.read import read_map
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "truck"
 PICO = 1e12  # steps are counted in picoseconds, so that nothing is lost by rounding
@@ -69,7 +73,9 @@ class Engine:
         self.sim = load(scenario, worlds=worlds or 1, seed=seed, threads=threads, keep_events=False)
         """The simulation behind it, for all that the engine has no call for."""
         self._trucks = self.sim.robots[NAME]
-        self._bytes = self._trucks.truth.view(np.uint8)  # copied much faster than columns
+        self._lidar = self._trucks.channels["lidar"]
+        # Bytes are copied much faster than columns.
+        self._bytes = self._trucks.truth.view(np.uint8), self._trucks.drives.view(np.uint8)
         n = len(self._trucks.truth)
         self._all = np.arange(n)
         self._step = round(step * PICO)
@@ -77,6 +83,7 @@ class Engine:
         self._home = np.zeros((n, 5))  # rear x, y and yaw, steering and speed of the last reset
         self._home[:, 0] = -self.model.wheel_base.base_to_rear
         self._target = np.zeros(n), np.zeros(n)
+        self._since = np.zeros(n, np.int64)  # the step at which each truck was put somewhere
         self._ended = np.full(n, np.nan)  # s, when a truck ran into something
         if map is None:
             self._restart(self._all)
@@ -137,6 +144,9 @@ class Engine:
             trucks.believe(worlds=ids, **start)
         self._command(which, home[:, 4], k, np.full(len(home), np.nan))
         sim.admit()
+        self._since[which] = sim.steps
+        sim.trail.look_again()
+        sim.trail.observe(sim)
         self._ended = self._ended.copy()  # states that were handed out keep theirs
         self._ended[which] = np.nan
         self._target = self._target[0].copy(), self._target[1].copy()
@@ -205,19 +215,45 @@ class Engine:
 
     def state(self, *, lidar: bool = True) -> TruckState:
         """How things are now. Asking twice gives the same readings."""
-        trucks = self._trucks
-        truth = self._bytes.copy().view(STATE)
-        trucks.motion.foresee(trucks.rows, truth, trucks.drives, self.sim.dt)
+        trucks, ranges = self._trucks, None
+        truth, drive = self._bytes
         belief = None if trucks.estimator is None else trucks.belief.copy()
-        ranges = None
         if lidar:
-            scan = trucks.channels["lidar"].look(self._all, trucks.scene, trucks.time)
-            ranges = scan["ranges"].copy()
-        sight = Sight(truth, belief, self._ended, self._target, ranges, self._feel, self.single)
+            ranges = self._lidar.look(self._all, trucks.scene, trucks.time).arrays["ranges"]
+        sight = Sight(
+            truth.copy(),
+            drive.copy(),
+            belief,
+            self._ended,
+            self._target,
+            ranges,
+            self._feel,
+            self.single,
+        )
         return TruckState(self.model, sight)
 
-    def _feel(self, truth: Table) -> Reading:
-        return self._trucks.look("imu", self._all, truth)
+    def plot(self, world: int = 0) -> Figure:
+        """The truck of a world since it was last put somewhere, and what its lidar sees now."""
+        from astray.view.truck_plot import plot_truck
+
+        (path,) = self.sim.trail.paths()
+        if world >= path.truth.shape[1]:
+            raise WrongInput(f"pictures are kept of the first {path.truth.shape[1]} worlds")
+        since = path.time >= self._since[world] * self.sim.dt - 1e-9
+        mine = Paths(
+            path.group,
+            path.time[since],
+            path.truth[since][:, [world]],
+            {who: belief[since][:, [world]] for who, belief in path.beliefs.items()},
+            {},
+        )
+        scan = self._trucks.look("lidar", self._all)["ranges"][world]
+        return plot_truck(self.model, mine, scan, self.sim.map())
+
+    def _feel(self, truth: Table, drive: Table) -> Reading:
+        ahead = truth.copy()
+        self._trucks.motion.foresee(np.flatnonzero(truth["alive"]), ahead, drive, self.sim.dt)
+        return self._trucks.look("imu", self._all, ahead)
 
     # What is given.
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from astray.reading import Reading
-from astray.table import Array, Table
+from astray.table import DRIVE, STATE, Array, Table
 from astray.truck.model import Model
 
 Number = Any
@@ -86,14 +86,17 @@ class Belief(NamedTuple):
 class Sight(NamedTuple):
     """What a snapshot is made of."""
 
-    truth: Table
+    truth: Array
+    """STATE of the trucks as bytes, which are taken apart only when someone asks."""
+    drive: Array
+    """And DRIVE."""
     belief: Table | None
     ended: Array
     """When a truck ran into something, s."""
     target: tuple[Array, Array]
     """Speed and curvature of the rear axle that are asked for."""
     ranges: Array | None
-    feel: Callable[[Table], Reading]
+    feel: Callable[[Table, Table], Reading]
     single: bool
 
 
@@ -102,7 +105,6 @@ class TruckState:
 
     def __init__(self, model: Model, sight: Sight) -> None:
         self._model, self._sight = model, sight
-        self._s = sight.truth[0] if sight.single else sight.truth
 
     def __repr__(self) -> str:
         x, y, yaw = self.odom_base_pose
@@ -113,14 +115,14 @@ class TruckState:
     @property
     def time(self) -> Number:
         """Simulated time since the last reset, s; that of the collision after one."""
-        truth = self._sight.truth
+        truth = self._truth
         time = np.where(truth["alive"], truth["stamp"], self._sight.ended)
         return float(time[0]) if self._sight.single else time
 
     @property
     def status(self) -> Any:
         """IN_PROGRESS or COLLISION."""
-        alive = self._sight.truth["alive"]
+        alive = self._truth["alive"]
         if self._sight.single:
             return Status.IN_PROGRESS if alive[0] else Status.COLLISION
         return np.array([Status.COLLISION, Status.IN_PROGRESS])[alive.astype(int)]
@@ -215,6 +217,14 @@ class TruckState:
 
     # How it is worked out.
 
+    @cached_property
+    def _truth(self) -> Table:
+        return self._sight.truth.view(STATE)
+
+    @cached_property
+    def _s(self) -> Any:
+        return self._truth[0] if self._sight.single else self._truth
+
     @property
     def _b(self) -> float:
         return self._model.wheel_base.base_to_rear
@@ -225,7 +235,7 @@ class TruckState:
 
     @cached_property
     def _imu(self) -> Reading:
-        return self._sight.feel(self._sight.truth)
+        return self._sight.feel(self._truth, self._sight.drive.view(DRIVE))
 
     def _triple(self, *names: str) -> Array:
         values = np.stack([self._imu[name] for name in names], axis=-1)
