@@ -72,7 +72,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         (cart + "3:30", "robots[0].sensors[0].tick", "did you mean 'ticks'?"),
         ("--set:1:23", "robots[0].start.spread", "must be at least 0"),
         ("--set:2:13", "robots[0].speed", "no key 'speed' here"),
-        ("--set:3:6", "seed", "at least 0"),
+        ("--set:3:6", "seed", "greater than or equal to 0"),
         ("--set:4:1", "", "'oops' is not path=value"),
     ]
     for origin, path, message in expected:

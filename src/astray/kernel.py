@@ -56,6 +56,10 @@ class Kernel(Generic[P, R]):
 
     def _first_call(self, *args: Any) -> R:
         self._call = self.dispatcher() if jit() else self.function
+        # From now on a call leads straight there: a frame of ours would cost every tick of a run.
+        # Python looks for __call__ in the class of an object, so each kernel gets one of its own.
+        straight = {"__call__": staticmethod(self._call), "__slots__": ()}
+        self.__class__ = type("Kernel", (Kernel,), straight)
         result: R = self._call(*args)
         return result
 
