@@ -29,6 +29,7 @@ from astray.world.fan import (
     Fan,
     bearing,
     hidden,
+    in_sensor,
 )
 from astray.world.ray import Ray
 from astray.world.sight import meet
@@ -53,6 +54,7 @@ def meet_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
 @inlined_kernel
 def draw_circle_span(w: Array, first: int, last: int, x: float, y: float, radius: float) -> None:
     """Let those of some rays end on a circle that meet it."""
+    x, y = in_sensor(w, x, y)
     for j in range(last + 1 - first):
         k = np.uint64(first + j)
         v = meet_circle(x, y, radius, w[COS, k], w[SIN, k])

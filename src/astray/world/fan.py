@@ -28,12 +28,13 @@ UNSURE = 1e-6  # rad, more than the error of `bearing`
 NEAREST = 1e-300
 STALE = -1.0
 
-# The rows of `w`: the rays in the sensor's frame and in the map, with their inverse range; the
-# smallest of these in each block of rays, or STALE; and segments with what is known of them.
-BASE_COS, BASE_SIN, COS, SIN, END, BOUND = 0, 1, 2, 3, 4, 5
-AX, AY, BX, BY, LOW, HIGH, A, B, NEAR, AREA = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-CELL_X, CELL_Y, CELL_SIZE, CELL_LOW, CELL_HIGH, CELL_NEAR, CELL_ID = 16, 17, 18, 19, 20, 21, 22
-ROWS = 23
+# The rows of `w`: the rays in the sensor's frame, with their inverse range; the smallest of these
+# in each block of rays, or STALE; cosine and sine of the sensor's heading; segments with what is
+# known of them. Rays are not turned into the map: what they are cast against is turned instead.
+COS, SIN, END, BOUND, HEADING = 0, 1, 2, 3, 4
+AX, AY, BX, BY, LOW, HIGH, A, B, NEAR, AREA = 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
+CELL_X, CELL_Y, CELL_SIZE, CELL_LOW, CELL_HIGH, CELL_NEAR, CELL_ID = 15, 16, 17, 18, 19, 20, 21
+ROWS = 22
 
 Fan = tuple[int, float, float, float, float, float]
 """Number of rays, angle of the first, rays per rad and per turn, unsure rays, 1 / longest range."""
@@ -44,23 +45,34 @@ def make_fan(rays: int, start: float, step: float, max_range: float) -> tuple[Ar
     """So many rays, from an angle on, some radians apart: the room to work in, and the fan."""
     w = np.zeros((ROWS, max(rays + 4, CHUNK)))
     for k in range(rays):
-        w[BASE_SIN, k], w[BASE_COS, k] = sincos(start + k * step)
+        w[SIN, k], w[COS, k] = sincos(start + k * step)
     return w, (rays, start, 1.0 / step, TAU / step, UNSURE / step, 1.0 / max_range)
 
 
 @inlined_kernel
 def aim(w: Array, f: Fan, yaw: float) -> float:
     """Turn the rays to a heading, all as long as they can be; the bearing of the first, rad."""
-    sine, cosine = sincos(yaw)
+    w[HEADING, 1], w[HEADING, 0] = sincos(yaw)
     for k in range(f[0]):
-        c, s = w[BASE_COS, k], w[BASE_SIN, k]
-        w[COS, k] = c * cosine - s * sine
-        w[SIN, k] = s * cosine + c * sine
         w[END, k] = f[5]
     for k in range((f[0] + BLOCK - 1) >> SHIFT):
         w[BOUND, k] = f[5]
     first = yaw + f[1]
     return first - TAU * math.floor(first / TAU)
+
+
+@inlined_kernel
+def ray_in_map(w: Array, k: int) -> tuple[float, float]:
+    """The direction of a ray in the map."""
+    c, s, cosine, sine = w[COS, k], w[SIN, k], w[HEADING, 0], w[HEADING, 1]
+    return c * cosine - s * sine, s * cosine + c * sine
+
+
+@inlined_kernel
+def in_sensor(w: Array, x: float, y: float) -> tuple[float, float]:
+    """A vector of the map in the sensor's axes."""
+    cosine, sine = w[HEADING, 0], w[HEADING, 1]
+    return x * cosine + y * sine, y * cosine - x * sine
 
 
 @inlined_kernel
@@ -138,7 +150,8 @@ def draw(w: Array, first: int, last: int, a: float, b: float) -> None:
 def draw_needle(w: Array, rays: int, i: int) -> None:
     """Let every ray that meets a segment seen end on stop there."""
     for k in range(rays):
-        v = prick(w[AX, i], w[AY, i], w[BX, i], w[BY, i], w[COS, k], w[SIN, k])
+        c, s = ray_in_map(w, k)
+        v = prick(w[AX, i], w[AY, i], w[BX, i], w[BY, i], c, s)
         w[END, k] = max(w[END, k], v)
         w[BOUND, k >> SHIFT] = STALE
 
@@ -165,8 +178,10 @@ def settle(w: Array, f: Fan, i: int, k: int, goal: int, side: int) -> int:
     if w[AREA, i] < 0.0:
         ends = (w[BX, i], w[BY, i], w[AX, i], w[AY, i])
     while k != goal:
-        if 0 <= k < f[0] and within(ends[0], ends[1], ends[2], ends[3], w[COS, k], w[SIN, k]):
-            return k
+        if 0 <= k < f[0]:
+            c, s = ray_in_map(w, k)
+            if within(ends[0], ends[1], ends[2], ends[3], c, s):
+                return k
         k += side
     return k
 
@@ -191,7 +206,8 @@ def cover(w: Array, f: Fan, i: int) -> None:
             last = settle(w, f, i, last, sure, -1)
         first, last = max(first, 0), min(last, f[0] - 1)
         if first <= last and (last - first < SHORT or not hidden(w, f[0], first, last, nearness)):
-            draw(w, first, last, w[A, i], w[B, i])
+            a, b = in_sensor(w, w[A, i], w[B, i])
+            draw(w, first, last, a, b)
         if high + slack < turn:
             return
         low, high = max(low - turn, -1.0), high - turn

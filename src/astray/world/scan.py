@@ -18,7 +18,7 @@ from astray.table import Array, Row, Rows, Table
 from astray.world.atlas import Atlas
 from astray.world.bodies import draw_circle, gather_edges, in_reach, meet_body
 from astray.world.crowd import Crowd, make_crowd
-from astray.world.fan import CHUNK, COS, END, SIN, Fan, aim, cast, make_fan
+from astray.world.fan import CHUNK, END, Fan, aim, cast, make_fan, ray_in_map
 from astray.world.map import Map
 from astray.world.ray import Ray, cast_at, cast_cells_along
 from astray.world.shape import Shapes, make_shapes
@@ -113,7 +113,8 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             cast_all(w, f, walls, p.first, p.count, at)
         elif suits_single_rays(p, f[0], f[5]):
             for k in range(f[0]):
-                ray = (x, y, w[COS, k], w[SIN, k])
+                c, s = ray_in_map(w, k)
+                ray = (x, y, c, s)
                 w[END, k] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[END, k])
         else:
             for k in range(p.first_grid, p.first_grid + p.grids):
