@@ -146,10 +146,11 @@ def _check_command(group: Group, values: Mapping[str, Any]) -> None:
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     command = np.repeat(STOP, len(rows))
+    command["mode"] = MODES.index(values.get("mode", "twist"))
+    if values.get("mode") == "servo":  # an axis that is given no end is left to its speed
+        command["distance"] = command["heading"] = np.nan
     for name, value in values.items():
-        if name == "mode":
-            command["mode"] = MODES.index(value)
-        else:
+        if name != "mode":
             command[name] = _of(rows, group, value)
     group.autonomy.receive(rows, command)
 

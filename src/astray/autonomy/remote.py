@@ -20,6 +20,7 @@ def copy_command(to: Row, of: Row) -> None:
     to.vx, to.vy, to.wz, to.curvature = of.vx, of.vy, of.wz, of.curvature
     to.distance, to.heading = of.distance, of.heading
     to.speed, to.accel, to.decel, to.turn = of.speed, of.accel, of.decel, of.turn
+    to.turn_accel, to.turn_decel, to.serial = of.turn_accel, of.turn_decel, of.serial
 
 
 @kernel
