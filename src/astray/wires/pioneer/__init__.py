@@ -1,0 +1,1 @@
+"""The protocol of Pioneer robots, as ARIA programs and MobileSim speak it."""
