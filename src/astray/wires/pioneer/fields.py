@@ -12,7 +12,6 @@ A number that does not fit its field is sent as the nearest that does.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -40,6 +39,10 @@ class Coder:
 
     write: Callable[[Any], bytes]
     read: Callable[[bytes], tuple[Any, bytes]]
+
+
+Run = tuple[tuple[str, ...], str, Coder | None]
+_known: dict[Any, list[Run]] = {}
 
 
 def coded(how: str | Coder, default: Any) -> Any:
@@ -108,10 +111,11 @@ def more() -> Any:
     return coded(Coder(bytes, lambda data: (data, b"")), b"")
 
 
-@functools.cache
-def _runs(cls: Any) -> tuple[tuple[tuple[str, ...], str, Coder | None], ...]:
+def _runs(cls: Any) -> list[Run]:
     """The fields of a packet; numbers that follow each other are taken together."""
-    runs: list[tuple[tuple[str, ...], str, Coder | None]] = []
+    if cls in _known:
+        return _known[cls]
+    runs: list[Run] = []
     for field in dataclasses.fields(cls):
         how = field.metadata["wire"]
         if isinstance(how, Coder):
@@ -120,7 +124,7 @@ def _runs(cls: Any) -> tuple[tuple[tuple[str, ...], str, Coder | None], ...]:
             runs[-1] = ((*runs[-1][0], field.name), runs[-1][1] + how, None)
         else:
             runs.append(((field.name,), how, None))
-    return tuple(runs)
+    return _known.setdefault(cls, runs)
 
 
 def pack(packet: Any) -> bytes:

@@ -1,0 +1,159 @@
+"""Which robots there are: from models, names and starts to a scenario and to ports."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from astray.errors import WrongInput
+from astray.wires.pioneer.maps import APART, homes_of
+from astray.wires.pioneer.model import Model, find_model
+from astray.wires.pioneer.moment import Pose
+from astray.wires.pioneer.server import Port
+from astray.wires.pioneer.session import Robot
+from astray.wires.pioneer.sip import FIRST_FRONT, FIRST_REAR
+from astray.world.map import Map
+from astray.world.read import read_map
+
+FIRST_PORT = 8101
+ROOM = 0.5  # m of clearance around a robot that starts anywhere
+PER_SIDE = 7  # bumpers in front and behind that the standard packet has bits for
+RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A robot that is asked for: "model" or "model:name"."""
+
+    model: Model
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Wanted:
+        """Read what a command line says."""
+        kind, colon, name = text.rpartition(":")
+        # A path of Windows has a colon of its own.
+        if not colon or len(kind) == 1 or "/" in name or "\\" in name:
+            kind, name = text, ""
+        model = find_model(kind)
+        return cls(model, name or model.name)
+
+
+@dataclass
+class Fleet:
+    """Robots to be served: the scenario that has them, and where they are reached."""
+
+    scenario: dict[str, Any]
+    ports: list[Port] = field(default_factory=list)
+
+    @property
+    def robots(self) -> list[Robot]:
+        """All robots, also those that are not there yet."""
+        return [robot for port in self.ports for robot in port.robots]
+
+
+def plan_fleet(
+    robots: Sequence[Wanted],
+    *,
+    map: str | Mapping[str, Any] | None = None,
+    start: Pose | str | None = None,
+    port: int = FIRST_PORT,
+    watchdog: bool = True,
+    per_client: Sequence[Wanted] = (),
+    most_clients: int = 25,
+) -> Fleet:
+    """Plan robots that are there from the start, and models of which each client gets its own.
+
+    They start at the home of the map, each next one a metre lower; at a given pose; or anywhere.
+    """
+    found = read_map(map) if map is not None else Map()
+    count = len(robots) + most_clients * len(per_client)
+    if isinstance(start, tuple):
+        x, y, yaw = start
+        homes = [(x, y - k * APART, yaw) for k in range(count)]
+    else:
+        homes = homes_of(found, count)
+    groups: list[dict[str, Any]] = []
+    ports: list[Port] = []
+    names: set[str] = set()
+    spread = start == RANDOM
+
+    def add(model: Model, label: str, here: int, capacity: int, home: Pose) -> str:
+        """Add a group of equal robots; its name."""
+        name = _free(label, names)
+        autonomy = {"kind": "remote", **({"timeout": model.watchdog} if watchdog else {})}
+        where = dict(zip(("x", "y", "yaw"), home, strict=True)) | {"step": [0.0, -APART]}
+        groups.append(
+            {
+                **model.robot,
+                "name": name,
+                "count": here,
+                "capacity": capacity,
+                "autonomy": autonomy,
+                "start": {"clearance": ROOM} if spread else where,
+            }
+        )
+        return name
+
+    def number() -> int:
+        return port + len(ports) if port else 0
+
+    for model, run in itertools.groupby(robots, key=lambda wanted: wanted.model):
+        equal = list(run)
+        first = len(ports)
+        label = equal[0].name if len(equal) == 1 else model.name
+        group = add(model, label, len(equal), len(equal), homes[first])
+        for k, wanted in enumerate(equal):
+            ports.append(Port(number(), [_robot(wanted.name, model, group, k, homes[first + k])]))
+    for j, wanted in enumerate(per_client):
+        first = len(robots) + j * most_clients
+        group = add(wanted.model, wanted.name, 0, most_clients, homes[first])
+        made = [
+            _robot(f"{wanted.name}-{k + 1}", wanted.model, group, k, homes[first + k])
+            for k in range(most_clients)
+        ]
+        ports.append(Port(number(), made, makes_robots=True))
+    if not groups:
+        raise WrongInput("no robot is asked for: give at least one model")
+    world = {} if map is None else {"map": map}
+    return Fleet({"name": "pioneer", "world": world, "robots": groups}, ports)
+
+
+def _robot(name: str, model: Model, group: str, number: int, home: Pose) -> Robot:
+    bits, counts = _bumper_bits(model)
+    return Robot(name, model, group, number, home, counts, bits)
+
+
+def _bumper_bits(model: Model) -> tuple[tuple[int, ...], tuple[int, int]]:
+    """The bit of each bumper, from left to right in front and behind; and how many there are."""
+    sensor = model.sensor(model.bumper)
+    arcs = [tuple(arc) for arc in sensor.get("arcs", ())]
+    middles = [math.remainder((a + b) / 2, math.tau) for a, b in arcs]
+    front = sorted(
+        (k for k, m in enumerate(middles) if abs(m) <= math.pi / 2), key=lambda k: -middles[k]
+    )
+    rear = sorted(
+        (k for k, m in enumerate(middles) if abs(m) > math.pi / 2),
+        key=lambda k: middles[k] % math.tau,
+    )
+    bits = [0] * len(arcs)
+    for first, some in ((FIRST_FRONT, front), (FIRST_REAR, rear)):
+        for place, k in enumerate(some[:PER_SIDE]):
+            bits[k] = 1 << first + place
+    return tuple(bits), (min(len(front), PER_SIDE), min(len(rear), PER_SIDE))
+
+
+def _free(label: str, taken: set[str]) -> str:
+    """A name for a group that no other has."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in label)
+    plain = plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
+    name = next(
+        n
+        for n in itertools.chain([plain], (f"{plain}-{k}" for k in itertools.count(2)))
+        if n not in taken
+    )
+    taken.add(name)
+    return name
