@@ -12,7 +12,7 @@ bend, and a belief that is set meanwhile does not count as way. Both are closed 
     v = √(2 · decel · rest − (decel / gain)²)    beyond, which brakes by decel
 
 at most the limit and at least a creep, and are done within the tolerance. With `slow_within` the
-gain of a distance is its speed limit over that length, as the firmware of some robots has it.
+gain of a distance is the speed it asks for over that length, as the firmware of some robots has it.
 """
 
 from __future__ import annotations
@@ -101,12 +101,13 @@ def close_axes(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
     along, about = not math.isnan(c.distance), not math.isnan(c.heading)
     m.busy, m.mode, m.moving = along or about, c.mode, m.moving and along
     if along:
-        rest, fastest = go_on(m, c, b), within(c.speed, p.speed)
-        gain = fastest / p.slow_within if p.slow_within > 0.0 else p.gain
+        rest, gain = go_on(m, c, b), p.gain
+        if p.slow_within > 0.0:
+            gain = (p.speed if math.isnan(c.speed) else c.speed) / p.slow_within
         d.vx = 0.0
         if abs(rest) > p.tolerance and gain > 0.0:
             decel = MARGIN * within(c.decel, p.decel)
-            d.vx = settling(rest, fastest, decel, gain, p.creep)
+            d.vx = settling(rest, within(c.speed, p.speed), decel, gain, p.creep)
     if about:
         rest = wrap(c.heading - b.yaw)
         d.wz = 0.0
