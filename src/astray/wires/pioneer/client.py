@@ -63,8 +63,11 @@ class Client:
 
     # Coming and going.
 
-    def connect(self) -> Client:
-        """Shake hands and open the session; returns when the robot tells of itself."""
+    def connect(self, wait: bool = True) -> Client:
+        """Shake hands and open the session; wait for the robot to tell of itself.
+
+        A program with several robots in lockstep lets all of them in before it waits for any.
+        """
         from astray.wires.pioneer.model import find_model, model_names
 
         self._connection = Connection(self.host, self.port, self.timeout)
@@ -80,6 +83,8 @@ class Client:
             self.distance_factor, self.angle_factor = model.distance_factor, model.angle_factor
             self.range_factor, self.vel2_divisor = model.range_factor, model.vel2_divisor
         self._line.send(commands.with_number(Command.OPEN, 1))
+        if wait:
+            self.read()
         return self
 
     def close(self) -> None:
@@ -167,14 +172,14 @@ class Client:
     def wait(self, seconds: float) -> None:
         """Listen until so much time has passed by the robot's packets, ten of them a second."""
         for _ in range(round(seconds * 10)):
-            self.read()
             self.pulse()
+            self.read()
 
     def wait_for(self, reached: Callable[[Client], bool], cycles: int = 600) -> None:
         """Listen until something holds; NoAnswer if it does not within so many packets."""
         for _ in range(cycles):
-            self.read()
             self.pulse()
+            self.read()
             if reached(self):
                 return
         raise NoAnswer(f"{cycles} packets came and it does not hold yet")

@@ -12,6 +12,7 @@ from astray.errors import WrongInput
 from astray.wires.pioneer.maps import APART, homes_of
 from astray.wires.pioneer.model import Model, find_model
 from astray.wires.pioneer.moment import Pose
+from astray.wires.pioneer.odometry import odometry_errors
 from astray.wires.pioneer.server import Port
 from astray.wires.pioneer.session import Robot
 from astray.wires.pioneer.sip import FIRST_FRONT, FIRST_REAR
@@ -32,13 +33,15 @@ class Wanted:
     name: str
 
     @classmethod
-    def parse(cls, text: str) -> Wanted:
-        """Read what a command line says."""
+    def parse(cls, text: str, odometry: str | None = None) -> Wanted:
+        """Read what a command line says, with another odometry error than a real robot's."""
         kind, colon, name = text.rpartition(":")
         # A path of Windows has a colon of its own.
         if not colon or len(kind) == 1 or "/" in name or "\\" in name:
             kind, name = text, ""
         model = find_model(kind)
+        if odometry is not None:
+            model = odometry_errors(model, odometry)
         return cls(model, name or model.name)
 
 

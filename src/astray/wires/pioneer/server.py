@@ -54,6 +54,8 @@ class Server:
         self.ports, self.post, self.rules, self.log = ports, post, rules, log
         self.ask: Callable[[Line, Request], None] = lambda line, request: None
         """Told of what a client wants that concerns more than its robot."""
+        self.greet: Callable[[], None] = lambda: None
+        """Told when a client has opened its session."""
         self.logs_packets = False
         self.changed = threading.Condition(threading.RLock())
         """Held by whoever touches lines; notified when a client has said something, or left."""
@@ -162,9 +164,12 @@ class Server:
         if line.gone:
             return
         try:
+            was_open = line.is_open
             outcome = line.receive() if line.credit > 0 else Outcome()
             if outcome is not None:
                 self.do(line, outcome)
+            if line.is_open and not was_open:
+                self.greet()
             stays = outcome is not None and line.send() and not line.cut and not line.is_late()
         except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
             line.log(f"is cut off: {type(problem).__name__}: {problem}")
@@ -227,7 +232,8 @@ class Server:
             line.cut = line.owes = False
             self._watch(line)
             return
-        line.log("the client goes")
+        if not isinstance(line.channel, Terminal):
+            line.log("the client goes")
         line.gone = True
         if line.watched:
             self._selector.unregister(line.channel)

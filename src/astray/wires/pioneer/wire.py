@@ -54,8 +54,17 @@ class Wire:
         self.maps = MapLoader(sim, robots, maps, self._announce)
         self._wall = time.perf_counter()
 
+    @property
+    def ports(self) -> list[int]:
+        """The numbers of the ports, in the order of the robots."""
+        return [port.number for port in self.server.ports]
+
     def open(self, address: str = "127.0.0.1") -> None:
         """Listen, and watch the run."""
+        if self.lockstep:
+            # No one is there to wait for before the first tick: the first client lets it go.
+            self.sim.pace.pause()
+            self.server.greet = self.sim.pace.play
         self.server.open(address)
         self.sim.observers.append(self)
 
@@ -164,6 +173,6 @@ def moment_of(sim: Sim, robot: Robot) -> Moment:
 def _wheels(group: Group, row: int) -> tuple[int, int]:
     """Ticks of the left and the right wheel, where the robot counts them."""
     reading = group.readings.get("wheels")
-    if reading is None:
+    if reading is None or "count" not in (reading.table.dtype.names or ()):
         return 0, 0
     return int(reading["count"][row][0]), int(reading["count"][row][1])
