@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import astray
 from astray.errors import WrongInput
 from astray.imports.aria_robot import read_aria_robot
-from astray.imports.robot_file import corners
+from astray.imports.robot_file import baseline, corners
 from astray.imports.stage_robot import read_stage_robot
 from astray.wires.pioneer.model import find_model
 
@@ -267,3 +267,9 @@ def test_a_body_with_cut_corners_fits_its_box(
         xs[k - 1] * ys[k] - xs[k] * ys[k - 1] for k in range(len(xs))
     )  # the corners go round once
     assert 0.3 * box < abs(area) <= box * (1 + 1e-9)
+
+
+def test_a_factor_that_firmware_does_without_tells_nothing_of_the_wheels() -> None:
+    assert baseline(0.0056, 0.425) == pytest.approx(0.357, abs=1e-3)
+    assert baseline(1.0, 0.5) == pytest.approx(0.425)
+    assert baseline(0.0056, 1.27) == pytest.approx(1.0795)

@@ -16,6 +16,7 @@ from astray.errors import ScenarioError, WrongInput
 from astray.events import Event
 from astray.sim import Sim
 from astray.table import Array
+from astray.wires.pioneer.mobilesim import like_mobilesim
 from astray.wires.pioneer.model import ALIASES, Model, find_model, model_names
 from astray.wires.pioneer.odometry import MODES, odometry_errors
 
@@ -300,3 +301,30 @@ def test_an_odometer_reads_platforms_and_cars_too() -> None:
         sim.run(3.0)
         x, believed = float(sim.truth["x"][0]), float(sim.robots["robot"].belief["x"][0])
         assert believed == pytest.approx(1.02 * x, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_every_model_can_be_as_mobilesim_has_it(name: str) -> None:
+    model = like_mobilesim(find_model(name))
+    sim = load(model, world={"map": {"walls": [[[3, -9], [3, 9]]]}})
+    tell(sim, model, vx=5.0)
+    sim.run(1.0)
+    assert float(sim.truth["vx"][0]) == pytest.approx(min(model.accel, model.max_speed))
+    assert sim.robots["robot"].channels["wheels"].sensor.kind == "odometer"
+    if model.sonar:
+        reading = sim.robots["robot"].readings[model.sonar]
+        assert reading["fired"][0] == len(reading.arrays["ranges"][0])
+
+
+def test_a_sonar_of_mobilesim_is_one_ray_that_always_comes_back() -> None:
+    # A wall that is met at 60 degrees from its normal throws the sound of a cone elsewhere.
+    slanted = {"map": {"walls": [[[1.0, -5.0], [9.0, 9.0]]]}}
+    x, y, heading = 0.166, 0.027, math.radians(10)
+    along, aside = (math.cos(heading), math.sin(heading)), (8.0, 14.0)
+    cross = along[0] * aside[1] - along[1] * aside[0]
+    true = ((1.0 - x) * aside[1] - (-5.0 - y) * aside[0]) / cross
+    model = like_mobilesim(find_model("p3dx"))
+    assert model.max_speed == 1.0
+    sim = load(model, world=slanted)
+    heard = sim.robots["robot"].readings[model.sonar or ""].arrays["ranges"][0]
+    assert heard[3] == pytest.approx(true, abs=0.002)

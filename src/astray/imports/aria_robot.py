@@ -15,6 +15,7 @@ from typing import Any
 from astray.imports.robot_file import (
     WHEEL_RADIUS,
     RobotFile,
+    baseline,
     corners,
     lidar,
     lidar_type,
@@ -136,7 +137,7 @@ def _robot(entries: Entries) -> dict[str, Any]:
     width = entries.own("robotwidth", 2 * entries.own("robotradius", 250.0)) / 1000
     flat = entries.own("robotdiagonal", 500 * width) / 1000
     return {
-        "motion": _motion(entries),
+        "motion": _motion(entries, width),
         "footprint": {"corners": corners(front, rear, width, flat)},
         "sensors": [wheels(), *_sonars(entries), *_laser(entries), *_bumpers(entries)],
         "estimator": {"kind": "odometry"},
@@ -144,17 +145,17 @@ def _robot(entries: Entries) -> dict[str, Any]:
     }
 
 
-def _motion(entries: Entries) -> dict[str, Any]:
+def _motion(entries: Entries, width: float) -> dict[str, Any]:
     limits = {
         "radius": WHEEL_RADIUS,
         "max_speed": entries.own("maxvelocity", 1200.0) / 1000,
         "max_turn": math.radians(entries.own("maxrvelocity", 300.0)),
     }
-    baseline = 2 / entries.own("diffconvfactor", 0.0056) / 1000
+    apart = baseline(entries.own("diffconvfactor", 0.0056), width)
     if entries.number("maxlatvelocity", 0.0) > 0.0:
-        half = 0.25 * baseline
+        half = 0.5 * apart
         return {"kind": "omni", "half_length": half, "half_width": half, **limits}
-    return {"kind": "differential", "baseline": baseline, **limits}
+    return {"kind": "differential", "baseline": apart, **limits}
 
 
 def _sonars(entries: Entries) -> list[dict[str, Any]]:

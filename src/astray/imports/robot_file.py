@@ -83,6 +83,15 @@ def sonar(mounts: list[tuple[float, float, float]]) -> dict[str, Any]:
     }
 
 
+def baseline(factor: float, width: float) -> float:
+    """The distance of the wheels, m, by the factor from mm/s of a wheel to rad/s of the body.
+
+    Where firmware does without it the factor may be anything: then the width has to tell.
+    """
+    implied = 0.002 / factor
+    return implied if 0.4 * width < implied < 1.5 * width else 0.85 * width
+
+
 def wheels() -> dict[str, Any]:
     """Encoders that are as wrong as those of a Pioneer."""
     errors = {"radius_sd": 0.001, "baseline_sd": 0.003, "slip_density": 0.001}

@@ -15,6 +15,7 @@ from astray.errors import WrongInput, suggest
 from astray.imports.robot_file import (
     WHEEL_RADIUS,
     RobotFile,
+    baseline,
     lidar,
     refuse,
     sonar,
@@ -131,10 +132,11 @@ def _motion(robot: Block, reader: Reader) -> dict[str, Any]:
         "max_speed": _positive(robot, "max_speed", reader, [2.0, 1.74], ALONG),
         "max_turn": _positive(robot, "max_speed", reader, [2.0, 1.74], AROUND),
     }
-    baseline = 0.002 / _positive(robot, "pioneer_diffconv", reader, [0.0056], 0)
+    width = _positive(robot, "size", reader, [0.5, 0.4], 1)
+    apart = baseline(_positive(robot, "pioneer_diffconv", reader, [0.0056], 0), width)
     if _is_omni(robot):
-        return {"kind": "omni", "half_length": baseline / 4, "half_width": baseline / 4, **limits}
-    return {"kind": "differential", "baseline": baseline, **limits}
+        return {"kind": "omni", "half_length": apart / 2, "half_width": apart / 2, **limits}
+    return {"kind": "differential", "baseline": apart, **limits}
 
 
 def _outline(robot: Block, reader: Reader) -> list[list[float]]:
