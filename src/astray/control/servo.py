@@ -53,8 +53,10 @@ def braking(rest: float, fastest: float, decel: float, gain: float) -> float:
 @kernel
 def settling(rest: float, fastest: float, decel: float, gain: float, least: float) -> float:
     """The signed speed that brakes the rest by at most decel and ends in proportion to it."""
-    far, bend = abs(rest), decel / (gain * gain)
-    speed = gain * far if far <= bend else math.sqrt(2.0 * decel * far - decel * bend)
+    far = abs(rest)
+    speed = gain * far
+    if gain * speed > decel:
+        speed = math.sqrt(2.0 * decel * far - (decel / gain) * (decel / gain))
     return math.copysign(min(fastest, max(speed, least)), rest)
 
 
