@@ -160,10 +160,19 @@ def test_a_model_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_preset_alone_is_a_model(tmp_path: Path) -> None:
-    model = find_model(write(tmp_path, "motion: {kind: unicycle, max_speed: 0.4}\n"))
+    model = find_model(write(tmp_path, "name: cart\nmotion: {kind: omni, max_speed: 0.4}\n"))
     assert (model.name, model.sonar, model.laser, model.bumper) == ("p3dx-sh", None, None, None)
     assert model.max_speed == 0.4
-    load(model).run(0.1)
+    sim = load(model)
+    assert sim.robots["robot"].belief is not sim.robots["robot"].truth  # it can be told where it is
+    sim.run(0.1)
+
+
+def test_limits_that_are_drawn_are_told_as_their_datasheets_say(tmp_path: Path) -> None:
+    drawn = "preset: p3dx\nmotion: {max_speed: {uniform: [0.6, 1.0]}, accel: {normal: [0.4, 0.01]}}"
+    model = find_model(write(tmp_path, drawn))
+    assert (model.max_speed, model.accel) == pytest.approx((0.8, 0.4))
+    load(model, 3).run(0.1)
 
 
 @pytest.mark.parametrize(
@@ -172,10 +181,29 @@ def test_a_preset_alone_is_a_model(tmp_path: Path) -> None:
         ("- 1\n", r"mine.yaml:1: a robot is a mapping"),
         ("robot: {preset: p3dx}\nwatchdg: 1\n", r"no key 'watchdg'; did you mean 'watchdog'"),
         ("robot: {preset: p3dx}\nwatchdog: -1\n", r"watchdog is -1: it must be a positive number"),
-        ("robot: {preset: p3dx}\nway_error: x\n", r"way_error is 'x': it must be no negative"),
+        (
+            "robot: {preset: p3dx}\nway_error: x\n",
+            r"way_error is 'x': it must be a number from 0 on",
+        ),
         ("robot: {preset: p3dx}\nlike: p3d\n", r"like: no robot model 'p3d'; did you mean"),
         ("robot: {preset: p3d}\n", r"no preset 'p3d'; did you mean 'p3dx'"),
-        ("motion: {kind: ackermann}\n", r"ARIA cannot drive a robot that moves as 'ackermann'"),
+        ("motion: {kind: ackermann}\n", r"ARIA cannot drive a motion 'ackermann'"),
+        ("motion: {kind: hover}\n", r"robot.motion"),
+        ("motion: 3\n", r"robot.motion"),
+        ("sensors: {a: 1}\n", r"robot.sensors"),
+        ("sensors: [3]\n", r"robot.sensors\[0\]"),
+        ("sensors: [{kind: sonar}]\n", r"robot.sensors\[0\]: a sonar needs mounts"),
+        ("estimator: {kind: inertial}\n", r"robot.estimator: .* needs a sensor"),
+        ("robot: 5\n", r"robot: a robot is a mapping"),
+        (
+            "robot: {}\nname: two words\n",
+            r"could not find a parameter file by the name 'two words'",
+        ),
+        ("robot: {}\nvel2_divisor: 0\n", r"vel2_divisor is 0: it must be a positive whole"),
+        ("robot: {}\nvel2_divisor: -5\n", r"vel2_divisor is -5: it must be a positive whole"),
+        ("robot: {}\nlateral: 1\n", r"lateral is 1: it must be true or false"),
+        ("robot: {}\nlaser_type: 7\n", r"laser_type is 7: it must be a word"),
+        ("robot: {}\nlike: [1]\n", r"like: no robot model"),
         ("motion: [\n", r"mine.yaml:"),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,35 +19,22 @@ from typing import Any
 from astray.errors import Fault, ScenarioError, WrongInput, suggest
 from astray.imports.aria_robot import read_aria_robot
 from astray.imports.stage_robot import read_stage_robot
-from astray.scenario.marks import Marked, mark, read_yaml
-from astray.scenario.merge import merge, with_presets
+from astray.scenario.marks import Marked, read_yaml
+from astray.wires.pioneer.fitting import fit
 
 BUNDLED = Path(__file__).with_name("models.yaml")
 ALIASES = {"peoplebot": "peoplebot-sh", "patrolbot": "patrolbot-sh"}
 """What people say for subclasses that ARIA spells otherwise."""
 
-MOST_ACCEL, MOST_DECEL, MOST_TURN_ACCEL = 2.0, 10.0, 6.28
-"""The most that a session may ask of a robot, m/s² and rad/s²; an emergency stop takes 9.999."""
-
-# MobileSim turns by 1/s of what is left, ten times per second: it leaves 0.9 of it each time.
-HEADING_GAIN = -10.0 * math.log(0.9)  # 1/s
-SERVO = {
-    "kind": "servo",
-    "gain": HEADING_GAIN,
-    "slow_within": 1.0,
-    "tolerance": 0.0001,
-    "turn_tolerance": 0.0003,
-    "creep": 0.002,
-    "turn_creep": 0.007,
-    "decel": MOST_DECEL,
-    "turn_decel": MOST_TURN_ACCEL,
-}
-"""How MOVE, HEAD and DHEAD are closed."""
-
-LASER_RATE = 10.0  # Hz: a scan with every packet of the robot
-LIMITED = ("differential", "omni", "unicycle")  # motions that speed up along and around
 ERRORS = ("way_error", "turn_error")
+KINDS = {
+    float: "a positive number",
+    int: "a positive whole number",
+    bool: "true or false",
+    str: "a word",
+}
 FOUND = {"name", "robot", "sonar", "laser", "bumper"}  # what no file says of a model
+NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}\Z", re.ASCII)  # that fits a packet and a file's name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +76,8 @@ class Model:
 
     def sensor(self, name: str | None) -> Mapping[str, Any]:
         """A sensor of the robot by its name, as scenarios take it; empty if there is none."""
-        return next((s for s in self.robot["sensors"] if name and _name(s) == name), {})
+        sensors = self.robot["sensors"]
+        return next((s for s in sensors if name and s.get("name", s["kind"]) == name), {})
 
 
 def model_names() -> list[str]:
@@ -148,7 +137,7 @@ def _from_yaml(file: Path, _: str) -> Model:
         written = {"robot": written}
     like = written.pop("like", "p3dx-sh")
     known = _bundled()
-    if like not in known:
+    if not isinstance(like, str) or like not in known:
         raise WrongInput(f"{file}: like: no robot model {like!r}{suggest(str(like), known)}")
     below = {k: v for k, v in known[like].items() if k != "preset"}
     name = written.pop("name", like)
@@ -175,79 +164,34 @@ READERS = {".yaml": _from_yaml, ".yml": _from_yaml, ".p": _from_aria, ".inc": _f
 def _make(name: str, about: Mapping[str, Any], folder: Path, file: str = "") -> Model:
     """A model of its fields and of a robot, or the preset of one."""
     given: dict[str, Any] = dict(about)
-    written = given.pop("robot", None) or {"preset": given.pop("preset")}
-    fields = {f.name for f in dataclasses.fields(Model)} - FOUND
+    written = given.pop("robot") if "robot" in given else {"preset": given.pop("preset")}
+    if not NAME.match(name):
+        raise WrongInput(f"{file}: ARIA could not find a parameter file by the name {name[:60]!r}")
+    _check_fields(given, file or name)
+    fitted = fit(written, folder, file)
+    figures = fitted.limits | given
+    figures.setdefault("turn_decel", figures.get("turn_accel", Model.turn_decel))
+    return Model(name=name.lower(), robot=fitted.robot, **(figures | fitted.devices))
+
+
+def _check_fields(given: Mapping[str, Any], where: str) -> None:
+    """Refuse what is no field of a model, or not what it may be."""
+    known = {f.name: f.default for f in dataclasses.fields(Model) if f.name not in FOUND}
     for key, value in given.items():
-        if key not in fields:
-            raise WrongInput(f"{file or name}: no key {key!r}{suggest(key, fields)}")
-        if isinstance(getattr(Model, key, None), float) and not _is_number(value, key):
-            least = "no negative" if key in ERRORS else "a positive"
-            raise WrongInput(f"{file or name}: {key} is {value!r}: it must be {least} number")
-    robot = _with_presets(written, folder)
-    motion = dict(robot.get("motion") or {"kind": "differential"})
-    given.setdefault("accel", motion.get("accel", Model.accel))
-    given.setdefault("decel", motion.get("decel", Model.decel))
-    given.setdefault("turn_accel", motion.get("turn_accel", Model.turn_accel))
-    given.setdefault("turn_decel", given["turn_accel"])
-    given.setdefault("max_speed", motion.get("max_speed", Model.max_speed))
-    given.setdefault("max_turn", motion.get("max_turn", Model.max_turn))
-    kinds = {"sonar": "sonar", "laser": "lidar", "bumper": "bumper"}
-    names = {device: _first(robot, kind) for device, kind in kinds.items()}
-    whole = _over(robot, _for_the_wire(str(motion.get("kind")), given, names))
-    return Model(name=name.lower(), robot=whole, **(given | names))
+        if key not in known:
+            raise WrongInput(f"{where}: no key {key!r}{suggest(key, known)}")
+        kind = type(known[key])
+        if not _fits(value, kind, key):
+            what = "a number from 0 on" if key in ERRORS else KINDS[kind]
+            raise WrongInput(f"{where}: {key} is {value!r}: it must be {what}")
 
 
-def _for_the_wire(
-    motion: str, given: Mapping[str, Any], names: Mapping[str, str | None]
-) -> dict[str, Any]:
-    """What a robot has on the wire beside what it has in any scenario."""
-    if motion not in LIMITED:
-        kinds = ", ".join(LIMITED)
-        raise WrongInput(f"ARIA cannot drive a robot that moves as {motion!r} ({kinds})")
-    sensors: list[dict[str, Any]] = []
-    if names["sonar"]:
-        sensors.append({"kind": "sonar", "name": names["sonar"], "clamp": True})
-    if names["laser"]:
-        sensors.append({"kind": "lidar", "name": names["laser"], "rate": LASER_RATE})
-    return {
-        "motion": {"accel": MOST_ACCEL, "decel": MOST_DECEL, "turn_accel": MOST_TURN_ACCEL},
-        "control": {**SERVO, "speed": given["max_speed"], "turn": given["max_turn"]},
-        "autonomy": {"kind": "remote"},
-        "sensors": sensors,
-    }
-
-
-def _with_presets(robot: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A robot with the presets that it names merged into it."""
-    faults: list[Fault] = []
-    tree = with_presets(mark({"robots": [dict(robot)]}, "robot"), folder, faults)
-    if faults:
-        raise ScenarioError(faults)
-    merged: dict[str, Any] = tree.plain()["robots"][0]
-    return merged
-
-
-def _over(robot: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """A robot with others of its values, merged as scenarios are."""
-    below = {"sensors": [], **robot}
-    if isinstance(below.get("control"), Mapping) and below["control"].get("kind") != "servo":
-        below.pop("control")
-    merged: dict[str, Any] = merge(mark(below, "robot"), mark(dict(above), "robot")).plain()
-    return merged
-
-
-def _name(sensor: Mapping[str, Any]) -> str:
-    return str(sensor.get("name", sensor.get("kind", "")))
-
-
-def _first(robot: Mapping[str, Any], kind: str) -> str | None:
-    """The name of the first sensor of a kind."""
-    sensors = robot.get("sensors") or []
-    return next((_name(s) for s in sensors if s.get("kind") == kind), None)
-
-
-def _is_number(value: object, key: str) -> bool:
-    """Whether a value fits a field that is a number: positive, but for errors."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+def _fits(value: object, kind: type, key: str) -> bool:
+    """Whether a value fits a field: of its type, and positive where it is a number but no error."""
+    if kind is bool or isinstance(value, bool):
+        return isinstance(value, bool) and kind is bool
+    if isinstance(value, str) or kind is str:
+        return isinstance(value, str) and kind is str and bool(value)
+    if not isinstance(value, int if kind is int else (int, float)) or not math.isfinite(value):
         return False
     return value > 0 or (value == 0 and key in ERRORS)
