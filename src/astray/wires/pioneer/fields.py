@@ -12,6 +12,7 @@ A number that does not fit its field is sent as the nearest that does.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -91,8 +92,8 @@ def listed(count: str, item: str) -> Any:
     plain = len(each.unpack(bytes(each.size))) == 1
 
     def write(items: tuple[Any, ...]) -> bytes:
-        rows = [(one,) for one in items] if plain else items
-        return many.pack(len(items)) + b"".join(pack_near(item, row) for row in rows)
+        numbers = items if plain else list(itertools.chain.from_iterable(items))
+        return many.pack(len(items)) + pack_near(item * len(items), numbers)
 
     def read(data: bytes) -> tuple[Any, bytes]:
         if len(data) < many.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 
@@ -28,12 +29,20 @@ class Beams:
         farthest = round(self.max_range * 1000)
         if not len(self.ranges):
             return [farthest] * layout.count
-        angles = np.radians(layout.angles_deg())
-        index = np.rint((angles - self.start) / (self.step or math.inf)).astype(np.int64)
-        seen = (index >= 0) & (index < len(self.ranges))
-        mm = self.ranges[np.clip(index, 0, len(self.ranges) - 1)] * 1000.0
-        mm = np.where(seen, np.clip(mm, 0.0, farthest), farthest)
-        return [int(one) for one in np.rint(mm)]
+        beams, hidden = _nearest(layout, len(self.ranges), self.start, self.step)
+        mm = np.rint(self.ranges[beams] * 1000.0).clip(0.0, farthest).astype(np.int64)
+        mm[hidden] = farthest
+        found: list[int] = mm.tolist()
+        return found
+
+
+@functools.lru_cache(maxsize=256)
+def _nearest(layout: Layout, count: int, start: float, step: float) -> tuple[Array, Array]:
+    """The beam nearest to each ray that a client wants, and the rays that are outside the view."""
+    angles = np.radians(layout.angles_deg())
+    index = np.rint((angles - start) / (step or math.inf)).astype(np.int64)
+    hidden = np.flatnonzero((index < 0) | (index >= count))
+    return index.clip(0, count - 1), hidden
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,14 @@ class Server:
         """Told when a client has opened its session."""
         self.logs_packets = False
         self.changed = threading.Condition(threading.RLock())
-        """Held by whoever touches lines; notified when a client has said something, or left."""
+        """Held by whoever touches lines; notified when no client owes an answer any more."""
+        self.owing: set[Line] = set()
+        """The lines that were told something and have not answered."""
         self._selector = selectors.DefaultSelector()
         self._alarm, self._bell = socket.socketpair()
         self._thread: threading.Thread | None = None
         self._closing = False
-        self._refilled = time.monotonic()
+        self._swept = time.monotonic()
 
     # For whoever runs it.
 
@@ -135,29 +137,30 @@ class Server:
 
     def _serve(self) -> None:
         while not self._closing:
-            found = self._selector.select(BREATH)
+            found = [key.data for key, _ in self._selector.select(BREATH)]
             with self.changed:
-                # Clients before ports: who has just left makes room for who comes next.
-                for key, _ in found:
-                    if isinstance(key.data, Line):
-                        self._attend(key.data)
-                for key, _ in found:
-                    if isinstance(key.data, Port):
-                        self._welcome(key.data)
-                    elif key.data is None:
-                        self._silence()
-                        self._attend_all()
-                if time.monotonic() - self._refilled > BREATH:
+                if None in found:
+                    self._silence()
+                    # Everyone is sent the new cycle before anyone's answer to it is looked at.
+                    for line in self.lines():
+                        line.send()
+                        self._watch(line)
+                if time.monotonic() - self._swept > BREATH:
                     self._refill()
-                    self._attend_all()
-                self.changed.notify_all()
+                    self._swept = time.monotonic()
+                    found += self.lines()
+                # Clients before ports: who has just left makes room for who comes next.
+                for one in found:
+                    if isinstance(one, Line):
+                        self._attend(one)
+                for one in found:
+                    if isinstance(one, Port):
+                        self._welcome(one)
+                if not self.owing:
+                    self.changed.notify_all()
         with self.changed:
             for line in self.lines():
                 self._leave(line)
-
-    def _attend_all(self) -> None:
-        for line in self.lines():
-            self._attend(line)
 
     def _attend(self, line: Line) -> None:
         """Read and send on one line; whatever goes wrong there is no one else's matter."""
@@ -168,6 +171,8 @@ class Server:
             outcome = line.receive() if line.credit > 0 else Outcome()
             if outcome is not None:
                 self.do(line, outcome)
+            if not line.owes:
+                self.owing.discard(line)
             if line.is_open and not was_open:
                 self.greet()
             stays = outcome is not None and line.send() and not line.cut and not line.is_late()
@@ -225,6 +230,7 @@ class Server:
 
     def _leave(self, line: Line) -> None:
         """Let a client go: its robot stops, and is free for the next one."""
+        self.owing.discard(line)
         for event in line.session.end():
             self.post(event)
         if isinstance(line.channel, Terminal) and not self._closing:
@@ -247,7 +253,6 @@ class Server:
                         self.post(Event("remove", line.robot.group, (self.rules.world,), whom))
 
     def _refill(self) -> None:
-        self._refilled = time.monotonic()
         for line in self.lines():
             line.credit = ALLOWANCE
 

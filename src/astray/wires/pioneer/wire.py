@@ -95,6 +95,7 @@ class Wire:
                     moment = moment_of(sim, line.robot)
                     self.server.do(line, line.session.tell(moment, intervals))
                     line.owe()
+                    self.server.owing.add(line)
             self.server.flush()
             if self.lockstep:
                 self._await_clients(sim)
@@ -108,11 +109,10 @@ class Wire:
 
     def _await_clients(self, sim: Sim) -> None:
         while not self.server.closing and not sim.pace.stopped:
-            lines = [line for line in self.server.lines() if line.is_open]
-            if lines and not any(line.owes for line in lines):
+            if not self.server.owing and any(line.is_open for line in self.server.lines()):
                 return
-            for line in lines:
-                if line.owes and time.monotonic() - line.owes_since > PATIENCE and not line.cut:
+            for line in self.server.owing:
+                if time.monotonic() - line.owes_since > PATIENCE and not line.cut:
                     line.cut = True
                     line.log(f"has not answered for {PATIENCE:g} s and is cut off")
             self.server.changed.wait(LOOK)
