@@ -82,6 +82,7 @@ def plan_fleet(
     groups: list[dict[str, Any]] = []
     ports: list[Port] = []
     names: set[str] = set()
+    called: set[str] = set()
     spread = start == RANDOM
 
     def add(model: Model, label: str, here: int, capacity: int, home: Pose) -> str:
@@ -110,7 +111,8 @@ def plan_fleet(
         label = equal[0].name if len(equal) == 1 else model.name
         group = add(model, label, len(equal), len(equal), homes[first])
         for k, wanted in enumerate(equal):
-            ports.append(Port(number(), [_robot(wanted.name, model, group, k, homes[first + k])]))
+            name = _free(wanted.name, called)
+            ports.append(Port(number(), [_robot(name, model, group, k, homes[first + k])]))
     for j, wanted in enumerate(per_client):
         first = len(robots) + j * most_clients
         group = add(wanted.model, wanted.name, 0, most_clients, homes[first])

@@ -84,6 +84,7 @@ class Session:
         self.time = self.heard = 0.0  # s of simulated time
         self.teleported = False
         self.warned = False
+        self._begun = False  # whether it was told the time
         self._outcome = Outcome()
         self.told = True  # whether the run knows what the axes want
         self._kept_alive = False  # whether it heard of this client in the present cycle
@@ -152,6 +153,8 @@ class Session:
 
     def tell(self, moment: Moment, intervals: Intervals) -> Outcome:
         """The packets of one cycle."""
+        if not self._begun:
+            self.heard, self._begun = moment.time, True
         self.time, self.heading = moment.time, moment.belief[2]
         self._kept_alive = False
         if self.panel.estop and max(abs(moment.vx), abs(moment.wz)) < STANDING:
