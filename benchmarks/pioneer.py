@@ -40,15 +40,17 @@ def listen(ports: list[int], seconds: float, found: Any) -> None:
         robot.command(Command.SIM_STAT, 2)
         selector.register(robot._line._sock, selectors.EVENT_READ, k)
     begin = time.perf_counter() + 2.0  # what piled up while others connected is read by then
-    while (now := time.perf_counter()) < begin + seconds:
+    while time.perf_counter() < begin + seconds:
+        came = []
         for key, _ in selector.select(0.2):
             piece = key.fileobj.recv(1 << 16)  # type: ignore[union-attr]
-            now = time.perf_counter()
-            for packet in framers[key.data].feed(piece):
+            came.append((key.data, piece, time.perf_counter()))
+        for k, piece, now in came:
+            for packet in framers[k].feed(piece):
                 if packet.id == SIP:
-                    robots[key.data].velocity(0.2, 0.3)
+                    robots[k].velocity(0.2, 0.3)
                     if now > begin:
-                        times[key.data].append(now)
+                        times[k].append(now)
     for robot in robots:
         robot.close()
     found.put(times)

@@ -10,18 +10,16 @@ import click
 
 from astray import kernel
 from astray.errors import WrongInput
-from astray.events import Event
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.running import LOG_PERIOD, stopping
-from astray.sim import Sim
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
+from astray.wires.pioneer.serving import FOREVER, warm_up
 from astray.wires.pioneer.session import Rules
 from astray.wires.pioneer.terminal import Terminal
 from astray.wires.pioneer.wire import Wire
 
-FOREVER = 1e9  # s
 DEFAULT_ROBOT = "p3dx"
 MOBILESIM_ERRORS = "random_each_update"
 
@@ -69,7 +67,7 @@ def serve_pioneers(
     if kernel.is_cold():
         say("Compiling kernels: this takes a minute or so, once.")
     sim = load(fleet.scenario, seed=seed, keep_events=out is not None)
-    _warm_up(sim, fleet)
+    warm_up(sim)
     rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:
@@ -117,17 +115,6 @@ def _parse_start(text: str | None) -> Pose | str | None:
     if not sound:
         raise WrongInput(f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM}")
     return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
-
-
-def _warm_up(sim: Sim, fleet: Fleet) -> None:
-    """Run a twin through every kind of event, so that no client waits for a kernel to compile."""
-    twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
-    for name in sim.robots:
-        if not sim.robots[name].plan.count:
-            twin.post(Event("spawn", name, (0,), (0,)))
-        twin.post(Event("command", name, values={"mode": "servo", "distance": 1.0, "heading": 1.0}))
-        twin.post(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
-    twin.step(max(1, round(0.2 / sim.dt)))
 
 
 def _add_terminals(fleet: Fleet) -> None:

@@ -69,7 +69,8 @@ class Moment:
     def sonar_mm(self) -> list[int]:
         """Ranges of the sonars, mm, within their reach."""
         nearest, farthest = self.sonar_reach
-        return [int(one) for one in np.rint(np.clip(self.sonar, nearest, farthest) * 1000.0)]
+        found: list[int] = np.rint(self.sonar.clip(nearest, farthest) * 1000.0).astype(int).tolist()
+        return found
 
 
 @dataclass(frozen=True)

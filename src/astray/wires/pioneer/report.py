@@ -55,7 +55,7 @@ def sip_of(model: Model, moment: Moment, panel: Panel) -> Sip:
         battery_dv=battery,
         stall=(sip.STALLED if moment.stalled else 0) | moment.bumped,
         flags=flags | (sip.ESTOP if panel.estop else 0),
-        sonars=tuple((k, round(mm / model.range_factor)) for k, mm in enumerate(ranges)),
+        sonars=tuple([(k, round(mm / model.range_factor)) for k, mm in enumerate(ranges)]),
         digital_out=panel.digital_out,
         battery_tenfold_dv=battery,
         turn_decideg_s=round(math.degrees(moment.wz) * 10.0),

@@ -8,6 +8,7 @@ little is cut off.
 from __future__ import annotations
 
 import contextlib
+import gc
 import selectors
 import socket
 import sys
@@ -88,6 +89,8 @@ class Server:
                 self._seat(port, port.terminal, 0)
         self._before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
+        # To look through all that was loaded takes the collector as long as a cycle.
+        gc.freeze()
         self._thread = threading.Thread(target=self._serve, name="astray-pioneer", daemon=True)
         self._thread.start()
 
@@ -101,6 +104,7 @@ class Server:
             self._thread.join()
             self._thread = None
             sys.setswitchinterval(self._before)
+            gc.unfreeze()
         self._close_ports()
         self._selector.close()
         self._alarm.close()

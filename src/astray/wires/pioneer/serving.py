@@ -8,14 +8,29 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from astray.events import Event
 from astray.loading import load
+from astray.sim import Sim
 from astray.wires.pioneer.fleet import Wanted, plan_fleet
 from astray.wires.pioneer.line import Log
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.session import Rules
-from astray.wires.pioneer.wire import Wire
+from astray.wires.pioneer.wire import CYCLE, Wire
 
 FOREVER = 1e9  # s
+
+
+def warm_up(sim: Sim) -> None:
+    """Run a twin through the events of a session: no client shall wait for kernels to compile."""
+    twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
+    goals = {"mode": "servo", "distance": 1.0, "heading": 1.0}
+    for name, group in twin.robots.items():
+        if not group.plan.count:
+            twin.post(Event("spawn", name, (0,), (0,)))
+        twin.post(Event("command", name, values=goals))
+        twin.post(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
+        twin.post(Event("place", name, values={"yaw": 0.0}))
+    twin.step(max(1, round(CYCLE / sim.dt)))
 
 
 @contextlib.contextmanager
@@ -48,6 +63,7 @@ def serving(
         per_client=[Wanted.parse(text, odometry) for text in per_client],
     )
     sim = load(fleet.scenario, seed=seed)
+    warm_up(sim)
     problems: list[BaseException] = []
 
     def run() -> None:
