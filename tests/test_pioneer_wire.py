@@ -25,10 +25,10 @@ ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 TURNS = [3, 11, 20]  # cycles
 
 
-def alone(**options: Any) -> Any:
-    """A p3dx in lockstep, as exact as it can be unless asked for otherwise."""
+def alone(model: str = "p3dx", **options: Any) -> Any:
+    """A robot in lockstep, as exact as it can be unless asked for otherwise."""
     options = {"odometry": "none", "lockstep": True, "speed": None, **options}
-    return serving("p3dx", **options)
+    return serving(model, **options)
 
 
 # Motion, as it was recorded.
@@ -122,6 +122,30 @@ def test_a_robot_turns_by_and_to_what_it_is_told_while_it_drives() -> None:
         client.wait(8.0)
         assert client.odometry[2] == pytest.approx(math.pi / 4, abs=DEGREE)
         assert client.speed == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize("model", ["amigo", "p2dx", "p3at-sh", "powerbot", "pioneer-lx"])
+def test_what_robots_count_in_units_of_their_own_is_understood(model: str) -> None:
+    with alone(model, map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+        with client.together():
+            client.scan()
+            client.velocity(0.3, 0.2)
+        client.wait(3.0)
+        robot = next(iter(wire.sim.robots.values()))
+        assert client.odometry[0] == pytest.approx(robot.truth["x"][0], abs=0.002)
+        assert client.odometry[2] == pytest.approx(robot.truth["yaw"][0], abs=0.002)
+        assert (client.speed, client.turn_rate) == pytest.approx((0.3, 0.2), abs=0.01)
+        assert 0.1 <= min(client.sonar) < 4.0
+
+
+def test_a_seekur_goes_sideways() -> None:
+    with alone("seekur") as wire, Client(port=wire.ports[0]) as client:
+        client.velocity(0.0, 0.0, 0.3)
+        client.wait(3.0)
+        assert client.odometry[0] == pytest.approx(0.0, abs=0.001)
+        assert client.odometry[1] > 0.5
+        assert client.sip is not None
+        assert client.sip.lateral_mm_s == pytest.approx(300, abs=2)
 
 
 def test_an_emergency_stop_takes_one_cycle() -> None:

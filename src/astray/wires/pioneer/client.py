@@ -58,7 +58,8 @@ class Client:
         self._scan: list[int] = []
         self._counts = (0, 0)
         self._connection: Connection | None = None
-        self.distance_factor, self.angle_factor, self.range_factor = 1.0, math.tau / 4096, 1.0
+        self.distance_factor, self.angle_factor = 1.0, math.tau / 4096
+        self.speed_factor = self.range_factor = 1.0
         self.vel2_divisor = 20
 
     # Coming and going.
@@ -81,7 +82,8 @@ class Client:
         if self.subclass in model_names():
             model = find_model(self.subclass)
             self.distance_factor, self.angle_factor = model.distance_factor, model.angle_factor
-            self.range_factor, self.vel2_divisor = model.range_factor, model.vel2_divisor
+            self.speed_factor, self.range_factor = model.speed_factor, model.range_factor
+            self.vel2_divisor = model.vel2_divisor
         self._line.send(commands.with_number(Command.OPEN, 1))
         if wait:
             self.read()
@@ -193,7 +195,8 @@ class Client:
     @property
     def speed(self) -> float:
         """The speed along by the newest packet, m/s."""
-        return (self.sip.left_mm_s + self.sip.right_mm_s) / 2000.0 if self.sip else 0.0
+        units = self.sip.left_mm_s + self.sip.right_mm_s if self.sip else 0
+        return units * self.speed_factor / 2000.0
 
     @property
     def turn_rate(self) -> float:

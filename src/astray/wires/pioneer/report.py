@@ -42,7 +42,7 @@ def sip_of(model: Model, moment: Moment, panel: Panel) -> Sip:
     """The standard packet of a moment."""
     x, y, yaw = moment.belief
     apart_mm_s = moment.wz / model.wheel_factor
-    speed_mm_s = moment.vx * 1000.0 / model.speed_factor
+    speed_mm_s = moment.vx * 1000.0
     battery = round(model.battery * 10) if panel.battery_dv is None else panel.battery_dv
     flags = (sip.MOTORS if panel.motors else 0) | (sip.SONARS if panel.sonar else 0)
     ranges = moment.sonar_mm()[:MOST_SONARS] if panel.sonar else []
@@ -50,8 +50,8 @@ def sip_of(model: Model, moment: Moment, panel: Panel) -> Sip:
         x=wrap16(round(x * 1000.0 / model.distance_factor)),
         y=wrap16(round(y * 1000.0 / model.distance_factor)),
         heading=round(math.remainder(yaw, math.tau) / model.angle_factor),
-        left_mm_s=round(speed_mm_s - apart_mm_s),
-        right_mm_s=round(speed_mm_s + apart_mm_s),
+        left_mm_s=round((speed_mm_s - apart_mm_s) / model.speed_factor),
+        right_mm_s=round((speed_mm_s + apart_mm_s) / model.speed_factor),
         battery_dv=battery,
         stall=(sip.STALLED if moment.stalled else 0) | moment.bumped,
         flags=flags | (sip.ESTOP if panel.estop else 0),
