@@ -165,6 +165,19 @@ def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
     assert until(lambda: clients(pair) == 1)
 
 
+def test_a_packet_with_a_long_gap_inside_is_dropped(
+    pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astray.wires.pioneer.line.GAP", 0.1)
+    sock = plug(pair.ports[0], HELLO, encode(Command.VEL, bytes(200))[:100])
+    assert until(lambda: clients(pair) == 2)
+    time.sleep(0.3)
+    sock.sendall(commands.with_number(Command.VEL, 400))  # would be swallowed as the rest of it
+    assert until(lambda: speed(pair, 0) > 0.1)
+    sock.close()
+    assert until(lambda: clients(pair) == 1)
+
+
 def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
     pair: Wire, bystander: Client
 ) -> None:
@@ -275,6 +288,17 @@ def test_a_line_keeps_no_more_than_its_backlog() -> None:
     line.queue(b"x")
     assert line.cut
     assert len(said) == 1
+
+
+def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("astray.wires.pioneer.wire.PATIENCE", 0.3)
+    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
+        silent = plug(wire.ports[0], HELLO)
+        with Client(port=wire.ports[1]) as other:
+            other.wait(1.0)
+        assert hangs_up(silent)
 
 
 # Ways to end, and other ways in.

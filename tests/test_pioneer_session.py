@@ -22,7 +22,7 @@ from astray.wires.pioneer.framing import Framer, Packet, encode
 from astray.wires.pioneer.laser import PlainScan, Scan
 from astray.wires.pioneer.model import find_model
 from astray.wires.pioneer.moment import Beams, Intervals, Moment
-from astray.wires.pioneer.orders import ClearMaster, Exit, LoadMap, Say
+from astray.wires.pioneer.requests import ClearMaster, Exit, LoadMap, Say
 from astray.wires.pioneer.session import Outcome, Robot, Rules, Session, Stage
 from astray.wires.pioneer.simulator import SimInfo, SimStat
 from astray.wires.pioneer.sip import Sip

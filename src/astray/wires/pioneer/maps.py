@@ -11,7 +11,7 @@ from astray.errors import WrongInput
 from astray.events import Event
 from astray.wires.pioneer.line import Line
 from astray.wires.pioneer.moment import Pose
-from astray.wires.pioneer.orders import LoadMap
+from astray.wires.pioneer.requests import LoadMap
 from astray.wires.pioneer.session import Robot
 from astray.wires.pioneer.simulator import MapChanged
 from astray.world.map import Map

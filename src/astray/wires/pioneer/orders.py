@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from astray.wires.pioneer.commands import Command, Control, number, numbers, signed, words
@@ -13,42 +12,13 @@ from astray.wires.pioneer.framing import Packet
 from astray.wires.pioneer.laser import Layout
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.report import config_of, siminfo_of
+from astray.wires.pioneer.requests import ClearMaster, Exit, LoadMap, Say
 
 if TYPE_CHECKING:
     from astray.wires.pioneer.session import Session
 
 FARTHEST = 1e5  # m, that a robot is put away from the origin
 OFF, ONCE, ALWAYS = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class LoadMap:
-    """A client wants another map; as the master it keeps others from doing so."""
-
-    file: str
-    master: bool = False
-
-
-@dataclass(frozen=True)
-class ClearMaster:
-    """Everyone may load maps again."""
-
-
-@dataclass(frozen=True)
-class Exit:
-    """A client wants the simulator to end."""
-
-    code: int = 0
-
-
-@dataclass(frozen=True)
-class Say:
-    """A line for the log."""
-
-    text: str
-
-
-Request = LoadMap | ClearMaster | Exit | Say
 
 
 def _enable(session: Session, packet: Packet) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from astray.errors import WrongInput
 from astray.events import Event
 from astray.wires.pioneer.line import ALLOWANCE, Line, Log
-from astray.wires.pioneer.orders import Request, Say
+from astray.wires.pioneer.requests import Request, Say
 from astray.wires.pioneer.session import Outcome, Robot, Rules, Stage
 from astray.wires.pioneer.terminal import Terminal
 

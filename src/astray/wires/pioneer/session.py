@@ -16,8 +16,9 @@ from astray.wires.pioneer.framing import Packet, encode
 from astray.wires.pioneer.laser import Layout, plain_scan_packets, scan_packets
 from astray.wires.pioneer.model import Model
 from astray.wires.pioneer.moment import Intervals, Moment, Pose
-from astray.wires.pioneer.orders import ALWAYS, MOTIONS, OFF, ORDERS, Request, Say
+from astray.wires.pioneer.orders import ALWAYS, MOTIONS, OFF, ORDERS
 from astray.wires.pioneer.report import Panel, hello, odometer_of, simstat_of, sip_of
+from astray.wires.pioneer.requests import Request, Say
 
 STANDING = 0.001  # m/s and rad/s: slower counts as standing still after an emergency stop
 

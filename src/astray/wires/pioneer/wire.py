@@ -16,7 +16,7 @@ from astray.group import Group
 from astray.wires.pioneer.line import Line, Log
 from astray.wires.pioneer.maps import MapLoader
 from astray.wires.pioneer.moment import Beams, Intervals, Moment
-from astray.wires.pioneer.orders import ClearMaster, Exit, LoadMap, Request
+from astray.wires.pioneer.requests import ClearMaster, Exit, LoadMap, Request
 from astray.wires.pioneer.server import Port, Server
 from astray.wires.pioneer.session import Robot, Rules
 
