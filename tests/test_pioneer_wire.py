@@ -206,6 +206,16 @@ def test_set_pose_moves_the_truth_and_not_the_odometer() -> None:
         assert client.true_pose() == (0.0, 0.0, 0.0)
 
 
+def test_a_robot_that_started_anywhere_is_at_home_there() -> None:
+    with alone(map="office", start="random", seed=3) as wire, Client(port=wire.ports[0]) as client:
+        home = client.true_pose()
+        client.set_pose(home[0] + 0.1, home[1], home[2])
+        client.wait(0.3)
+        client.command(Command.SIM_RESET)
+        client.wait(0.3)
+        assert client.true_pose() == pytest.approx(home, abs=0.02)
+
+
 def test_the_odometer_goes_astray_as_the_wheels_of_a_real_robot_would() -> None:
     apart = []
     for seed in range(6):

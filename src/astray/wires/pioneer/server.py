@@ -14,7 +14,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from astray.errors import WrongInput
@@ -297,8 +297,3 @@ def _listen(address: str, number: int) -> socket.socket:
         sock.close()
         raise WrongInput(f"{number} is no port: they go up to 65535") from None
     return sock
-
-
-def ports_of(robots: Iterable[Robot], first: int) -> list[Port]:
-    """A port for each robot, one after the other; 0 lets the system choose them."""
-    return [Port(first + k if first else 0, [robot]) for k, robot in enumerate(robots)]

@@ -51,6 +51,11 @@ class Wire:
         self.server = Server(ports, sim.post, self.rules, log)
         self.server.ask = self._ask
         robots = [robot for port in ports for robot in port.robots]
+        for robot in robots:
+            truth = sim.robots[robot.group].truth
+            if truth["alive"][robot.number]:  # who starts anywhere is at home there
+                x, y, yaw = (float(truth[c][robot.number]) for c in ("x", "y", "yaw"))
+                robot.home = (x, y, yaw)
         self.maps = MapLoader(sim, robots, maps, self._announce)
         self._wall = time.perf_counter()
 
