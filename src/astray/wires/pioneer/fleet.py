@@ -72,50 +72,28 @@ def plan_fleet(
 
     They start at the home of the map, each next one a metre lower; at a given pose; or anywhere.
     """
-    found = read_map(map) if map is not None else Map()
-    count = len(robots) + most_clients * len(per_client)
-    if isinstance(start, tuple):
-        x, y, yaw = start
-        homes = [(x, y - k * APART, yaw) for k in range(count)]
-    else:
-        homes = homes_of(found, count)
+    homes = _homes(map, start, len(robots) + most_clients * len(per_client))
     groups: list[dict[str, Any]] = []
     ports: list[Port] = []
     names: set[str] = set()
     called: set[str] = set()
-    spread = start == RANDOM
-
-    def add(model: Model, label: str, here: int, capacity: int, home: Pose) -> str:
-        """Add a group of equal robots; its name."""
-        name = _free(label, names)
-        autonomy = {"kind": "remote", **({"timeout": model.watchdog} if watchdog else {})}
-        where = dict(zip(("x", "y", "yaw"), home, strict=True)) | {"step": [0.0, -APART]}
-        groups.append(
-            {
-                **model.robot,
-                "name": name,
-                "count": here,
-                "capacity": capacity,
-                "autonomy": autonomy,
-                "start": {"clearance": ROOM} if spread else where,
-            }
-        )
-        return name
 
     def number() -> int:
         return port + len(ports) if port else 0
 
     for model, run in itertools.groupby(robots, key=lambda wanted: wanted.model):
-        equal = list(run)
-        first = len(ports)
-        label = equal[0].name if len(equal) == 1 else model.name
-        group = add(model, label, len(equal), len(equal), homes[first])
+        equal, first = list(run), len(ports)
+        group = _free(equal[0].name if len(equal) == 1 else model.name, names)
+        groups.append(_group(model, group, start, homes[first], watchdog))
+        groups[-1] |= {"count": len(equal), "capacity": len(equal)}
         for k, wanted in enumerate(equal):
             name = _free(wanted.name, called)
             ports.append(Port(number(), [_robot(name, model, group, k, homes[first + k])]))
     for j, wanted in enumerate(per_client):
         first = len(robots) + j * most_clients
-        group = add(wanted.model, wanted.name, 0, most_clients, homes[first])
+        group = _free(wanted.name, names)
+        groups.append(_group(wanted.model, group, start, homes[first], watchdog))
+        groups[-1] |= {"count": 0, "capacity": most_clients}
         made = [
             _robot(f"{wanted.name}-{k + 1}", wanted.model, group, k, homes[first + k])
             for k in range(most_clients)
@@ -125,6 +103,25 @@ def plan_fleet(
         raise WrongInput("no robot is asked for: give at least one model")
     world = {} if map is None else {"map": map}
     return Fleet({"name": "pioneer", "world": world, "robots": groups}, ports)
+
+
+def _homes(map: str | Mapping[str, Any] | None, start: Pose | str | None, count: int) -> list[Pose]:
+    """Where each robot starts and is brought back to, unless it starts anywhere."""
+    if isinstance(start, tuple):
+        x, y, yaw = start
+        return [(x, y - k * APART, yaw) for k in range(count)]
+    return homes_of(Map() if map is None else read_map(map), count)
+
+
+def _group(
+    model: Model, name: str, start: Pose | str | None, home: Pose, watchdog: bool
+) -> dict[str, Any]:
+    """Equal robots as a scenario has them; the watchdog is their dead-man's time."""
+    where: dict[str, Any] = {"clearance": ROOM}
+    if start != RANDOM:
+        where = dict(zip(("x", "y", "yaw"), home, strict=True)) | {"step": [0.0, -APART]}
+    autonomy = {"kind": "remote", **({"timeout": model.watchdog} if watchdog else {})}
+    return {**model.robot, "name": name, "autonomy": autonomy, "start": where}
 
 
 def _robot(name: str, model: Model, group: str, number: int, home: Pose) -> Robot:
@@ -152,7 +149,7 @@ def _bumper_bits(model: Model) -> tuple[tuple[int, ...], tuple[int, int]]:
 
 
 def _free(label: str, taken: set[str]) -> str:
-    """A name for a group that no other has."""
+    """A name that no other has, of the characters that names may have."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in label)
     plain = plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
     name = next(
