@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +163,16 @@ def test_an_emergency_stop_takes_one_cycle() -> None:
 # The watchdog.
 
 
+def listened(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bool:
+    """Whether something holds within so many packets, to which nothing is said."""
+    return any(client.read() and holds() for _ in range(cycles))
+
+
 def test_a_robot_whose_client_falls_silent_stops_and_goes_on_when_it_is_heard_again() -> None:
     with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]) as client:
         client.velocity(0.3)
-        speeds = [client.read() and client.speed for _ in range(60)]
-        assert max(speeds[:20]) == pytest.approx(0.3, abs=0.02)
-        assert speeds[-1] == 0.0
+        assert listened(client, lambda: client.speed > 0.28)
+        assert listened(client, lambda: client.speed == 0.0)
         client.wait_for(lambda c: c.speed > 0.2, cycles=200)
 
 
@@ -174,8 +180,8 @@ def test_like_mobilesim_it_drives_on() -> None:
     rules = Rules(like_mobilesim=True)
     with serving("p3dx", speed=20.0, rules=rules) as wire, Client(port=wire.ports[0]) as client:
         client.velocity(0.3)
-        speeds = [client.read() and client.speed for _ in range(60)]
-        assert speeds[-1] == pytest.approx(0.3, abs=0.02)
+        assert listened(client, lambda: client.speed > 0.28)
+        assert not listened(client, lambda: client.speed < 0.25, cycles=60)
 
 
 def test_a_robot_whose_client_vanishes_stops_and_keeps_its_true_pose_for_the_next() -> None:
@@ -304,21 +310,24 @@ def test_no_map_is_loaded_where_no_folder_was_allowed() -> None:
 # Several robots.
 
 
+def becomes(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether something holds soon, by the real clock."""
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
+
+
 def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along() -> None:
     with serving("p3dx", per_client=("amigo",), speed=20.0) as wire:
         made = wire.sim.robots["amigo"]
         with Client(port=wire.ports[1]) as one:
             with Client(port=wire.ports[1]) as two:
                 assert (one.subclass, two.subclass) == ("amigo", "amigo")
-                one.wait(0.5)
-                two.wait(0.5)
                 assert made.truth["alive"].sum() == 2
                 assert one.true_pose()[1] - two.true_pose()[1] == pytest.approx(1.0)
-            one.wait(1.0)
-            assert made.truth["alive"].sum() == 1
-        with Client(port=wire.ports[0]) as other:
-            other.wait(1.0)
-        assert made.truth["alive"].sum() == 0
+            assert becomes(lambda: made.truth["alive"].sum() == 1)
+        assert becomes(lambda: made.truth["alive"].sum() == 0)
 
 
 def test_robots_see_each_other_but_have_odometers_of_their_own() -> None:
