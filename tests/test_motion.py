@@ -42,7 +42,7 @@ class Bench:
     def ask(self, **drive: float) -> Bench:
         """Ask for a drive: what is not named is zero, curvature and limits are nan."""
         for name in DRIVE.names or ():
-            free = np.nan if name in ("curvature", "accel", "decel") else 0.0
+            free = 0.0 if name in ("vx", "vy", "wz") else np.nan
             self.drive[name] = drive.get(name, free)
         return self
 

@@ -133,6 +133,65 @@ def map_command(file: str, **options: Any) -> None:
     tell_map(file, **options)
 
 
+@astray.command()
+@click.option(
+    "-m", "--map", help="Map: a file of ARIA or another, or a bundled one; none unless given."
+)
+@click.option(
+    "-r",
+    "--robot",
+    "robots",
+    multiple=True,
+    metavar="MODEL[:NAME]",
+    help="A robot, p3dx unless given: a model, or a .p, .inc or .yaml file; may be repeated.",
+)
+@click.option(
+    "-R",
+    "--robot-per-client",
+    "per_client",
+    multiple=True,
+    metavar="MODEL",
+    help="A port at which each client gets a robot of its own, as long as it stays.",
+)
+@click.option(
+    "--most-clients", type=click.IntRange(1, 1000), default=25, help="At each port of -R."
+)
+@click.option("--start", metavar="X,Y,TH|random", help="Start in mm and degrees; the map's home.")
+@click.option(
+    "-p", "--port", type=click.IntRange(0, 65535), default=8101, help="Of the first robot."
+)
+@click.option(
+    "--bind-to-address", "address", default="127.0.0.1", metavar="ADDRESS", help="To listen on."
+)
+@click.option("--speed", type=Speed(), default="1", help="Simulated seconds per second, at most.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed, 0 unless given.")
+@click.option(
+    "--odom-error-mode",
+    "odometry",
+    metavar="MODE",
+    help="MobileSim's none, constant, random_init or random_each_update; real unless given.",
+)
+@click.option("--lockstep", is_flag=True, help="Let time wait for every client after each cycle.")
+@click.option("--pty", "terminals", is_flag=True, help="Offer a pseudo-terminal per robot, too.")
+@click.option("--like-mobilesim", is_flag=True, help="Undo the deliberate differences.")
+@click.option(
+    "--allow-maps",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Let clients load maps from this folder.",
+)
+@click.option("--allow-exit", is_flag=True, help="Let clients end the simulator.")
+@click.option("--log-packets", is_flag=True, help="Print every packet that is received.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run in that folder.")
+@QUIET
+def pioneer(**options: Any) -> None:
+    """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
+    from astray.pioneering import serve_pioneers
+
+    sys.exit(serve_pioneers(**options))
+
+
 def main() -> None:
     """Run the command line: 0 done, 1 failed, 2 wrong input, no traceback for a user's fault."""
     from astray.errors import AstrayError, WrongInput

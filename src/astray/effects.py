@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,7 @@ def _worlds(sim: Sim, event: Event) -> Array:
     if event.worlds is None:
         return np.arange(len(sim.worlds))
     try:
-        return np.unique(np.array([sim.places[world] for world in event.worlds], np.int64))
+        return np.array(sorted({sim.places[world] for world in event.worlds}), np.int64)
     except KeyError as unknown:
         raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
 
@@ -106,20 +107,21 @@ def _rows(sim: Sim, group: Group, event: Event) -> Rows:
     """The rows that an event names, asleep or not."""
     if event.worlds is None and event.robots is None:
         return np.arange(len(group.truth))
-    rows = group.rows_of(_worlds(sim, event))
-    if event.robots is not None:
-        if not all(0 <= k < group.plan.capacity for k in event.robots):
-            raise EventError(
-                f"{event.kind}: {group.name!r} has robots 0 to {group.plan.capacity - 1}"
-            )
-        rows = rows[np.isin(group.address["robot"][rows], event.robots)]
-    return rows
+    worlds = _worlds(sim, event)
+    if event.robots is None:
+        return group.rows_of(worlds)
+    if not all(0 <= k < group.plan.capacity for k in event.robots):
+        raise EventError(f"{event.kind}: {group.name!r} has robots 0 to {group.plan.capacity - 1}")
+    robots = np.array(sorted(set(event.robots)), np.int64)
+    return np.asarray((worlds[:, None] * group.plan.capacity + robots).ravel())
 
 
 def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
     for name, value in values.items():
         if name not in known:
             raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
+        if isinstance(value, float) and math.isfinite(value):
+            continue  # most are, and wires post them a thousand times a second
         array = np.asarray(value, float)
         if not np.all(np.isfinite(array)):
             raise EventError(f"{kind}: {name} is {value}: it must be finite")
@@ -146,10 +148,11 @@ def _check_command(group: Group, values: Mapping[str, Any]) -> None:
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     command = np.repeat(STOP, len(rows))
+    command["mode"] = MODES.index(values.get("mode", "twist"))
+    if values.get("mode") == "servo":  # an axis that is given no end is left to its speed
+        command["distance"] = command["heading"] = np.nan
     for name, value in values.items():
-        if name == "mode":
-            command["mode"] = MODES.index(value)
-        else:
+        if name != "mode":
             command[name] = _of(rows, group, value)
     group.autonomy.receive(rows, command)
 

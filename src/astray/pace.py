@@ -85,10 +85,11 @@ class Pace:
                     return most
                 else:
                     elapsed = time.perf_counter() - self._wall
-                    late = int((self._from + elapsed * self.speed - now) / dt)
-                    if late >= 1:
-                        return min(late, most, max(1, int(BREATH * self.speed / dt)))
-                    self._changed.wait(min(BREATH, dt / self.speed))
+                    ahead = self._from + elapsed * self.speed - now
+                    if ahead >= dt:
+                        return min(int(ahead / dt), most, max(1, int(BREATH * self.speed / dt)))
+                    # Until the tick is due, not for as long as one takes: that would be late.
+                    self._changed.wait(min(BREATH, (dt - ahead) / self.speed))
         return 0
 
     def used(self, ticks: int) -> None:

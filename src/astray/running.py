@@ -92,14 +92,16 @@ def _watch(
         def progress(done: float) -> None:
             bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
 
-        with _stopping(sim):
+        with stopping(sim):
             if log is None:
                 sim.run(seconds, speed=speed, progress=progress)
                 return None
             return sim.run(seconds, log=log, speed=speed, progress=progress)
 
 
-class _stopping:  # noqa: N801 - reads as a phrase after with
+class stopping:  # noqa: N801 - reads as a phrase after with
+    """The first Ctrl-C ends the run in good order, the second at once."""
+
     def __init__(self, sim: Sim) -> None:
         self.sim = sim
 

@@ -126,20 +126,35 @@ COMMAND = columns(
     "accel m/s²",
     "decel m/s²",
     "turn rad/s",
+    "turn_accel rad/s²",
+    "turn_decel rad/s²",
+    Column("serial", "", "i8"),
 )
-"""What autonomy asks for; the last four are limits, nan means the robot's own."""
+"""What autonomy asks for; from speed to turn_decel they are limits, nan means the robot's own. In
+mode servo a distance or heading of nan leaves its axis to vx or wz, and a new serial begins a
+distance anew."""
 
-TWIST, CURVATURE, MOVE, HEADING = range(4)
-MODES = ("twist", "curvature", "move", "heading")
-LIMITS = ("speed", "accel", "decel", "turn")
+TWIST, CURVATURE, MOVE, HEADING, SERVO = range(5)
+MODES = ("twist", "curvature", "move", "heading", "servo")
+LIMITS = ("speed", "accel", "decel", "turn", "turn_accel", "turn_decel")
 STOP = table(COMMAND, 1)
 for _limit in LIMITS:
     STOP[_limit] = np.nan
 STOP.setflags(write=False)
 """The command of a robot that was told nothing, (1,)."""
 
-DRIVE = columns("vx m/s", "vy m/s", "wz rad/s", "curvature 1/m", "accel m/s²", "decel m/s²")
-"""What control asks of the motion; curvature is nan unless it, and not wz, is asked for."""
+DRIVE = columns(
+    "vx m/s",
+    "vy m/s",
+    "wz rad/s",
+    "curvature 1/m",
+    "accel m/s²",
+    "decel m/s²",
+    "turn_accel rad/s²",
+    "turn_decel rad/s²",
+)
+"""What control asks of the motion; curvature is nan unless it, and not wz, is asked for, and so are
+limits where the robot's own hold."""
 
 READING = columns(Column("fresh", "", "?"), "stamp s")
 """What every reading has: when it was taken, and whether it arrived in this very tick."""

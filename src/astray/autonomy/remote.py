@@ -10,7 +10,7 @@ import numpy as np
 from astray.clock import ticks_in
 from astray.kernel import kernel
 from astray.plugin import NEVER, Autonomy, Known, Positive
-from astray.table import COMMAND, STOP, Column, Row, Rows, Table, columns
+from astray.table import COMMAND, LIMITS, STOP, Column, Row, Rows, Table, columns
 
 
 @kernel
@@ -20,6 +20,7 @@ def copy_command(to: Row, of: Row) -> None:
     to.vx, to.vy, to.wz, to.curvature = of.vx, of.vy, of.wz, of.curvature
     to.distance, to.heading = of.distance, of.heading
     to.speed, to.accel, to.decel, to.turn = of.speed, of.accel, of.decel, of.turn
+    to.turn_accel, to.turn_decel, to.serial = of.turn_accel, of.turn_decel, of.serial
 
 
 @kernel
@@ -62,6 +63,8 @@ class Remote(Autonomy, kind="remote"):
         if self.timeout is not None:
             silent = rows[self.address["tick"][rows] >= self._deadline()[rows]]
             command[silent] = STOP
+            for limit in LIMITS:  # as gently as it was told to
+                command[limit][silent] = self.memory[limit][silent]
         self.news = False
 
     def next_due(self, tick: int) -> int:

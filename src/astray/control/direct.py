@@ -12,6 +12,7 @@ from astray.table import CURVATURE, TWIST, Row, Rows, Table
 def steer(d: Row, c: Row) -> None:
     """Ask one robot's motion for the speeds of its command; a pose command means stop."""
     d.accel, d.decel = c.accel, c.decel
+    d.turn_accel, d.turn_decel = c.turn_accel, c.turn_decel
     d.vx, d.vy, d.wz, d.curvature = 0.0, 0.0, 0.0, NAN
     if c.mode == TWIST:
         d.vx, d.vy, d.wz = c.vx, c.vy, c.wz

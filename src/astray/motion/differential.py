@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, approach
+from astray.motion.limits import allowed, approach, turn_limits
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table
@@ -35,7 +35,8 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
         v *= p.max_speed / fastest
         w *= p.max_speed / fastest
     a = approach(s.vx, v, allowed(u.accel, p.accel), allowed(u.decel, p.decel), dt)
-    alpha = approach(s.wz, w, p.turn_accel, p.turn_accel, dt)
+    turn_accel, turn_decel = turn_limits(u, p.turn_accel)
+    alpha = approach(s.wz, w, turn_accel, turn_decel, dt)
     ds = (s.vx + 0.5 * a * dt) * dt
     turn = (s.wz + 0.5 * alpha * dt) * dt
     s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, 0.0, turn)

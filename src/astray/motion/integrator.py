@@ -19,11 +19,11 @@ from astray.table import Array, Row, Rows, Table
 
 
 @kernel
-def adopt(now: float, goal: float, u: Row, dt: float) -> float:
+def adopt(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
     """The velocity of this tick: the goal, unless the command limits the acceleration."""
-    if math.isnan(u.accel) and math.isnan(u.decel):
+    if math.isnan(accel) and math.isnan(decel):
         return goal
-    return reach(now, goal, allowed(u.accel, math.inf), allowed(u.decel, math.inf), dt)[0]
+    return reach(now, goal, allowed(accel, math.inf), allowed(decel, math.inf), dt)[0]
 
 
 @kernel
@@ -33,7 +33,9 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     share = p.max_speed / speed if speed > p.max_speed else 1.0
     wz, slower = turning(u, u.vx * share, p.max_turn)
     share *= slower
-    vx, vy = adopt(s.vx, u.vx * share, u, dt), adopt(s.vy, u.vy * share, u, dt)
+    vx = adopt(s.vx, u.vx * share, u.accel, u.decel, dt)
+    vy = adopt(s.vy, u.vy * share, u.accel, u.decel, dt)
+    wz = adopt(s.wz, wz, u.turn_accel, u.turn_decel, dt)
     s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), vx * dt, vy * dt, wz * dt)
     s.ax, s.ay = (vx - s.vx) / dt - wz * vy, (vy - s.vy) / dt + wz * vx
     s.alpha = (wz - s.wz) / dt

@@ -17,6 +17,12 @@ def allowed(asked: float, own: float) -> float:
 
 
 @kernel
+def turn_limits(u: Row, own: float) -> tuple[float, float]:
+    """The angular accelerations that hold, away from zero and towards it."""
+    return allowed(u.turn_accel, own), allowed(u.turn_decel, own)
+
+
+@kernel
 def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
     """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
     if now == goal:

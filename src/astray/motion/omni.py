@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, reach
+from astray.motion.limits import allowed, reach, turn_limits
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table
@@ -52,7 +52,8 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     accel, decel = allowed(u.accel, p.accel), allowed(u.decel, p.decel)
     vx, ax = reach(s.vx, goal_x, accel, decel, dt)
     vy, ay = reach(s.vy, goal_y, accel, decel, dt)
-    wz, s.alpha = reach(s.wz, goal_w, p.turn_accel, p.turn_accel, dt)
+    turn_accel, turn_decel = turn_limits(u, p.turn_accel)
+    wz, s.alpha = reach(s.wz, goal_w, turn_accel, turn_decel, dt)
     along, across = 0.5 * (s.vx + vx) * dt, 0.5 * (s.vy + vy) * dt
     turn = 0.5 * (s.wz + wz) * dt
     s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), along, across, turn)

@@ -9,7 +9,7 @@ The body follows the arc of ds = (vx + vx') dt / 2 and turn = (wz + wz') dt / 2,
 from __future__ import annotations
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, reach, turning
+from astray.motion.limits import allowed, reach, turn_limits, turning
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table
@@ -22,7 +22,8 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     goal_w, share = turning(u, goal_v, p.max_turn)
     accel, decel = allowed(u.accel, p.accel), allowed(u.decel, p.decel)
     vx, s.ax = reach(s.vx, goal_v * share, accel, decel, dt)
-    wz, s.alpha = reach(s.wz, goal_w, p.turn_accel, p.turn_accel, dt)
+    turn_accel, turn_decel = turn_limits(u, p.turn_accel)
+    wz, s.alpha = reach(s.wz, goal_w, turn_accel, turn_decel, dt)
     ds, turn = 0.5 * (s.vx + vx) * dt, 0.5 * (s.wz + wz) * dt
     s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, 0.0, turn)
     s.vx, s.vy, s.wz = vx, 0.0, wz

@@ -4,6 +4,7 @@ from astray.sensors.bumper import Bumper as Bumper
 from astray.sensors.imu import Imu as Imu
 from astray.sensors.ins import Ins as Ins
 from astray.sensors.lidar import Lidar as Lidar
+from astray.sensors.odometer import Odometer as Odometer
 from astray.sensors.rangefinder import Rangefinder as Rangefinder
 from astray.sensors.scripted import ScriptedImu as ScriptedImu
 from astray.sensors.scripted import ScriptedWheels as ScriptedWheels

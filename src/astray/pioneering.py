@@ -1,0 +1,135 @@
+"""Pioneer robots from the command line: plan them, open their ports, run until someone stops it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from astray import kernel
+from astray.errors import WrongInput
+from astray.loading import load
+from astray.observers.folder import check_folder, write_folder
+from astray.running import LOG_PERIOD, stopping
+from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
+from astray.wires.pioneer.moment import Pose
+from astray.wires.pioneer.serving import FOREVER, warm_up
+from astray.wires.pioneer.session import Rules
+from astray.wires.pioneer.terminal import Terminal
+from astray.wires.pioneer.wire import Wire
+
+DEFAULT_ROBOT = "p3dx"
+MOBILESIM_ERRORS = "random_each_update"
+
+
+def serve_pioneers(
+    *,
+    map: str | None = None,
+    robots: Sequence[str] = (),
+    per_client: Sequence[str] = (),
+    most_clients: int = 25,
+    start: str | None = None,
+    port: int = 8101,
+    address: str = "127.0.0.1",
+    speed: float | None = 1.0,
+    seed: int | None = None,
+    odometry: str | None = None,
+    lockstep: bool = False,
+    terminals: bool = False,
+    like_mobilesim: bool = False,
+    allow_maps: Path | None = None,
+    allow_exit: bool = False,
+    log_packets: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Serve robots as the command line asks; the code to end with."""
+    if out is not None:
+        check_folder(out, overwrite)
+    if allow_maps is not None and not allow_maps.is_dir():
+        raise WrongInput(f"--allow-maps: {allow_maps} is not a folder")
+    mode = odometry or (MOBILESIM_ERRORS if like_mobilesim else None)
+    if not robots and not per_client:
+        robots = (DEFAULT_ROBOT,)
+    fleet = plan_fleet(
+        [Wanted.parse(text, mode) for text in robots],
+        map=map,
+        start=_parse_start(start),
+        port=port,
+        watchdog=not like_mobilesim,
+        per_client=[Wanted.parse(text, mode) for text in per_client],
+        most_clients=most_clients,
+    )
+    say = _teller(quiet)
+    if kernel.is_cold():
+        say("Compiling kernels: this takes a minute or so, once.")
+    sim = load(fleet.scenario, seed=seed, keep_events=out is not None)
+    warm_up(sim)
+    rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
+
+    def log(text: str) -> None:
+        say(f"[{sim.time:.1f} s] {text}")
+
+    wire = Wire(sim, fleet.ports, rules, lockstep=lockstep, maps=allow_maps, log=log)
+    wire.server.logs_packets = log_packets
+    if terminals:
+        _add_terminals(fleet)
+    wire.open(address)
+    try:
+        _tell_ports(fleet, address)
+        with stopping(sim):
+            series = None
+            if out is None:
+                sim.run(FOREVER, speed=speed)
+            else:
+                period = max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
+                series = sim.run(FOREVER, speed=speed, log=period)
+    finally:
+        wire.close()
+    if out is not None and series is not None:
+        write_folder(sim, series, out, overwrite)
+        say(f"Written to {out}.")
+    return wire.exit_code or 0
+
+
+def _teller(quiet: bool) -> Callable[[str], None]:
+    def say(text: str) -> None:
+        if not quiet:
+            click.echo(text, err=True)
+
+    return say
+
+
+def _parse_start(text: str | None) -> Pose | str | None:
+    """A start as MobileSim takes it: x,y,th in mm and degrees, or random."""
+    if text is None or text == RANDOM:
+        return text
+    try:
+        x_mm, y_mm, heading_deg = (float(part) for part in text.split(","))
+        sound = math.isfinite(x_mm + y_mm + heading_deg)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise WrongInput(f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM}")
+    return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
+
+
+def _add_terminals(fleet: Fleet) -> None:
+    for port in fleet.ports:
+        if not port.makes_robots:
+            port.terminal = Terminal()
+
+
+def _tell_ports(fleet: Fleet, address: str) -> None:
+    for port in fleet.ports:
+        where = f"{address}:{port.number}"
+        if port.makes_robots:
+            click.echo(f"{port.robots[0].model.name} for each client: {where}")
+            continue
+        robot = port.robots[0]
+        kind = f" ({robot.model.name})" if robot.name != robot.model.name else ""
+        terminal = f", {port.terminal.path}" if port.terminal else ""
+        click.echo(f"{robot.name}{kind}: {where}{terminal}")

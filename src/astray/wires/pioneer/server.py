@@ -1,0 +1,299 @@
+"""All bytes of all robots in one thread: a port each, one client at a time, no one harms another.
+
+The thread reads, feeds sessions, posts what comes of it, and sends. The run hands it the packets of
+each cycle. Whoever sends too much is read no further until the next cycle, and whoever reads too
+little is cut off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import selectors
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from astray.errors import WrongInput
+from astray.events import Event
+from astray.wires.pioneer.line import ALLOWANCE, Line, Log
+from astray.wires.pioneer.requests import Request, Say
+from astray.wires.pioneer.session import Outcome, Robot, Rules, Stage
+from astray.wires.pioneer.terminal import Terminal
+
+BREATH = 0.1  # s of real time after which the thread looks up by itself
+SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
+SEND_BUFFER = 1 << 16  # bytes
+
+
+@dataclass
+class Port:
+    """A port and the robots behind it: one, or several that come and go with their clients."""
+
+    number: int
+    robots: Sequence[Robot]
+    makes_robots: bool = False
+    lines: dict[int, Line] = field(default_factory=dict)
+    """By the robot's place in `robots`."""
+    listener: socket.socket | None = None
+    terminal: Terminal | None = None
+
+    def vacant(self) -> int | None:
+        """The first robot without a client."""
+        return next((k for k in range(len(self.robots)) if k not in self.lines), None)
+
+
+class Server:
+    """Serves robots to clients, in a thread of its own."""
+
+    def __init__(
+        self, ports: Sequence[Port], post: Callable[[Event], None], rules: Rules, log: Log
+    ) -> None:
+        self.ports, self.post, self.rules, self.log = ports, post, rules, log
+        self.ask: Callable[[Line, Request], None] = lambda line, request: None
+        """Told of what a client wants that concerns more than its robot."""
+        self.greet: Callable[[], None] = lambda: None
+        """Told when a client has opened its session."""
+        self.logs_packets = False
+        self.changed = threading.Condition(threading.RLock())
+        """Held by whoever touches lines; notified when no client owes an answer any more."""
+        self.owing: set[Line] = set()
+        """The lines that were told something and have not answered."""
+        self._selector = selectors.DefaultSelector()
+        self._alarm, self._bell = socket.socketpair()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._swept = time.monotonic()
+
+    # For whoever runs it.
+
+    def open(self, address: str = "127.0.0.1") -> None:
+        """Listen on every port, and begin to serve."""
+        try:
+            for port in self.ports:
+                port.listener = _listen(address, port.number)
+                port.number = port.listener.getsockname()[1]
+        except BaseException:
+            self._close_ports()
+            raise
+        self._alarm.setblocking(False)
+        self._bell.setblocking(False)
+        self._selector.register(self._alarm, selectors.EVENT_READ)
+        for port in self.ports:
+            assert port.listener is not None
+            self._selector.register(port.listener, selectors.EVENT_READ, port)
+            if port.terminal is not None:
+                self._seat(port, port.terminal, 0)
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
+        # To look through all that was loaded takes the collector as long as a cycle.
+        gc.freeze()
+        self._thread = threading.Thread(target=self._serve, name="astray-pioneer", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send everyone away and free the ports."""
+        with self.changed:
+            self._closing = True
+            self.changed.notify_all()
+        if self._thread is not None:
+            self._ring()
+            self._thread.join()
+            self._thread = None
+            sys.setswitchinterval(self._before)
+            gc.unfreeze()
+        self._close_ports()
+        self._selector.close()
+        self._alarm.close()
+        self._bell.close()
+
+    def lines(self) -> Iterator[Line]:
+        """The lines of all clients; hold `changed` meanwhile."""
+        for port in self.ports:
+            yield from list(port.lines.values())
+
+    @property
+    def closing(self) -> bool:
+        """Whether it is about to end."""
+        return self._closing
+
+    def flush(self) -> None:
+        """Let the thread send what is queued, and read on where it had enough."""
+        self._refill()
+        self._ring()
+
+    def do(self, line: Line, outcome: Outcome) -> None:
+        """Post, answer and pass on what comes of some packets."""
+        for event in outcome.events:
+            self.post(event)
+        if outcome.answer:
+            line.queue(outcome.answer)
+        for request in outcome.requests:
+            if isinstance(request, Say):
+                line.log(request.text)
+            else:
+                self.ask(line, request)
+
+    # The thread.
+
+    def _serve(self) -> None:
+        while not self._closing:
+            found = [key.data for key, _ in self._selector.select(BREATH)]
+            with self.changed:
+                if None in found:
+                    self._silence()
+                    # Everyone is sent the new cycle before anyone's answer to it is looked at.
+                    for line in self.lines():
+                        line.send()
+                        self._watch(line)
+                if time.monotonic() - self._swept > BREATH:
+                    self._refill()
+                    self._swept = time.monotonic()
+                    found += self.lines()
+                # Clients before ports: who has just left makes room for who comes next.
+                for one in found:
+                    if isinstance(one, Line):
+                        self._attend(one)
+                for one in found:
+                    if isinstance(one, Port):
+                        self._welcome(one)
+                if not self.owing:
+                    self.changed.notify_all()
+        with self.changed:
+            for line in self.lines():
+                self._leave(line)
+
+    def _attend(self, line: Line) -> None:
+        """Read and send on one line; whatever goes wrong there is no one else's matter."""
+        if line.gone:
+            return
+        try:
+            was_open = line.is_open
+            outcome = line.receive() if line.credit > 0 else Outcome()
+            if outcome is not None:
+                self.do(line, outcome)
+            if not line.owes:
+                self.owing.discard(line)
+            if line.is_open and not was_open:
+                self.greet()
+            stays = outcome is not None and line.send() and not line.cut and not line.is_late()
+        except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
+            line.log(f"is cut off: {type(problem).__name__}: {problem}")
+            stays = False
+        if stays and line.session.stage is not Stage.LEFT:
+            self._watch(line)
+        else:
+            self._leave(line)
+
+    def _watch(self, line: Line) -> None:
+        """Wait for what the line is ready for: to be read while it may send, to be sent more."""
+        mask = selectors.EVENT_READ if line.credit > 0 else 0
+        mask |= selectors.EVENT_WRITE if line.wants_to_send else 0
+        if mask == line.watched:
+            return
+        if not line.watched:
+            self._selector.register(line.channel, mask, line)
+        elif not mask:
+            self._selector.unregister(line.channel)
+        else:
+            self._selector.modify(line.channel, mask, line)
+        line.watched = mask
+
+    def _welcome(self, port: Port) -> None:
+        assert port.listener is not None
+        with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
+            sock, _ = port.listener.accept()
+            place = port.vacant()
+            if place is None:
+                self.log(f"port {port.number}: a further client is refused")
+                sock.close()
+                return
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            robot = port.robots[place]
+            if port.makes_robots:
+                self.post(Event("spawn", robot.group, (self.rules.world,), (robot.number,)))
+            self._seat(port, sock, place)
+
+    def _seat(self, port: Port, channel: socket.socket | Terminal, place: int) -> None:
+        robot = port.robots[place]
+
+        def log(text: str) -> None:
+            self.log(f"{robot.name}: {text}")
+
+        line = port.lines[place] = Line(channel, robot, self.rules, log)
+        line.packets_logged = self.logs_packets
+        if not isinstance(channel, Terminal):
+            log("a client comes")
+        self._watch(line)
+
+    def _leave(self, line: Line) -> None:
+        """Let a client go: its robot stops, and is free for the next one."""
+        self.owing.discard(line)
+        for event in line.session.end():
+            self.post(event)
+        if isinstance(line.channel, Terminal) and not self._closing:
+            line.greet()  # whoever opens the terminal next finds a robot that waits for SYNC
+            line.cut = line.owes = False
+            self._watch(line)
+            return
+        if not isinstance(line.channel, Terminal):
+            line.log("the client goes")
+        line.gone = True
+        if line.watched:
+            self._selector.unregister(line.channel)
+        line.channel.close()
+        for port in self.ports:
+            for place, seated in list(port.lines.items()):
+                if seated is line:
+                    del port.lines[place]
+                    if port.makes_robots:
+                        whom = (line.robot.number,)
+                        self.post(Event("remove", line.robot.group, (self.rules.world,), whom))
+
+    def _refill(self) -> None:
+        for line in self.lines():
+            line.credit = ALLOWANCE
+
+    def _ring(self) -> None:
+        with contextlib.suppress(BlockingIOError, OSError):
+            self._bell.send(b"\0")
+
+    def _silence(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self._alarm.recv(4096):
+                pass
+
+    def _close_ports(self) -> None:
+        for port in self.ports:
+            if port.listener is not None:
+                port.listener.close()
+                port.listener = None
+
+
+def _listen(address: str, number: int) -> socket.socket:
+    """A socket that listens; a port in TIME_WAIT from an earlier run does not matter."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if sys.platform != "win32":  # there it would let two servers share a port
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((address, number))
+        sock.listen(8)
+        sock.setblocking(False)
+    except OSError as problem:
+        sock.close()
+        why = problem.strerror or str(problem)
+        raise WrongInput(
+            f"port {number} of {address} cannot be used: {why}; "
+            "choose another by --port, or another address by --bind-to-address"
+        ) from None
+    except OverflowError:
+        sock.close()
+        raise WrongInput(f"{number} is no port: they go up to 65535") from None
+    return sock
