@@ -233,7 +233,7 @@ def test_robot_k_starts_where_it_starts_whatever_the_count(scenario: dict[str, A
         assert same(left[["x", "y", "yaw"]], right[["x", "y", "yaw"]])
 
 
-GOLDEN = "d94787353dcd2d2ab5d1ad1eaa8b0c92"
+GOLDEN = "e5d8d33c1fe4e95afc7dd8a6cb970643"
 GOLDEN_POSE = (0.1298323281035274, 0.4756588593070156, -0.8362641884562023)
 
 

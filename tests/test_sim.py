@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -420,3 +421,57 @@ def test_a_look_through_a_sensor_that_is_not_there_is_refused() -> None:
     rover = astray.load(LOOKED_AT).robots["rover"]
     with pytest.raises(astray.WrongInput, match=r"no sensor 'lidar' \(it has .*scan"):
         rover.look("lidar")
+
+
+# Ghosts.
+
+GHOSTS = {
+    "dt": 0.01,
+    "world": {"map": {"walls": [[[0, 0], [8, 0], [8, 4], [0, 4], [0, 0]]]}},
+    "robots": [
+        {
+            "name": "rover",
+            "count": 2,
+            "start": {"x": 1.0, "y": 2.0, "step": [3.0, 0.0]},
+            "footprint": {"length": 0.5, "width": 0.5},
+            "sensors": [{"kind": "lidar", "rate": 10, "rays": 4}],
+            "autonomy": {"kind": "remote"},
+        }
+    ],
+}
+
+
+def test_a_ghost_is_not_seen_runs_into_nothing_and_may_become_solid_again(tmp_path: Path) -> None:
+    sim = astray.load(GHOSTS)
+    rover = sim.robots["rover"]
+    assert rover.readings["lidar"]["ranges"][0, 2] == pytest.approx(2.75)
+    rover.haunt(robots=[1])
+    rover.drive([0.8, -0.8])
+    sim.run(5.0)
+    assert rover.truth["x"] == pytest.approx([1.0 + 0.8 * 4.6, 4.0 - 0.8 * 4.6], abs=0.05)
+    assert rover.readings["lidar"]["ranges"][0, 2] == pytest.approx(
+        8.0 - rover.truth["x"][0], abs=0.1
+    )
+    assert len(sim.collisions) == 0
+    sim.run(2.0)
+    assert rover.truth["x"][1] < -0.5  # through the wall
+    assert sim.collisions["row"].tolist() in ([], [0])
+    sim.save(tmp_path / "run.npz")
+    resumed = astray.resume(tmp_path / "run.npz")
+    for one in (sim, resumed):
+        robots = one.robots["rover"]
+        robots.place(x=2.0, y=2.0, robots=[1])
+        robots.place(x=1.8, y=2.0, vx=0.0, robots=[0])
+        one.step()
+        assert not robots.scene.contacts["touching"].any()
+        robots.haunt(False, robots=[1])
+        one.step()
+        assert robots.scene.contacts["touching"].all()
+    assert resumed.digest() == sim.digest()
+    sim.reset()
+    assert not sim.scenery.ghosts.any()
+
+
+def test_a_ghost_is_told_so_in_so_many_words() -> None:
+    with pytest.raises(astray.EventError, match="ghostly is true or false"):
+        astray.load(GHOSTS).robots["rover"].haunt(3)  # type: ignore[arg-type]

@@ -156,6 +156,9 @@ def map_command(file: str, **options: Any) -> None:
 @click.option(
     "--most-clients", type=click.IntRange(1, 1000), default=25, help="At each port of -R."
 )
+@click.option(
+    "--ghost", "ghosts", multiple=True, metavar="NAME", help="A robot that none sees or meets."
+)
 @click.option("--start", metavar="X,Y,TH|random", help="Start in mm and degrees; the map's home.")
 @click.option(
     "-p", "--port", type=click.IntRange(0, 65535), default=8101, help="Of the first robot."

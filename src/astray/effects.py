@@ -60,6 +60,8 @@ def apply(sim: Sim, event: Event) -> None:
         sim.scenery.placed(group.scene.first + rows)
     elif event.kind == "remove":
         sim.scenery.changed()
+    elif event.kind == "ghost":
+        sim.scenery.make_ghosts(group.scene.first + rows, bool(event.values.get("ghostly", True)))
 
 
 def with_content(event: Event) -> Event:
@@ -222,6 +224,16 @@ def _remove(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     group.end(rows)
 
 
+def _check_ghost(group: Group, values: Mapping[str, Any]) -> None:
+    wrong = [name for name in values if name != "ghostly"]
+    if wrong or not isinstance(values.get("ghostly", True), bool):
+        raise EventError(f"ghost: ghostly is true or false, and all that is needed, not {values}")
+
+
+def _ghost(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    """Nothing of the robots themselves changes: they are left out of what is around others."""
+
+
 def _check_set(group: Group, values: Mapping[str, Any]) -> None:
     plugin, name = _find_parameter(group, values)
     value = np.asarray(values.get("value", np.nan), float)
@@ -263,6 +275,7 @@ CHECKS: dict[str, Callable[[Group, Mapping[str, Any]], None]] = {
     "believe": _check_believe,
     "spawn": _check_pose,
     "remove": _check_nothing,
+    "ghost": _check_ghost,
     "set": _check_set,
 }
 EFFECTS: dict[str, Callable[[Group, Rows, Mapping[str, Any]], None]] = {
@@ -270,5 +283,6 @@ EFFECTS: dict[str, Callable[[Group, Rows, Mapping[str, Any]], None]] = {
     "place": _place,
     "believe": _believe,
     "remove": _remove,
+    "ghost": _ghost,
     "set": _set,
 }

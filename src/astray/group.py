@@ -155,6 +155,10 @@ class Group:
         """Take robots out of the run."""
         self._post("remove", {}, **whom)
 
+    def haunt(self, ghostly: bool = True, **whom: Any) -> None:
+        """Let robots be ghosts, which no one sees and nothing stops, or make them solid again."""
+        self._post("ghost", {"ghostly": ghostly}, **whom)
+
     def set(self, parameter: str, value: Any, **whom: Any) -> None:
         """Change a parameter of a plugin, "wheels.slip", until the next start."""
         self._post("set", {"parameter": parameter, "value": value}, **whom)

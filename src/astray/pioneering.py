@@ -9,19 +9,18 @@ from pathlib import Path
 import click
 
 from astray import kernel
-from astray.errors import WrongInput
+from astray.errors import WrongInput, suggest
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.running import LOG_PERIOD, stopping
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.serving import FOREVER, warm_up
-from astray.wires.pioneer.session import Rules
+from astray.wires.pioneer.session import Robot, Rules
 from astray.wires.pioneer.terminal import Terminal
 from astray.wires.pioneer.wire import Wire
 
 DEFAULT_ROBOT = "p3dx"
-MOBILESIM_ERRORS = "random_each_update"
 
 
 def serve_pioneers(
@@ -30,6 +29,7 @@ def serve_pioneers(
     robots: Sequence[str] = (),
     per_client: Sequence[str] = (),
     most_clients: int = 25,
+    ghosts: Sequence[str] = (),
     start: str | None = None,
     port: int = 8101,
     address: str = "127.0.0.1",
@@ -51,23 +51,25 @@ def serve_pioneers(
         check_folder(out, overwrite)
     if allow_maps is not None and not allow_maps.is_dir():
         raise WrongInput(f"--allow-maps: {allow_maps} is not a folder")
-    mode = odometry or (MOBILESIM_ERRORS if like_mobilesim else None)
     if not robots and not per_client:
         robots = (DEFAULT_ROBOT,)
     fleet = plan_fleet(
-        [Wanted.parse(text, mode) for text in robots],
+        [Wanted.parse(text, odometry, like_mobilesim) for text in robots],
         map=map,
         start=_parse_start(start),
         port=port,
         watchdog=not like_mobilesim,
-        per_client=[Wanted.parse(text, mode) for text in per_client],
+        per_client=[Wanted.parse(text, odometry, like_mobilesim) for text in per_client],
         most_clients=most_clients,
     )
     say = _teller(quiet)
     if kernel.is_cold():
         say("Compiling kernels: this takes a minute or so, once.")
+    haunting = _find_ghosts(fleet, ghosts)
     sim = load(fleet.scenario, seed=seed, keep_events=out is not None)
     warm_up(sim)
+    for robot in haunting:
+        sim.robots[robot.group].haunt(robots=[robot.number])
     rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:
@@ -115,6 +117,16 @@ def _parse_start(text: str | None) -> Pose | str | None:
     if not sound:
         raise WrongInput(f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM}")
     return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
+
+
+def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[Robot]:
+    """The robots of these names."""
+    known = {robot.name: robot for port in fleet.ports for robot in port.robots}
+    for name in names:
+        if name not in known:
+            have = ", ".join(robot.name for robot in list(known.values())[:9])
+            raise WrongInput(f"--ghost: no robot {name!r}{suggest(name, known)} ({have})")
+    return [known[name] for name in names]
 
 
 def _add_terminals(fleet: Fleet) -> None:

@@ -52,7 +52,8 @@ class Scenery:
         self._fastest = np.zeros(rows)
         self._quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
-        self.rows = np.arange(0)
+        self.rows = np.arange(0)  # of those that others can meet: alive, and no ghosts
+        self.ghosts = np.zeros(rows, bool)
         self._gathered = False
         self._changed_worlds: list[Array] = []
 
@@ -99,7 +100,10 @@ class Scenery:
         )
 
     def begin(self, rows: Rows) -> None:
-        """Start these rows for the interactions."""
+        """Start these rows for the interactions, solid as all are at first."""
+        if self.ghosts[rows].any():
+            self.ghosts[rows] = False
+            self.changed()
         self.scene.contacts[rows] = np.zeros((), CONTACT)
         for interaction in self.interactions:
             interaction.begin(rows)
@@ -113,7 +117,14 @@ class Scenery:
         """Take note that robots came or went."""
         self._gathered = False
         self._quiet_until = 0
-        self.rows = np.flatnonzero(self.truth["alive"])
+        self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
+
+    def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
+        """Let these rows be seen by no one and run into nothing, or make them solid again."""
+        self.ghosts[rows] = ghostly
+        self.scene.contacts[rows] = np.zeros((), CONTACT)
+        self.changed()
+        self.placed(rows)
 
     def gather(self) -> None:
         """Let the crowd be up to date."""
@@ -145,6 +156,7 @@ class Scenery:
     def placed(self, rows: Rows) -> None:
         """Tell the interactions of rows that were moved by hand."""
         self.moved()
+        rows = rows[~self.ghosts[rows]]
         for interaction in self.interactions:
             interaction.placed(rows, self.scene)
 
@@ -183,7 +195,7 @@ class Scenery:
 
     def arrays(self) -> dict[str, Array]:
         """The state of the interactions as named arrays."""
-        found: dict[str, Array] = {}
+        found: dict[str, Array] = {"ghosts": self.ghosts}
         for plugin in self.interactions:
             label = f"interaction.{plugin.name}"
             found[f"{label}.params"] = plugin.params

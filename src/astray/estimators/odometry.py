@@ -8,9 +8,9 @@ and around by u, v and w:
     omni           u = (fl + fr + rl + rr) / 4   v = (fr − fl + rl − rr) / 4
                    w = (fr − fl + rr − rl) / (4 (half_length + half_width))
 
-Differential and omni followed the arc of (u, v, w), a car the curve of (u, w) whose curvature
-tan(steer) / wheelbase is read at both ends: arc and bend of `se2.py`. The covariance is that of
-`spread.py`.
+Where a differential robot lags behind in turns, v = −lag · w · u / t. Differential and omni
+followed the arc of (u, v, w), a car the curve of (u, w) whose curvature tan(steer) / wheelbase is
+read at both ends: arc and bend of `se2.py`. The covariance is that of `spread.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, col
 MEMORY = columns(
     "radius m",
     "wheelbase m",
+    "lag s",
     Column("started", "", "?"),
     Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
     "steer rad",
@@ -63,6 +64,8 @@ def estimate(b: Row, m: Row, o: Row) -> None:
             m.rolled[k] = (o.angle[k] - m.angle[k]) * m.radius
         u, v, w = moved(m)
         spread(b, m, (u, v, w))
+        if m.lag > 0.0 and o.stamp > b.stamp:
+            v = 0.0 - m.lag * u * w / (o.stamp - b.stamp)
         if m.wheelbase > 0.0:
             change = (tan(o.steer) - tan(m.steer)) / m.wheelbase
             b.x, b.y, b.yaw = bend((b.x, b.y, b.yaw), u, w, change)
@@ -116,6 +119,7 @@ class Odometry(Estimator, kind="odometry"):
         kind, memory, said = self.body.kind, self.memory, self.encoders.values
         memory["radius"][rows] = self.body["radius"]
         memory["wheelbase"][rows] = self.body["wheelbase"] if kind == "ackermann" else 0.0
+        memory["lag"][rows] = self.body["lag"] if kind == "differential" else 0.0
         memory["arm"][rows] = arm_of(self.body)
         memory["along"][rows] = ALONG[kind]
         memory["across"][rows] = ACROSS.get(kind, 0.0)

@@ -9,6 +9,11 @@ The body then follows the arc of (ds, turn), and each wheel turns by what it rol
     left = (ds − turn · baseline / 2) / radius        right = (ds + turn · baseline / 2) / radius
 
 so that whoever integrates exact wheel angles tick by tick gets the true pose back.
+
+Simulators that go straight on within each of their cycles, along the heading it began with, drift
+outwards in turns as a body does whose way lags behind its heading by half a cycle:
+
+    vy = −lag · w · v
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ import math
 
 from astray.kernel import kernel
 from astray.motion.limits import allowed, approach, turn_limits
-from astray.plugin import Motion, Positive
+from astray.plugin import Motion, NonNegative, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table
 
@@ -39,12 +44,15 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     alpha = approach(s.wz, w, turn_accel, turn_decel, dt)
     ds = (s.vx + 0.5 * a * dt) * dt
     turn = (s.wz + 0.5 * alpha * dt) * dt
-    s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, 0.0, turn)
+    across = 0.0 - p.lag * turn * ds / dt
+    s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, across, turn)
     s.vx += a * dt
-    s.vy = 0.0  # what a slide along a wall has left is gone
     s.wz += alpha * dt
-    s.ax = a
-    s.ay = s.vx * s.wz
+    s.ax, s.ay = a, s.vx * s.wz
+    before, s.vy = s.vy, 0.0  # what a slide along a wall has left is gone
+    if p.lag > 0.0:
+        s.vy = 0.0 - p.lag * s.wz * s.vx
+        s.ax, s.ay = a - s.wz * s.vy, s.ay + (s.vy - before) / dt
     s.alpha = alpha
     s.wheel[0] += (ds - turn * half) / p.radius
     s.wheel[1] += (ds + turn * half) / p.radius
@@ -71,10 +79,14 @@ class Differential(Motion, kind="differential"):
     accel: Positive = 1.0  # m/s²
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 4.0  # rad/s²
+    lag: NonNegative = 0.0  # s by which the way lags behind the heading
 
     def fastest(self) -> Array:
         """The limit of its speed."""
-        return self.params["max_speed"]
+        limit: Array = self.params["max_speed"] * (
+            1.0 + self.params["lag"] * self.params["max_turn"]
+        )
+        return limit
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from astray.errors import WrongInput
 from astray.wires.pioneer.maps import APART, homes_of
+from astray.wires.pioneer.mobilesim import like_mobilesim
 from astray.wires.pioneer.model import Model, find_model
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.odometry import odometry_errors
@@ -33,13 +34,15 @@ class Wanted:
     name: str
 
     @classmethod
-    def parse(cls, text: str, odometry: str | None = None) -> Wanted:
-        """Read what a command line says, with another odometry error than a real robot's."""
+    def parse(cls, text: str, odometry: str | None = None, like: bool = False) -> Wanted:
+        """Read what a command line says, with another odometry error, or all like MobileSim's."""
         kind, colon, name = text.rpartition(":")
         # A path of Windows has a colon of its own.
         if not colon or len(kind) == 1 or "/" in name or "\\" in name:
             kind, name = text, ""
         model = find_model(kind)
+        if like:
+            model = like_mobilesim(model)
         if odometry is not None:
             model = odometry_errors(model, odometry)
         return cls(model, name or model.name)

@@ -178,7 +178,7 @@ def _control(session: Session, packet: Packet) -> None:
     elif what == Control.LOG_STATE:
         session.ask(Say(f"state: {session.axes.values()} {session.panel}"))
     elif what == Control.GHOST:
-        session.ask(Say("ghost robots are not simulated"))
+        session.post("ghost", {})
     elif what == Control.INFO:
         name = session.robot.name
         session.answer(siminfo_of(session.model, name, session.rules.like_mobilesim).encode())

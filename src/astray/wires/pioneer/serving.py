@@ -55,12 +55,12 @@ def serving(
     """
     rules = rules or Rules()
     fleet = plan_fleet(
-        [Wanted.parse(text, odometry) for text in robots],
+        [Wanted.parse(text, odometry, rules.like_mobilesim) for text in robots],
         map=map,
         start=start,
         port=port,
         watchdog=not rules.like_mobilesim,
-        per_client=[Wanted.parse(text, odometry) for text in per_client],
+        per_client=[Wanted.parse(text, odometry, rules.like_mobilesim) for text in per_client],
     )
     sim = load(fleet.scenario, seed=seed)
     warm_up(sim)
