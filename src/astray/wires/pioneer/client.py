@@ -71,6 +71,8 @@ class Client:
         """
         from astray.wires.pioneer.model import find_model, model_names
 
+        if self._connection is not None:
+            return self
         self._connection = Connection(self.host, self.port, self.timeout)
         for step in range(3):
             answer = self._sync(step)
