@@ -116,6 +116,27 @@ def test_a_parameter_cannot_take_a_name_of_numpys() -> None:
         astray.load({"robots": [{"name": "a", "sensors": [{"kind": cls.kind}]}]})
 
 
+def test_a_motion_that_is_faster_than_it_says_is_caught() -> None:
+    from astray.motion import Integrator
+
+    class Hasty(Integrator, kind="hasty"):
+        """A point that is faster than it says."""
+
+        def fastest(self) -> float:
+            return 0.3
+
+    with pytest.raises(PluginError, match="more than the `fastest` that it tells"):
+        check_plugin(Hasty)
+
+
+def test_a_sensor_that_only_claims_to_be_stateless_is_caught() -> None:
+    def sense(self: Any, rows: Any, scene: Any, out: Any) -> None:
+        out["x"][rows] += 1.0
+
+    with pytest.raises(PluginError, match="is called stateless, and has another"):
+        check_plugin(declare("forgetful", sense=sense, stateless=True))
+
+
 def test_a_foreign_file_is_loaded_and_reloaded_when_it_changes(tmp_path: Path) -> None:
     source = (
         "import astray\n"

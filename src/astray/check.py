@@ -41,6 +41,10 @@ def check_plugin(cls: type[Plugin], robot: dict[str, Any] | None = None, **param
     claims = [_batch_is_alone, _reset_is_rebuild, _resumes, _stretches]
     if cls.family != "interaction":  # which is called for everyone, never for some
         claims.append(_rows_are_kept)
+    if cls.family == "motion":
+        claims.append(_is_no_faster_than_it_says)
+    elif cls.family == "sensor" and getattr(cls, "stateless", False):
+        claims.append(_is_of_the_moment)
     for claim in claims:
         try:
             broken.extend(claim(scenario, cls))
@@ -143,6 +147,37 @@ def _stretches(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
     theirs = {name: array[rows] for name, array in _state(together).items()}
     for what in _differences(mine, theirs):
         yield f"has another {what} in a world whose clock differs from the others'"
+
+
+def _is_no_faster_than_it_says(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """Drive as fast as can be, this way and that: collisions rely on the limit."""
+    turns = [(1e3, 0.0), (1e3, 1e3), (-1e3, 1e3), (0.0, -1e3)]
+    steps = [{"lasts": 0.5, "vx": vx, "wz": wz} for vx, wz in turns]
+    course = {"kind": "scripted", "steps": steps, "loop": True}
+    sim = load({**scenario, "robots": [{**scenario["robots"][0], "autonomy": course}]})
+    group = sim.robots["one"]
+    for _ in range(5 * TICKS):
+        sim.step()
+        speed = np.hypot(group.truth["vx"], group.truth["vy"])
+        if (speed > group.motion.fastest() * (1.0 + 1e-9)).any():
+            yield f"moves at {speed.max():.6g} m/s, which is more than the `fastest` that it tells"
+            return
+
+
+def _is_of_the_moment(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """Look twice, the second time with nonsense in the place of what was read before."""
+    sim = load(scenario, worlds=2)
+    sim.step(TICKS)
+    group = sim.robots["one"]
+    channel = next(c for c in group.channels.values() if type(c.sensor) is cls)
+    first = group.look(channel.sensor.name)
+    channel.look(group.rows, group.scene, group.time).table.view(np.uint8)[:] = 42
+    second = group.look(channel.sensor.name)
+    for reading in (first, second):
+        reading.fresh[:] = True  # which is the simulator's own
+    pairs = {"table": first.table, **first.arrays}, {"table": second.table, **second.arrays}
+    for what in _differences(*pairs):
+        yield f"is called stateless, and has another {what} after another reading"
 
 
 def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
