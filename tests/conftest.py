@@ -1,13 +1,17 @@
-"""Scenarios that several tests share."""
+"""What several tests share: scenarios, and kernels as plain Python."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from astray.kernel import Kernel
 from astray.table import Array, Table
 
 ROVER: dict[str, Any] = {
@@ -53,3 +57,16 @@ def same(a: Table, b: Table) -> bool:
 
 def _bytes(table: Array, column: str | None) -> bytes:
     return np.ascontiguousarray(table if column is None else table[column]).tobytes()
+
+
+@contextlib.contextmanager
+def without_jit(*modules: ModuleType) -> Iterator[None]:
+    """The kernels of some modules as plain Python, within this process."""
+    every = [k for m in modules for k in vars(m).values() if isinstance(k, Kernel)]
+    for kernel in every:
+        kernel.lead_to(kernel.function)
+    try:
+        yield
+    finally:
+        for kernel in every:
+            kernel.lead_to(kernel.dispatcher())

@@ -1,7 +1,5 @@
 import math
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from unittest.mock import patch
+from collections.abc import Callable
 
 import mpmath
 import numpy as np
@@ -9,8 +7,8 @@ import pytest
 from scipy import stats
 
 from astray import maths, noise
-from astray.kernel import Kernel
 from astray.table import ADDRESS, Array, Table, table
+from conftest import without_jit
 
 KEY = noise.key(7, "rover", "sensor", "gps")
 N = 20_000
@@ -51,15 +49,6 @@ def uniforms(address: Table, rows: Array, count: int, key: np.uint64 = KEY) -> A
     out = np.full((len(rows), count), np.nan)
     noise.uniforms_all(out, address, rows, key)
     return out
-
-
-@contextmanager
-def jit_off() -> Iterator[None]:
-    with ExitStack() as stack:
-        for made in (*vars(noise).values(), *vars(maths).values()):
-            if isinstance(made, Kernel):
-                stack.enter_context(patch.object(made, "_call", made.function))
-        yield
 
 
 @pytest.mark.parametrize(("counter", "key", "answer"), KNOWN_ANSWERS.values(), ids=KNOWN_ANSWERS)
@@ -166,7 +155,7 @@ def test_compiled_and_plain_give_the_same_bytes(deal: Deal) -> None:
     address = addresses()
     rows = np.r_[0:N:100, N - 1]
     compiled = deal(address, rows, 3)
-    with jit_off():
+    with without_jit(noise, maths):
         assert deal(address, rows, 3).tobytes() == compiled.tobytes()
 
 

@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import math
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,11 @@ from scipy.integrate import quad
 from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimType, Sine, maths
 from astray import compute_value as value_of
 from astray.errors import SignalWarning
-from astray.kernel import Kernel, kernel
+from astray.kernel import kernel
 from astray.scenario.marks import read_yaml
 from astray.signals import bank, constant, evaluate
 from astray.signals.evaluate import value, value_among
+from conftest import without_jit
 
 C, L, Q, STEP = SimType.CONSTANT, SimType.LINEAR, SimType.QUADRATIC, SimType.STEP
 
@@ -470,20 +470,6 @@ def test_nothing_that_is_written_ends_in_anything_but_signals_or_faults(written:
 # The same however it is asked.
 
 
-@contextlib.contextmanager
-def without_jit() -> Iterator[None]:
-    """Kernels as plain Python, within this process."""
-    every = [k for m in (evaluate, maths) for k in vars(m).values() if isinstance(k, Kernel)]
-    before = [k._call for k in every]
-    for k in every:
-        k._call = k.function
-    try:
-        yield
-    finally:
-        for k, call in zip(every, before, strict=True):
-            k._call = call
-
-
 @kernel
 def in_a_kernel(out: Any, table: Any, first: Any, times: Any) -> None:
     """What a plugin's kernel does."""
@@ -546,7 +532,7 @@ def test_array_scalar_kernel_and_plain_python_agree_bit_for_bit(
         assert np.float64(signal(t)).tobytes() == y.tobytes()
         assert np.float64(signal.integral(t)).tobytes() == total.tobytes()
     again = Signal(parts, gap)
-    with without_jit():
+    with without_jit(evaluate, maths):
         assert again(times).tobytes() == values.tobytes()
         assert again.integral(times).tobytes() == integrals.tobytes()
     assert signal(times.reshape(1, -1)).shape == (1, len(times))

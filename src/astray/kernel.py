@@ -41,7 +41,6 @@ class Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
         self.function = function
         self.inline = inline
-        self._call: Any = self._first_call
         self._dispatcher: Any = None
 
     if TYPE_CHECKING:
@@ -52,16 +51,18 @@ class Kernel(Generic[P, R]):
     else:
 
         def __call__(self, *args):  # noqa: D102 - by position only: keywords would cost every call
-            return self._call(*args)
+            return self._first_call(*args)
 
     def _first_call(self, *args: Any) -> R:
-        self._call = self.dispatcher() if jit() else self.function
-        # From now on a call leads straight there: a frame of ours would cost every tick of a run.
-        # Python looks for __call__ in the class of an object, so each kernel gets one of its own.
-        straight = {"__call__": staticmethod(self._call), "__slots__": ()}
-        self.__class__ = type("Kernel", (Kernel,), straight)
-        result: R = self._call(*args)
+        call: Any = self.dispatcher() if jit() else self.function
+        self.lead_to(call)
+        result: R = call(*args)
         return result
+
+    def lead_to(self, call: Callable[..., Any]) -> None:
+        """Let a call lead straight there: a frame of ours would cost every tick of a run."""
+        # Python looks for __call__ in the class of an object, so each kernel gets one of its own.
+        self.__class__ = type("Kernel", (Kernel,), {"__call__": staticmethod(call)})
 
     def dispatcher(self) -> Any:
         """The numba dispatcher of this function; compiled kernels call each other through it."""

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 
 PI = math.pi
 TAU = 2.0 * math.pi
@@ -44,7 +44,7 @@ MINUTE = 1e-250
 LARGEST_ANGLE = 1e15  # rad; above it a double no longer knows its own phase
 
 
-@kernel
+@inlined_kernel
 def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
     """Sine and cosine of r + tail in [−π/4, π/4], where tail is below the last digit of r."""
     z = r * r
@@ -63,8 +63,8 @@ def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
     return s, c
 
 
-@kernel
-def quarter_turns(s: float, c: float, quarters: int) -> tuple[float, float]:
+@inlined_kernel
+def quarter_turns(s: float, c: float, quarters: int | np.int32) -> tuple[float, float]:
     """Sine and cosine of an angle that is the given one plus some quarter turns."""
     # Selections and signs instead of branches: which quarter comes next cannot be predicted.
     odd = quarters & 1
@@ -93,6 +93,15 @@ def sincos_turns(turns: float) -> tuple[float, float]:
     n = math.floor(quarters + 0.5)
     s, c = sincos_reduced((quarters - n) * HALF_PI, 0.0)
     return quarter_turns(s, c, int(n))
+
+
+@inlined_kernel
+def sincos_quarters(quarters: float) -> tuple[float, float]:
+    """Sine and cosine of less than 2³⁰ quarter turns: the reduction is exact."""
+    n = math.floor(quarters + 0.5)
+    s, c = sincos_reduced((quarters - n) * HALF_PI, 0.0)
+    # An integer of 32 bits, since processors turn those to and from floats several at a time.
+    return quarter_turns(s, c, np.int32(n))
 
 
 @kernel
@@ -176,7 +185,7 @@ def exp(x: float) -> float:
     return math.ldexp(1.0 + (high + (p - low)), int(n))
 
 
-@kernel
+@inlined_kernel
 def log_normal(x: float) -> float:
     """Natural logarithm of a positive number that is neither subnormal nor infinite."""
     # x = m · 2ᵉ with m in [√½, √2), read off its bits: a branch could not be predicted.

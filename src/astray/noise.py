@@ -4,6 +4,9 @@ Philox4x32-10 (Salmon et al., 2011) turns a counter and a key into 128 random bi
 digest of (seed, group name, plugin name). The counter is (tick, world, life, robot << 16 | draw).
 There is no stream to advance, so nothing that another robot, plugin, thread or batch does can
 change what a robot is dealt.
+
+Many numbers are dealt in passes, bits first and then what is made of them, over draws of one robot
+or over robots: processors do four of them at a time, and the numbers are the same.
 """
 
 from __future__ import annotations
@@ -14,17 +17,21 @@ import math
 import numpy as np
 
 from astray import maths
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.table import Array, Row, Table
 
 MOST_ROBOTS = 1 << 16  # per group and world: the robot shares a counter word with the draw
 TINY = 2.0**-53
-_32 = np.uint64(32)
+CHUNK = 128  # robots that are dealt to at a time
+_5, _6, _16, _32 = np.uint64(5), np.uint64(6), np.uint64(16), np.uint64(32)
 _MASK = np.uint64(0xFFFFFFFF)
 _MULTIPLY_0 = np.uint64(0xD2511F53)
 _MULTIPLY_2 = np.uint64(0xCD9E8D57)
 _WEYL_0 = np.uint64(0x9E3779B9)
 _WEYL_1 = np.uint64(0xBB67AE85)
+
+Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+Room = tuple[Array, Array]
 
 
 def key(seed: int, *names: str) -> np.uint64:
@@ -33,17 +40,10 @@ def key(seed: int, *names: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
-@kernel
-def philox(
-    counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """128 random bits as four words of 32, held in 64 so that products cannot overflow."""
-    c0 = np.uint64(counter[0]) & _MASK
-    c1 = np.uint64(counter[1]) & _MASK
-    c2 = np.uint64(counter[2]) & _MASK
-    c3 = np.uint64(counter[3]) & _MASK
-    u0 = np.uint64(k0)
-    u1 = np.uint64(k1)
+@inlined_kernel
+def rounds(c: Words, u0: np.uint64, u1: np.uint64) -> Words:
+    """Ten rounds of Philox over four words of 32 bits, held in 64 so that products fit."""
+    c0, c1, c2, c3 = c
     for _ in range(10):
         p0 = _MULTIPLY_0 * c0
         p1 = _MULTIPLY_2 * c2
@@ -53,8 +53,24 @@ def philox(
     return c0, c1, c2, c3
 
 
+@inlined_kernel
+def uniform_of(high: np.uint64, low: np.uint64) -> float:
+    """A uniform in [0, 1) of 53 bits from two words."""
+    # Signed integers of 32 bits become floats several at a time, longer ones do not.
+    upper, lower = float(np.int32(high >> _5)), float(np.int32(low >> _6))
+    return (upper * 67108864.0 + lower) * TINY
+
+
 @kernel
-def bits(who: Row, key: np.uint64, draw: int) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> Words:
+    """128 random bits as four words of 32."""
+    c0, c1 = np.uint64(counter[0]) & _MASK, np.uint64(counter[1]) & _MASK
+    c2, c3 = np.uint64(counter[2]) & _MASK, np.uint64(counter[3]) & _MASK
+    return rounds((c0, c1, c2, c3), np.uint64(k0), np.uint64(k1))
+
+
+@kernel
+def bits(who: Row, key: np.uint64, draw: int) -> Words:
     """The 128 bits of one draw; `who` has tick, world, life and robot."""
     counter = (who.tick, who.world, who.life, (who.robot << 16) | draw)
     # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
@@ -65,10 +81,7 @@ def bits(who: Row, key: np.uint64, draw: int) -> tuple[np.uint64, np.uint64, np.
 def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent uniforms in [0, 1) of 53 bits."""
     a, b, c, d = bits(who, key, draw)
-    # Signed integers become floats several times faster than unsigned ones.
-    u = float(np.int64((a >> np.uint64(5)) * np.uint64(67108864) + (b >> np.uint64(6))))
-    v = float(np.int64((c >> np.uint64(5)) * np.uint64(67108864) + (d >> np.uint64(6))))
-    return u * TINY, v * TINY
+    return uniform_of(a, b), uniform_of(c, d)
 
 
 @kernel
@@ -76,27 +89,98 @@ def normal_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent standard normals, by Box and Muller."""
     u, v = uniform_pair(who, key, draw)
     radius = math.sqrt(-2.0 * maths.log_normal(1.0 - u))
-    s, c = maths.sincos_turns(v)
+    s, c = maths.sincos_quarters(4.0 * v)
     return radius * c, radius * s
 
 
+# Many draws of one robot.
+
+
 @kernel
+def uniforms_of(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+    """The pairs of the draws from `first` on into the rows of w, (2, count or more)."""
+    k0, k1 = key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32)
+    c0, c1 = np.uint64(who.tick) & _MASK, np.uint64(who.world) & _MASK
+    c2, base = np.uint64(who.life) & _MASK, np.uint64(who.robot) << _16
+    for i in range(count):
+        c3 = (base | np.uint64(first + i)) & _MASK
+        a, b, c, d = rounds((c0, c1, c2, c3), k0, k1)
+        w[0, i] = uniform_of(a, b)
+        w[1, i] = uniform_of(c, d)
+
+
+@kernel
+def make_normal(w: Array, count: int) -> None:
+    """Turn pairs of uniforms in the rows of w into pairs of normals, by Box and Muller."""
+    for i in range(count):
+        radius = math.sqrt(-2.0 * maths.log_normal(1.0 - w[0, i]))
+        s, c = maths.sincos_quarters(4.0 * w[1, i])
+        w[0, i] = radius * c
+        w[1, i] = radius * s
+
+
+@kernel
+def normals_of(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+    """The pairs of the draws from `first` on, as normals, into the rows of w."""
+    uniforms_of(w, who, key, first, count)
+    make_normal(w, count)
+
+
+# Some draws of many robots.
+
+
+@kernel
+def gather(c: Array, address: Table, rows: Array) -> None:
+    """The counters of some rows, and what their ticks add to the key, into the rows of c."""
+    for j in range(len(rows)):
+        who = address[rows[j]]
+        c[0, j] = np.uint64(who.tick) & _MASK
+        c[1, j] = np.uint64(who.world) & _MASK
+        c[2, j] = np.uint64(who.life) & _MASK
+        c[3, j] = (np.uint64(who.robot) << _16) & _MASK
+        c[4, j] = np.uint64(who.tick) >> _32
+
+
+@kernel
+def deal(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
+    """One pair of uniforms for each of the gathered counters into the rows of w."""
+    k0, k1 = key & _MASK, key >> _32
+    for j in range(count):
+        words = (c[0, j], c[1, j], c[2, j], c[3, j] | np.uint64(draw))
+        a, b, e, d = rounds(words, k0, k1 ^ c[4, j])
+        w[0, j] = uniform_of(a, b)
+        w[1, j] = uniform_of(e, d)
+
+
+@kernel
+def deal_all(
+    out: Array, address: Table, rows: Array, key: np.uint64, normal: bool, room: Room
+) -> None:
+    """Fill out (len(rows), k) with normals, or else with uniforms in [0, 1)."""
+    w, c = room
+    for start in range(0, len(rows), CHUNK):
+        some = rows[start : start + CHUNK]
+        gather(c, address, some)
+        for k in range(0, out.shape[1], 2):
+            deal(w, c, len(some), key, k // 2)
+            if normal:
+                make_normal(w, len(some))
+            for j in range(len(some)):
+                out[start + j, k] = w[0, j]
+                if k + 1 < out.shape[1]:
+                    out[start + j, k + 1] = w[1, j]
+
+
+def make_room() -> Room:
+    """Room for the counters of a chunk of robots and for what is made of them."""
+    return np.empty((2, CHUNK)), np.empty((5, CHUNK), np.uint64)
+
+
 def uniforms_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
     """Fill out (len(rows), k) with uniforms in [0, 1)."""
-    for j in range(len(rows)):
-        for k in range(0, out.shape[1], 2):
-            a, b = uniform_pair(address[rows[j]], key, k // 2)
-            out[j, k] = a
-            if k + 1 < out.shape[1]:
-                out[j, k + 1] = b
+    deal_all(out, address, rows, key, False, make_room())
 
 
-@kernel
 def normals_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
     """Fill out (len(rows), k) with standard normals."""
-    for j in range(len(rows)):
-        for k in range(0, out.shape[1], 2):
-            a, b = normal_pair(address[rows[j]], key, k // 2)
-            out[j, k] = a
-            if k + 1 < out.shape[1]:
-                out[j, k + 1] = b
+    deal_all(out, address, rows, key, True, make_room())

@@ -22,7 +22,7 @@ from astray.draw import Drawn
 from astray.errors import PluginError
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import TAU, sincos
-from astray.noise import normal_pair, uniform_pair
+from astray.noise import normals_of, uniforms_of
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.se2 import arc
@@ -33,10 +33,11 @@ from astray.world.scan import View, scan_fans, scan_rays
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
 MOST_RAYS = 1 << 16
+LONGEST = 1e9  # m, for noise that grows with the range where there is none
 Share = Annotated[float, Ge(0), Le(1)]
-Layout = tuple[np.uint64, float, float, float, int]
-"""The noise's key, the angles of the first ray and from ray to ray, the sweep, and the row of the
-group's first robot among everyone, −1 if none are seen."""
+Layout = tuple[np.uint64, float, float, float, int, Array]
+"""The noise's key, the angles of the first ray and from ray to ray, the sweep, the row of the
+group's first robot among everyone, −1 if none are seen, and room for random numbers."""
 Room = tuple[Array, Fan, Array]
 Tables = tuple[Table, Table, Array, Table]
 
@@ -81,29 +82,26 @@ def sweep_all(
 
 
 @kernel
-def worsen(ranges: Array, p: Row, s: Row, key: np.uint64) -> None:
-    """Turn the true ranges of one scan into measured ones."""
-    noisy, other, n = p.sigma + p.sigma_per_m > 0.0, 0.0, 0.0
-    drops, luck = p.dropout > 0.0, 1.0
+def worsen(ranges: Array, p: Row, s: Row, key: np.uint64, w: Array) -> None:
+    """Turn the true ranges of one scan into measured ones; w is room for a pair of every two."""
+    pairs, sigma, per_m, step = (len(ranges) + 1) // 2, p.sigma, p.sigma_per_m, p.resolution
+    if sigma + per_m > 0.0:
+        normals_of(w, s, key, 0, pairs)
+        for k in range(len(ranges)):
+            # Of infinity the noise would be infinite, or not a number.
+            r = min(ranges[k], LONGEST)
+            ranges[k] += (sigma + per_m * r) * w[k & 1, k >> 1]
+    if step > 0.0:
+        for k in range(len(ranges)):
+            ranges[k] = np.floor(ranges[k] / step + 0.5) * step
+    if p.dropout > 0.0:
+        uniforms_of(w, s, key, DROPPED, pairs)
+        for k in range(len(ranges)):
+            ranges[k] = math.inf if w[k & 1, k >> 1] < p.dropout else ranges[k]
     for k in range(len(ranges)):
         r = ranges[k]
-        if noisy:
-            if k & 1:
-                n = other
-            else:
-                n, other = normal_pair(s, key, k >> 1)
-            if r < math.inf:  # of infinity the noise would be infinite, or not a number
-                r += (p.sigma + p.sigma_per_m * r) * n
-        if p.resolution > 0.0 and r < math.inf:
-            r = math.floor(r / p.resolution + 0.5) * p.resolution
-        if drops:
-            first, second = uniform_pair(s, key, DROPPED + (k >> 1))
-            luck = second if k & 1 else first
-        if luck < p.dropout or not r <= p.max_range:
-            r = math.inf
-        elif r < p.min_range:
-            r = -math.inf
-        ranges[k] = r
+        r = r if r >= p.min_range else -math.inf
+        ranges[k] = r if r <= p.max_range else math.inf
 
 
 @kernel
@@ -111,12 +109,12 @@ def measure_all(
     out: Table, ranges: Array, params: Table, truth: Table, rows: Rows, how: Layout
 ) -> None:
     """Turn the true ranges of these rows into measured ones, and write down what a scan is."""
-    key, start, step, duration, _ = how
+    key, start, step, duration, _, w = how
     for i in rows:
         o, p = out[i], params[i]
         # Perfect ranges are left as they are: nothing that this adds up is negative.
         if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
-            worsen(ranges[i], p, truth[i], key)
+            worsen(ranges[i], p, truth[i], key, w)
         o.start, o.step, o.duration = start, step, duration
         o.min_range, o.max_range = p.min_range, p.max_range
 
@@ -175,14 +173,16 @@ class Lidar(Sensor, kind="lidar"):
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Take the scans of these rows."""
         ranges, truth = out.arrays["ranges"], scene.truth
-        how = (self.key, self.start, self.step, self.sweep, scene.first if self.robots else -1)
+        if not hasattr(self._room, "room"):  # one for each thread
+            w, fan = self._fan
+            self._room.room = w.copy(), fan, self._poses
+            self._room.pairs = np.empty((2, (self.rays + 1) // 2))
+        first = scene.first if self.robots else -1
+        how = (self.key, self.start, self.step, self.sweep, first, self._room.pairs)
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
             measure_all(out.table, ranges, self.params, truth, rows, how)
             return
-        if not hasattr(self._room, "room"):  # one for each thread
-            w, fan = self._fan
-            self._room.room = w.copy(), fan, self._poses
         tables = truth, self.params, scene.worlds, out.table
         sense_all(self._room.room, scene.view, tables, ranges, rows, how)
 

@@ -24,6 +24,9 @@ from astray.world.scan import scan_rays
 
 RAYS = 7  # that a cone is looked through with
 
+Noise = tuple[np.uint64, Array]
+"""The key, and room for a pair of random numbers."""
+
 
 @kernel
 def beam(rays: Array, s: Row, p: Row) -> None:
@@ -45,24 +48,25 @@ def beam_all(rays: Array, truth: Table, params: Table, rows: Rows) -> None:
 
 
 @kernel
-def sense(o: Row, found: Array, p: Row, s: Row, key: np.uint64) -> None:
-    """Read the least of some ranges."""
+def sense(o: Row, found: Array, p: Row, s: Row, key: np.uint64, room: Array) -> None:
+    """Read the least of some ranges; room is for a pair of random numbers."""
     least = math.inf
     for k in range(len(found)):
         least = min(least, found[k])
     found[0] = least
-    worsen(found[:1], p, s, key)
+    worsen(found[:1], p, s, key, room)
     o.range, o.min_range, o.max_range, o.cone = found[0], p.min_range, p.max_range, p.cone
 
 
 @kernel
 def sense_all(
-    out: Table, found: Array, params: Table, truth: Table, rows: Rows, key: np.uint64
+    out: Table, found: Array, params: Table, truth: Table, rows: Rows, noise: Noise
 ) -> None:
     """Read the rangefinders of these rows from their true ranges, (len(rows), rays)."""
+    key, room = noise
     for j in range(len(rows)):
         i = rows[j]
-        sense(out[i], found[j], params[i], truth[i], key)
+        sense(out[i], found[j], params[i], truth[i], key, room)
 
 
 class Rangefinder(Sensor, kind="rangefinder"):
@@ -100,7 +104,7 @@ class Rangefinder(Sensor, kind="rangefinder"):
         who = whose(rows, scene, self.rays, self.robots)
         limit = 1.0 / self.params["max_range"][rows].max()
         scan_rays(scene.view, rays.reshape(-1, 4), who, limit, found.reshape(-1))
-        sense_all(out.table, found, self.params, scene.truth, rows, self.key)
+        sense_all(out.table, found, self.params, scene.truth, rows, (self.key, np.empty((2, 1))))
 
 
 def whose(rows: Rows, scene: Scene, rays: int, robots: bool) -> Array:
