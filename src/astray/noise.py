@@ -32,6 +32,7 @@ _WEYL_1 = np.uint64(0xBB67AE85)
 
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 Room = tuple[Array, Array]
+Deck = tuple[np.uint64, Array, Array, Array]
 
 
 def key(seed: int, *names: str) -> np.uint64:
@@ -153,6 +154,22 @@ def deal(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
 
 
 @kernel
+def deal_normals(deck: Deck, who: Table, rows: Array, pairs: int) -> None:
+    """The pairs of the draws from 0 on of at most CHUNK rows, as normals, into the deck's cards.
+
+    cards[j, 2 k] and cards[j, 2 k + 1] are what `normal_pair` gives for row j and draw k.
+    """
+    key, w, c, cards = deck
+    gather(c, who, rows)
+    for k in range(pairs):
+        deal(w, c, len(rows), key, k)
+        make_normal(w, len(rows))
+        for j in range(len(rows)):
+            cards[j, 2 * k] = w[0, j]
+            cards[j, 2 * k + 1] = w[1, j]
+
+
+@kernel
 def deal_all(
     out: Array, address: Table, rows: Array, key: np.uint64, normal: bool, room: Room
 ) -> None:
@@ -174,6 +191,11 @@ def deal_all(
 def make_room() -> Room:
     """Room for the counters of a chunk of robots and for what is made of them."""
     return np.empty((2, CHUNK)), np.empty((5, CHUNK), np.uint64)
+
+
+def make_deck(key: np.uint64, pairs: int) -> Deck:
+    """A key, and room for so many pairs of normals of a chunk of robots."""
+    return key, *make_room(), np.empty((CHUNK, 2 * pairs))
 
 
 def uniforms_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:

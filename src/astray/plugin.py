@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
@@ -187,6 +188,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     """Who the rows are, for noise: world, robot, life and tick, (n,)."""
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
+    _decks: threading.local = dataclasses.field(init=False, repr=False)
 
     def normals(self, rows: Rows, count: int) -> Array:
         """Standard normals, (len(rows), count): this tick's, the same in any batch."""
@@ -202,6 +204,14 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         key = noise.key(int(self.key), "lifelong")
         noise.normals_all(out, address, np.arange(len(rows)), key)
         return out
+
+    def deck(self, pairs: int) -> noise.Deck:
+        """What `noise.deal_normals` needs in a kernel of this plugin; each thread has its own."""
+        made: noise.Deck | None = getattr(self._decks, f"of_{pairs}", None)
+        if made is None:
+            made = noise.make_deck(self.key, pairs)
+            setattr(self._decks, f"of_{pairs}", made)
+        return made
 
     def uniforms(self, rows: Rows, count: int) -> Array:
         """Uniforms in [0, 1), (len(rows), count): this tick's, the same in any batch."""
@@ -222,6 +232,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         if self.remembers is not None:
             bound.memory = np.zeros(n, self.remembers)
         bound.arrays = {}
+        bound._decks = threading.local()
         bound.bind(n, sheets)
         return bound
 

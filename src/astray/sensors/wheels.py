@@ -23,15 +23,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.maths import TAU
-from astray.noise import normal_pair
+from astray.noise import CHUNK, Deck, deal_normals
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
 from astray.reading import Reading
-from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
+from astray.table import WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     Column("wheels", "", "i8"),
@@ -46,23 +44,20 @@ MEMORY = columns(
 
 
 @kernel
-def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
-    """Read the encoders of one robot."""
+def sense(o: Row, m: Row, p: Row, s: Row, random: Array) -> None:
+    """Read the encoders of one robot; a standard normal for each wheel lets it slip."""
     elapsed = s.stamp - o.stamp
-    left, right = 0.0, 0.0
     around = 0.25 * (s.wheel[1] - s.wheel[0] + s.wheel[3] - s.wheel[2])
     for side in range(0, m.wheels, 2):
         mean = 0.5 * (s.wheel[side] + s.wheel[side + 1])
         half = 0.5 * (s.wheel[side + 1] - s.wheel[side])
         half = half + m.baseline_error * around if m.rollers else half * (1.0 + m.baseline_error)
-        if p.slip_density > 0.0:
-            left, right = normal_pair(s, key, side // 2)
         for k in range(side, side + 2):
             turned = mean - half if k == side else mean + half
             turned = turned / (1.0 + m.radius_error[k]) * (1.0 + p.slip)
             way = abs(turned - m.rolled[k]) * m.radius
-            random = left if k == side else right
-            m.slipped[k] += p.slip_density * math.sqrt(way) * random / m.radius
+            if p.slip_density > 0.0:
+                m.slipped[k] += p.slip_density * math.sqrt(way) * random[k] / m.radius
             m.rolled[k] = turned
             angle = turned + m.slipped[k]
             if p.ticks > 0:
@@ -76,11 +71,20 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
 
 @kernel
 def sense_all(
-    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, key: np.uint64
+    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: Deck
 ) -> None:
     """Read the encoders of these rows."""
-    for i in rows:
-        sense(out[i], memory[i], params[i], truth[i], key)
+    cards = deck[3]
+    for start in range(0, len(rows), CHUNK):
+        some = rows[start : start + CHUNK]
+        slips, wheels = False, 0
+        for i in some:
+            slips, wheels = slips or params[i].slip_density > 0.0, max(wheels, memory[i].wheels)
+        if slips:
+            deal_normals(deck, truth, some, (wheels + 1) // 2)
+        for j in range(len(some)):
+            i = some[j]
+            sense(out[i], memory[i], params[i], truth[i], cards[j])
 
 
 class Wheels(Sensor, kind="wheels"):
@@ -112,4 +116,5 @@ class Wheels(Sensor, kind="wheels"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the encoders of these rows."""
-        sense_all(out.table, self.memory, self.params, scene.truth, rows, self.key)
+        deck = self.deck(WHEELS_PER_ROBOT // 2)
+        sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)
