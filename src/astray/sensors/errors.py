@@ -7,8 +7,8 @@ itself as e^(−t / tau). Over a time t it goes exactly by
 
 and it starts as sd n, so that it is as wrong at the start as ever after.
 
-A state such as having a fix, which is left at the rate 1 / stay and comes back at the rate 1 / away,
-holds for the share p = stay / (stay + away) of time. If it holds now, it does after a time t
+A state such as having a fix, left at the rate 1 / stay and entered at the rate 1 / away, holds
+for the share p = stay / (stay + away) of time. If it holds now, it does after a time t
 
     with the probability p + (1 − p) e^(−t (1 / stay + 1 / away))
 """
