@@ -134,14 +134,15 @@ def _mean(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _print(told: dict[str, Any]) -> None:
     console = Console()
-    table = Table(title=f"{told['estimator']}, seed {told['seed']}")
-    table.add_column("log")
-    for heading in ("rmse m", "worst m", "heading rad", "ate m", "nees", "end m", "updates/s"):
+    runs = max(len(about["runs"]) for about in told["logs"])
+    each = f"seeds {told['seed']} to {told['seed'] + runs - 1}" if runs > 1 else "one run each"
+    table = Table(title=f"{told['estimator']}, {each}")
+    table.add_column("log", no_wrap=True)
+    for heading in ("rmse m", "worst m", "yaw rad", "ate m", "nees", "end m", "updates/s"):
         table.add_column(heading, justify="right", no_wrap=True)
     for about in told["logs"]:
-        runs = len(about["runs"])
-        name = about["log"] + (f" ({runs} seeds)" if runs > 1 else "")
-        table.add_row(name, *_cells(about["mean"], about["worst"] if runs > 1 else None))
+        worst = about["worst"] if len(about["runs"]) > 1 else None
+        table.add_row(about["log"], *_cells(about["mean"], worst))
     if "mean" in told:
         table.add_section()
         table.add_row("mean", *_cells(told["mean"], None))

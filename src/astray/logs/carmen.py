@@ -50,7 +50,7 @@ def read_carmen(data: bytes, file: Path) -> Log:
         raise LogError(f"{file}: {len(ranges)} scans are too few for a map and a filter")
     step = PI / ranges.shape[1] if ranges.shape[1] % 2 == 0 else PI / (ranges.shape[1] - 1)
     angles = -0.5 * PI + step * np.arange(ranges.shape[1])
-    name = file.name.removesuffix(".gz").removesuffix(".log")
+    name = file.name.removesuffix(".gz").removesuffix(".log").removesuffix("-corrected")
     map = make_map(ranges[::2], poses[::2], angles, LONGEST, name)
     if not len(map):
         raise LogError(f"{file}: no beam of any scan meets a wall")

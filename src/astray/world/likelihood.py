@@ -133,11 +133,22 @@ def _inside(areas: list[Place], shape: tuple[int, ...], x: float, y: float, cell
     return floor
 
 
+_made: WeakKeyDictionary[Map, Field] = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def field_of(map: Map) -> Field:
+    """The field of one map, made once and kept as long as the map is."""
+    with _making:
+        if map not in _made:
+            _made[map] = make_field(map)
+        return _made[map]
+
+
 class Fields:
-    """The fields of maps, each made once and kept as long as its map is."""
+    """The fields of an atlas, joined anew when its maps change."""
 
     def __init__(self) -> None:
-        self._made: WeakKeyDictionary[Map, Field] = WeakKeyDictionary()
         self._maps: list[Map] = []
         self._lock = threading.Lock()
         self._all: Likelihoods
@@ -155,9 +166,7 @@ class Fields:
     def _join(self, atlas: Atlas) -> Likelihoods:
         plans, first, first_floor, parts = table(FIELD, len(atlas.maps)), 0, 0, []
         for plan, map in zip(plans, atlas.maps, strict=True):
-            if map not in self._made:
-                self._made[map] = make_field(map)
-            field = self._made[map]
+            field = field_of(map)
             plan.x, plan.y, plan.cell = field.x, field.y, field.cell
             plan.high, plan.wide = field.steps.shape
             plan.first, plan.first_floor, plan.floors = first, first_floor, len(field.floor)
