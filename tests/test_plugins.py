@@ -33,6 +33,9 @@ NEEDS: dict[str, dict[str, Any]] = {
 }
 ROBOTS: dict[str, dict[str, Any]] = {
     "trust": {"sensors": [{"kind": "ins"}]},
+    "particle": {
+        "sensors": [{"kind": "wheels", "slip_density": 0.01}, {"kind": "lidar", "rays": 30}]
+    },
     "inertial": {"sensors": [{"kind": "imu", "gyro_density": 0.01, "accel_density": 0.1}]},
 }
 EVERY = [

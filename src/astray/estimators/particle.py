@@ -68,7 +68,8 @@ MOST = 10_000  # particles
 STAGES = 6  # in which a scan is taken into account, at most
 AXES = 3  # of a pose
 FEWEST = 5  # beams that have to end somewhere
-FAST, SLOW = 0.2, 0.003  # share of the newest scan in what is averaged over few and over many
+FAST = 0.2  # share of the newest scan in what is averaged over few
+RISE, FALL = 0.02, 0.002  # and over many: good scans soon tell what to expect, bad ones hardly
 EXPECTED = 0.5  # q of a beam before any scan was seen
 MOST_THROWN = 0.5  # of the particles at once
 NOWHERE = 100.0  # m: standard deviation of a belief that knows nothing
@@ -169,7 +170,7 @@ def throw_all(cloud: Array, m: Row, first: int, task: Task) -> None:
 def thrown_share(m: Row, p: Row, q: float) -> float:
     """The part of the poses that is thrown anew after a scan of which beams have the mean q."""
     m.few += FAST * (q - m.few)
-    m.many += SLOW * (q - m.many)
+    m.many += (RISE if q > m.many else FALL) * (q - m.many)
     share: float = 1.0 - m.few / (p.doubt * m.many)
     return min(max(share, 0.0), MOST_THROWN)
 
@@ -311,7 +312,7 @@ class Particle(Estimator, kind="particle"):
     turn_density: NonNegative = 0.1  # rad/√rad; error of the turn over the turn
     update_way: NonNegative = 0.1  # m to go before a scan counts
     update_turn: NonNegative = 0.1  # rad to turn before a scan counts
-    doubt: Share = 0.6  # of how well scans fit in the long run; below it, poses are thrown anew
+    doubt: Share = 0.5  # of how well scans fit in the long run; below it, poses are thrown anew
     start_sd: Positive = 0.1  # m, of a start that claims to be exact
     start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
 

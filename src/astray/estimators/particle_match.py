@@ -19,11 +19,12 @@ from astray.maths import PI, TAU, exp, log, sincos, wrap
 from astray.noise import normal_pair, uniform_pair
 from astray.se2 import arc
 from astray.table import Array, Row
-from astray.world.likelihood import FAR, STEP, Likelihoods, steps_at
+from astray.world.likelihood import FAR, STEP, Likelihoods
 
 SHARP, BLURRED = 0, 1
 BLUR = 3.0  # times sigma: how wide a place attracts poses that are thrown
-HALVINGS = 6  # to find a power of the fit
+ENOUGH = 0.2  # of the poses
+HALVINGS = 5  # to find a power of the fit
 CLIMBS = 48  # steps from the best place to its summit
 CLIMB, CLIMB_YAW = 0.3, 0.15  # m, rad: the first of them; the last is a tenth of it
 
@@ -77,13 +78,17 @@ def fit(x: float, y: float, yaw: float, shot: Shot, ground: Ground, table: int) 
     ends, count, q = shot
     fields, number = ground
     f, steps = fields.fields[number], fields.steps
+    per = 1.0 / f.cell  # all in cells from here: this is the innermost loop
     s, c = sincos(yaw)
+    s, c, x, y = s * per, c * per, (x - f.x) * per, (y - f.y) * per
     total = 0.0
     for k in range(count):
-        at = steps_at(
-            f, steps, x + c * ends[k, 0] - s * ends[k, 1], y + s * ends[k, 0] + c * ends[k, 1]
-        )
-        total += q[table, at]
+        column = math.floor(x + c * ends[k, 0] - s * ends[k, 1])
+        row = math.floor(y + s * ends[k, 0] + c * ends[k, 1])
+        if column < 0 or row < 0 or column >= f.wide or row >= f.high:
+            total += q[table, FAR]
+        else:
+            total += q[table, steps[f.first + row * f.wide + column]]
     return total
 
 
@@ -111,14 +116,14 @@ def survivors(cloud: Array, fits: Array, power: float) -> float:
 
 @kernel
 def bearable(cloud: Array, fits: Array, most: float) -> float:
-    """The largest power of the fit, up to the most, that leaves half of the poses to speak of."""
-    half = 0.5 * len(cloud)
-    if survivors(cloud, fits, most) >= half:
+    """The largest power of the fit, up to the most, that leaves enough poses to speak of."""
+    enough = ENOUGH * len(cloud)
+    if survivors(cloud, fits, most) >= enough:
         return most
     low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if survivors(cloud, fits, middle) >= half:
+        if survivors(cloud, fits, middle) >= enough:
             low = middle
         else:
             high = middle

@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from astray.kernel import inlined_kernel, kernel
-from astray.table import Array, Column, Row, Table, columns, table
+from astray.kernel import kernel
+from astray.table import Array, Column, Table, columns, table
 from astray.world.atlas import Atlas
 from astray.world.gap import squared
 from astray.world.map import Map, Place
@@ -56,15 +56,6 @@ class Likelihoods(NamedTuple):
     """The numbers, within their map, of the cells that are floor."""
     of_world: Array
     """The number of the map of each world."""
-
-
-@inlined_kernel
-def steps_at(f: Row, steps: Array, x: float, y: float) -> int:
-    """How far the nearest wall is, in steps; FAR outside."""
-    column, row = math.floor((x - f.x) / f.cell), math.floor((y - f.y) / f.cell)
-    if column < 0 or row < 0 or column >= f.wide or row >= f.high:
-        return FAR
-    return int(steps[f.first + row * f.wide + column])
 
 
 @kernel
