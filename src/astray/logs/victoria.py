@@ -27,7 +27,7 @@ BODY = Ackermann(wheelbase=2.83, track=2.0 * H, radius=0.35, max_speed=15.0, max
 ANTENNA = (3.78, 0.5)  # m, in the body frame: on the bumper, above the laser
 WHEELS_SHEET = Wheels(ticks=0, radius_sd=0.02, baseline_sd=0.02, slip_density=0.03)
 # A fix that stands still wanders by half a metre, and differs by a tenth from the one before.
-GNSS_SHEET = Gnss(x=ANTENNA[0], y=ANTENNA[1], position_sd=0.1, drift_sd=0.5)
+GNSS_SHEET = Gnss(x=ANTENNA[0], y=ANTENNA[1], position_sd=0.1, drift_sd=0.5, drift_tau=20.0)
 ALIGNED_BY = 100.0  # s of fixes
 START_SD = (0.5, 0.05)
 DRIVEN = {"time", "speed", "steering"}
