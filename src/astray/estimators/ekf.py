@@ -251,6 +251,11 @@ class Ekf(Estimator, kind="ekf"):
         self.arrays["filters"][rows, 1] = first[rows]
         self.memory["waiting"][rows] = 0
 
+    def innovations(self) -> Array:
+        """Squares and degrees of freedom of what was let in by the last estimate, (n, 2)."""
+        first = self.arrays["filters"][:, 0]
+        return np.stack([first["squares"], first["freedom"]], axis=1)
+
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take in the fresh readings of these rows."""
         got: dict[str, Any] = {
