@@ -177,7 +177,7 @@ def thrown_share(m: Row, p: Row, q: float) -> float:
 
 @kernel
 def weigh_by_and_by(room: Room, i: int, m: Row, temper: float, task: Task) -> None:
-    """Weigh a cloud by a scan in steps, each of which leaves half of its poses to speak of.
+    """Weigh a cloud by a scan in steps, each of which leaves enough poses to speak of.
 
     Between them it is resampled and stirred: a cloud that is wide after a long way would else be
     left with a few poses.
