@@ -1,8 +1,9 @@
 """An error-state Kalman filter that fuses what is on board: IMU, wheels, fixes, compass, beacons.
 
-The state and its errors are in `ekf_state.py`, how they go on in `ekf_predict.py`, how measurements
-are taken in in `ekf_update.py`, late ones in `ekf_history.py`. In short: it goes on by the IMU, or
-by the wheels where there is none, and corrects
+The state and its errors are in `ekf_state.py`, which of them there are in `ekf_layout.py`; how they
+go on is in `ekf_predict.py`, how they are corrected in `ekf_update.py`, by what in `ekf_measure.py`
+and `ekf_beacons.py`, and what becomes of late readings in `ekf_history.py`. In short: the filter
+goes on by the IMU, or by the wheels where there is none, and corrects
 
     wheels (with an IMU)   along and turn since they were last read, of a robot that does not slide
     fix                    p + Rot(yaw) l + drift, and with an IMU the velocity of the antenna

@@ -8,6 +8,14 @@ time. A robot whose readings are never late has no ring, and none of the cost.
 
 from __future__ import annotations
 
+from astray.estimators.ekf_beacons import fuse_landmark
+from astray.estimators.ekf_measure import (
+    forget_way,
+    fuse_compass,
+    fuse_fix,
+    fuse_velocity,
+    fuse_way,
+)
 from astray.estimators.ekf_predict import feel, go_on, look_at_rates, roll, rolled
 from astray.estimators.ekf_state import (
     COMPASS_EVENT,
@@ -16,14 +24,6 @@ from astray.estimators.ekf_state import (
     VALUES,
     WHEELS_EVENT,
     YAW,
-)
-from astray.estimators.ekf_update import (
-    forget_way,
-    fuse_compass,
-    fuse_fix,
-    fuse_landmark,
-    fuse_velocity,
-    fuse_way,
 )
 from astray.kernel import kernel
 from astray.table import WHEELS_PER_ROBOT, Array, Row, Table

@@ -57,13 +57,15 @@ FILTER = columns(
     Column("cov", "", "f8", (MOST, MOST)),
     Column("refused", "", "i8", (SOURCES,)),
     Column("refused_since", "s", "f8", (SOURCES,)),
+    Column("sighting", "s, , m, rad", "f8", (4,)),
     "squares",
     "freedom",
 )
 """The state of one filter. `error` has the lasting errors at their places; `held` is what the IMU
 last read, at `felt`; the wheels have turned by `angle` as far as the filter is, and by `shown` when
-they were `read`; `squares` and `freedom` are the normalised innovations squared of the last
-readings, and their degrees of freedom."""
+they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
+`freedom` are the normalised innovations squared of the last readings, and their degrees of freedom.
+"""
 
 PLAN = columns(
     Column("states", "", "i8"),
