@@ -325,7 +325,7 @@ def test_made_up_odometry_follows_the_path_but_for_its_errors() -> None:
         (("FLASER 36 ", "FLASER 36 oops "), r"room\.log:3: not a laser scan"),
         (("FLASER 36 ", "FLASER 9999 "), r"room\.log:3: not a laser scan"),
         (("FLASER 36 ", "FLASER 36 -1.0 "), r"room\.log:3: not a laser scan"),
-        (("FLASER 36 ", "FLASER x "), r"room\.log:3: not a laser scan"),
+        (("FLASER 36 ", "FLASER 35 "), r"room\.log:4: 36 rays, but 35 in the scans before"),
     ],
 )
 def test_a_broken_scan_is_named_with_its_line(

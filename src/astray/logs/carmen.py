@@ -20,16 +20,15 @@ from astray import noise
 from astray.errors import LogError
 from astray.logs.log import Log, Reference, Stream
 from astray.logs.rolling import roll_differential
-from astray.logs.survey import make_map
+from astray.logs.survey import NEAREST, make_map
 from astray.maths import PI
 from astray.motion import Differential
 from astray.sensors import Lidar, Wheels
 from astray.table import ADDRESS, SCAN, Array, Table, table
 
-FLASER = re.compile(rb"^FLASER[ \t]", re.MULTILINE)
-HEAD = re.compile(rb"^(#|PARAM|SYNC|ODOM|FLASER|RLASER|ROBOTLASER\d|NEFF|TRUEPOS)[ \t]")
+FLASER = re.compile(rb"^FLASER[ \t]+\d", re.MULTILINE)
 BODY = Differential(radius=0.1, baseline=0.4)
-LONGEST = 20.0  # m; what is further counts as nothing met
+LONGEST = 20.0  # m; what is further, or as far as any range of the log, counts as nothing met
 SCALE, SCALE_SD, YAW_PER_M, TURN_SD = 1.03, 0.05, 0.01, 0.03
 LITTLE = 0.01  # m: over a shorter way no direction of it is known
 AFTER = 1e-3  # s from a scan to the next, at least: some clocks were set back
@@ -39,8 +38,8 @@ WHEELS_SHEET = Wheels(ticks=0, radius_sd=0.03, baseline_sd=0.03, slip_density=0.
 
 
 def is_carmen(data: bytes) -> bool:
-    """Whether bytes begin like a CARMEN log."""
-    return HEAD.match(data) is not None and FLASER.search(data) is not None
+    """Whether bytes hold laser scans as CARMEN logs them."""
+    return FLASER.search(data) is not None
 
 
 def read_carmen(data: bytes, file: Path) -> Log:
@@ -51,17 +50,18 @@ def read_carmen(data: bytes, file: Path) -> Log:
     step = PI / ranges.shape[1] if ranges.shape[1] % 2 == 0 else PI / (ranges.shape[1] - 1)
     angles = -0.5 * PI + step * np.arange(ranges.shape[1])
     name = file.name.removesuffix(".gz").removesuffix(".log").removesuffix("-corrected")
-    map = make_map(ranges[::2], poses[::2], angles, LONGEST, name)
+    longest = min(LONGEST, float(ranges.max()))
+    map = make_map(ranges[::2], poses[::2], angles, longest, name)
     if not len(map):
         raise LogError(f"{file}: no beam of any scan meets a wall")
     odd = slice(1, None, 2)
     ranges, poses, stamps = ranges[odd], poses[odd], stamps[odd] - stamps[1]
     view = step * (ranges.shape[1] - 1)
-    lidar = Lidar(rays=ranges.shape[1], field_of_view=view, max_range=LONGEST)
+    lidar = Lidar(rays=ranges.shape[1], field_of_view=view, max_range=longest)
     scans = table(SCAN, len(ranges))
     scans["stamp"], scans["start"], scans["step"] = stamps, angles[0], step
-    scans["max_range"] = LONGEST
-    met = np.where(ranges < LONGEST, ranges, np.inf)
+    scans["min_range"], scans["max_range"] = NEAREST, longest
+    met = np.where(ranges < longest, ranges, np.inf)
     reference = Reference(stamps, *poses.T)
 
     def made_up(seed: int) -> Mapping[str, Stream]:

@@ -18,6 +18,8 @@ from astray.world.likelihood import FLOOR
 from astray.world.map import Map, Place
 
 CELL = 0.05  # m
+RIM = 3  # cells around all that beams reach
+NEAREST = 0.01  # m; less is no range
 SHARE = 0.25  # of the beams that reach a cell end there, if it is a wall
 PASSED = 4  # beams that pass through a cell if it is floor
 FLOOR_CELL = 5  # cells in a row of which one is floor or not
@@ -42,7 +44,7 @@ def survey_all(
             for k in range(math.floor(min(r, most) / cell)):
                 column = math.floor((x + k * cell * c - left) / cell)
                 passed[math.floor((y + k * cell * s - low) / cell), column] += 1
-            if r < most:
+            if NEAREST < r < most:
                 ex, ey = x + r * c, y + r * s
                 end = ends[math.floor((ey - low) / cell), math.floor((ex - left) / cell)]
                 end[0] += 1.0
@@ -55,8 +57,12 @@ def make_map(ranges: Array, poses: Array, angles: Array, most: float, name: str 
 
     Of those it is known that there is nothing nearer.
     """
-    low = poses[:, :2].min(axis=0) - most - 1.0
-    wide, high = np.ceil((poses[:, :2].max(axis=0) + most + 1.0 - low) / CELL).astype(np.int64)
+    reach = np.minimum(ranges, most)
+    at = poses[:, None, 2] + angles
+    x, y = poses[:, None, 0] + reach * np.cos(at), poses[:, None, 1] + reach * np.sin(at)
+    low = np.minimum(poses[:, :2].min(axis=0), (x.min(), y.min())) - RIM * CELL
+    far = np.maximum(poses[:, :2].max(axis=0), (x.max(), y.max())) + RIM * CELL
+    wide, high = np.ceil((far - low) / CELL).astype(np.int64)
     ends, passed = np.zeros((high, wide, 3)), np.zeros((high, wide), np.int64)
     frame = (float(low[0]), float(low[1]), CELL, most)
     survey_all(ends, passed, np.ascontiguousarray(ranges), poses, angles, frame)
