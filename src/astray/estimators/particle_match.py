@@ -81,14 +81,16 @@ def fit(x: float, y: float, yaw: float, shot: Shot, ground: Ground, table: int) 
     per = 1.0 / f.cell  # all in cells from here: this is the innermost loop
     s, c = sincos(yaw)
     s, c, x, y = s * per, c * per, (x - f.x) * per, (y - f.y) * per
+    first, wide, far = f.first, f.wide, q[table, FAR]
+    right, top = float(f.wide), float(f.high)
     total = 0.0
     for k in range(count):
-        column = math.floor(x + c * ends[k, 0] - s * ends[k, 1])
-        row = math.floor(y + s * ends[k, 0] + c * ends[k, 1])
-        if column < 0 or row < 0 or column >= f.wide or row >= f.high:
-            total += q[table, FAR]
-        else:
-            total += q[table, steps[f.first + row * f.wide + column]]
+        u = x + c * ends[k, 0] - s * ends[k, 1]
+        v = y + s * ends[k, 0] + c * ends[k, 1]
+        # Bounds are compared as floats: what is inside can then be cut off, which needs no floor.
+        inside = 0.0 <= u < right and 0.0 <= v < top
+        at = first + int(v) * wide + int(u) if inside else 0
+        total += q[table, steps[at]] if inside else far
     return total
 
 
