@@ -336,6 +336,59 @@ def test_a_broken_scan_is_named_with_its_line(
         read_logs(tmp_path / "room.log")
 
 
+def broken(data: bytes, seed: int) -> bytes:
+    """Bytes with something lost, doubled, changed or put in."""
+    rng = np.random.default_rng(seed)
+    made = bytearray(data)
+    for _ in range(rng.integers(1, 5)):
+        at, some = int(rng.integers(max(1, len(made) - 1))), int(rng.integers(1, 60))
+        match rng.integers(4):
+            case 0:
+                made[at : at + 1] = bytes(rng.integers(256, size=1, dtype=np.uint8))
+            case 1:
+                del made[at : at + some]
+            case 2:
+                made[at:at] = made[max(0, at - some) : at]
+            case _:
+                made[at:at] = b" -1e999 nan\n#"[: some % 13]
+    return bytes(made) or b"x"
+
+
+@pytest.mark.parametrize("kind", ["carmen", "mrclam", "victoria"])
+def test_whatever_is_broken_it_is_read_or_refused_in_words(
+    kind: str, mrclam: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp(kind)
+    whole = {
+        "carmen": {"room.log": carmen_text(course(12), rays=12).encode()},
+        "mrclam": {file.name: file.read_bytes() for file in mrclam.iterdir()},
+        "victoria": {file.name: file.read_bytes() for file in _victoria_files(folder)},
+    }[kind]
+    for seed in range(150):
+        victim = sorted(whole)[seed % len(whole)]
+        for name, data in whole.items():
+            (folder / name).write_bytes(broken(data, seed) if name == victim else data)
+        said = ""
+        try:
+            read_logs(folder)
+        except LogError as problem:
+            said = str(problem)
+        assert not said or str(folder) in said
+
+
+def _victoria_files(folder: Path) -> list[Path]:
+    stamps = np.arange(0.0, 40.0, 0.5)[:, None]
+    driven = (
+        matrix("time", 1e3 * stamps, 5),
+        matrix("speed", stamps),
+        matrix("steering", stamps / 99),
+    )
+    write_matlab(folder / "driven.mat", *driven)
+    fixes = (matrix("timeGps", 1e3 * stamps, 5), matrix("Lo_m", stamps), matrix("La_m", stamps))
+    write_matlab(folder / "gps.mat", *fixes)
+    return sorted(folder.glob("*.mat"))
+
+
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="there is no such file"):
         read_logs(tmp_path / "none")

@@ -31,6 +31,7 @@ BODY = Differential(radius=0.1, baseline=0.4)
 LONGEST = 20.0  # m; what is further, or as far as any range of the log, counts as nothing met
 SCALE, SCALE_SD, YAW_PER_M, TURN_SD = 1.03, 0.05, 0.01, 0.03
 LITTLE = 0.01  # m: over a shorter way no direction of it is known
+WIDEST = 1000.0  # m: a map of more would not fit into memory
 AFTER = 1e-3  # s from a scan to the next, at least: some clocks were set back
 START_SD = (0.1, 0.05)
 # The datasheet says what its maker would: wheels that are off by a few per cent.
@@ -47,6 +48,8 @@ def read_carmen(data: bytes, file: Path) -> Log:
     ranges, poses, stamps = _scans(data, file)
     if len(ranges) < 8:
         raise LogError(f"{file}: {len(ranges)} scans are too few for a map and a filter")
+    if np.ptp(poses[:, :2], axis=0).max() > WIDEST:
+        raise LogError(f"{file}: poses are more than {WIDEST:g} m apart")
     step = PI / ranges.shape[1] if ranges.shape[1] % 2 == 0 else PI / (ranges.shape[1] - 1)
     angles = -0.5 * PI + step * np.arange(ranges.shape[1])
     name = file.name.removesuffix(".gz").removesuffix(".log").removesuffix("-corrected")

@@ -10,6 +10,8 @@ import numpy as np
 from astray.errors import LogError
 from astray.table import Array
 
+LARGEST = 1e12  # of any number in a log: stamps in seconds since 1970 are far below
+
 
 def read_bytes(file: Path) -> bytes:
     """The bytes of a file; LogError if it cannot be read."""
@@ -33,7 +35,7 @@ def read_columns(file: Path, count: int) -> Array:
             found = np.loadtxt(lines, ndmin=2)
     except ValueError:
         found = np.zeros((0, 0))
-    if not (found.size and found.shape[1] >= count and np.isfinite(found).all()):
+    if not (found.size and found.shape[1] >= count and (np.abs(found) < LARGEST).all()):
         _blame(file, lines, count)
     return np.ascontiguousarray(found[:, :count])
 
@@ -51,9 +53,9 @@ def _blame(file: Path, lines: list[str], count: int) -> None:
             raise LogError(f"{file}:{k}: {need} numbers are needed, not {len(words)}")
         for word in words:
             try:
-                good = bool(np.isfinite(float(word)))
+                good = abs(float(word)) < LARGEST
             except ValueError:
                 good = False
             if not good:
-                raise LogError(f"{file}:{k}: {word!r} is not a finite number")
+                raise LogError(f"{file}:{k}: {word!r} is not a number that a log can have")
     raise LogError(f"{file}: has no row of numbers")

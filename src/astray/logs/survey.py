@@ -18,6 +18,7 @@ from astray.world.likelihood import FLOOR
 from astray.world.map import Map, Place
 
 CELL = 0.05  # m
+MOST_CELLS = 1 << 24  # a larger place gets wider cells
 RIM = 3  # cells around all that beams reach
 NEAREST = 0.01  # m; less is no range
 SHARE = 0.25  # of the beams that reach a cell end there, if it is a wall
@@ -60,16 +61,18 @@ def make_map(ranges: Array, poses: Array, angles: Array, most: float, name: str 
     reach = np.minimum(ranges, most)
     at = poses[:, None, 2] + angles
     x, y = poses[:, None, 0] + reach * np.cos(at), poses[:, None, 1] + reach * np.sin(at)
-    low = np.minimum(poses[:, :2].min(axis=0), (x.min(), y.min())) - RIM * CELL
-    far = np.maximum(poses[:, :2].max(axis=0), (x.max(), y.max())) + RIM * CELL
-    wide, high = np.ceil((far - low) / CELL).astype(np.int64)
+    low = np.minimum(poses[:, :2].min(axis=0), (x.min(), y.min()))
+    far = np.maximum(poses[:, :2].max(axis=0), (x.max(), y.max()))
+    cell = max(CELL, math.sqrt(float(np.prod(far - low)) / MOST_CELLS))
+    low = low - RIM * cell
+    wide, high = np.ceil((far - low) / cell).astype(np.int64) + RIM
     ends, passed = np.zeros((high, wide, 3)), np.zeros((high, wide), np.int64)
-    frame = (float(low[0]), float(low[1]), CELL, most)
+    frame = (float(low[0]), float(low[1]), cell, most)
     survey_all(ends, passed, np.ascontiguousarray(ranges), poses, angles, frame)
     count = ends[..., 0]
     wall = (count >= 1.0) & (count > SHARE * (count + passed))
     walls = _join(wall, ends[..., 1:] / np.maximum(count, 1.0)[..., None])
-    floor = _floor((passed >= PASSED) & ~wall, low)
+    floor = _floor((passed >= PASSED) & ~wall, low, FLOOR_CELL * cell)
     return Map(walls, np.zeros(len(walls), bool), floor, name)
 
 
@@ -89,10 +92,9 @@ def _join(wall: Array, middle: Array) -> Array:
     return np.vstack(found)
 
 
-def _floor(free: Array, low: Array) -> tuple[Place, ...]:
+def _floor(free: Array, low: Array, size: float) -> tuple[Place, ...]:
     """Where there is floor, as rectangles of one row of larger cells each."""
     coarse = free[FLOOR_CELL // 2 :: FLOOR_CELL, FLOOR_CELL // 2 :: FLOOR_CELL]
-    size = FLOOR_CELL * CELL
     places = []
     edges = np.diff(np.pad(coarse, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rises, falls = np.argwhere(edges > 0), np.argwhere(edges < 0)  # both row by row

@@ -17,6 +17,7 @@ import numpy as np
 from astray.errors import LogError
 from astray.logs.log import Log, Reference, Stream
 from astray.logs.matlab import read_matlab
+from astray.logs.numbers import LARGEST
 from astray.logs.rolling import held, roll_ackermann
 from astray.motion import Ackermann
 from astray.sensors import Gnss, Wheels
@@ -28,6 +29,7 @@ ANTENNA = (3.78, 0.5)  # m, in the body frame: on the bumper, above the laser
 WHEELS_SHEET = Wheels(ticks=0, radius_sd=0.02, baseline_sd=0.02, slip_density=0.03)
 # A fix that stands still wanders by half a metre, and differs by a tenth from the one before.
 GNSS_SHEET = Gnss(x=ANTENNA[0], y=ANTENNA[1], position_sd=0.1, drift_sd=0.5, drift_tau=20.0)
+FASTEST, STEEPEST = 100.0, 1.2  # m/s, rad: no truck does more
 ALIGNED_BY = 100.0  # s of fixes
 START_SD = (0.5, 0.05)
 DRIVEN = {"time", "speed", "steering"}
@@ -46,6 +48,9 @@ def read_victoria(path: Path) -> Log:
     fixes = np.stack([fixed[name].ravel() for name in ("timeGps", "Lo_m", "La_m")], axis=1)
     if not (len(stamps) == len(speed) == len(steer) > 1 and len(fixes)):
         raise LogError(f"{folder}: time, speed and steering are not of one length")
+    sound = (np.abs(speed) < FASTEST).all() and (np.abs(steer) < STEEPEST).all()
+    if not (sound and (np.diff(stamps) >= 0.0).all() and (np.abs(fixes) < LARGEST).all()):
+        raise LogError(f"{folder}: speeds, steering angles, fixes or stamps are out of bounds")
     first = stamps[0]
     stamps, fixes[:, 0] = (stamps - first) / 1e3, (fixes[:, 0] - first) / 1e3
     fixes = fixes[(fixes[:, 0] >= 0.0) & (fixes[:, 0] <= stamps[-1])]
