@@ -6,22 +6,35 @@ With the innovation ν, its derivative H by the state, and the noise R of the me
     P ← (I − K H) P (I − K H)ᵀ + K R Kᵀ
 
 A measurement whose NIS is beyond the gate is refused. If a source has been refused for longer than
-the patience, it is the filter that is wrong, for it was moved or misled: the covariance of what
-moves is blown up until the measurement is likely, and taken in.
+the patience, it is the filter that is wrong, for it was moved or misled: the variance of what it
+may be wrong about is blown up until the measurement is likely, and taken in.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.estimators.ekf_state import ACROSS, ALONG, LANDMARK_EVENT, TURN, VX, VY, YAW, X, Y
+from astray.estimators.ekf_state import (
+    ACROSS,
+    ALONG,
+    FIX_EVENT,
+    LANDMARK_EVENT,
+    TURN,
+    VX,
+    VY,
+    WHEELS_EVENT,
+    YAW,
+    X,
+    Y,
+)
 from astray.kernel import kernel
 from astray.maths import wrap
 from astray.table import Row
 
 LEAST_REFUSED = 5  # in a row, before a source may be believed against the filter
-MOST_BLOWN = 1e8  # times that a covariance grows at once
-LOST_YAW = 0.25  # rad², at least, of a filter that was misled
+MOST_BLOWN, MOST_TIMES = 8, 1e6  # how often, and how many times at once, a variance grows
+LEAST_LOST = 1e-6  # m² or m²/s², at least, of a filter that was misled
+LOST_YAW, MOST_YAW = 0.25, 1.0  # rad², at least and at most, of such a filter
 
 
 @kernel
@@ -122,14 +135,32 @@ def apply(f: Row, w: Row, m: int) -> None:
 
 
 @kernel
-def blow_up(f: Row, w: Row, times: float) -> None:
-    """Be less sure of what moves: its standard deviations grow by the root of this."""
-    root = math.sqrt(min(max(times, 1.0), MOST_BLOWN))
+def is_doubted(w: Row, i: int, source: int) -> bool:
+    """Whether a state may be to blame for what a source says: the speed for the wheels, the pose
+    for all others as far as they measure it; and the heading where a fix has come to be far off.
+    """
+    if source == WHEELS_EVENT:
+        return i > YAW
+    measured = w.h[0, i] != 0.0 or w.h[1, i] != 0.0
+    return bool(i <= YAW and (measured or source == FIX_EVENT))
+
+
+@kernel
+def blow_up(f: Row, w: Row, source: int, times: float) -> None:
+    """Be less sure of what may be to blame: variances grow so many times.
+
+    It no longer varies with anything else, least of all with the errors of the sensors: what misled
+    the filter is not their fault.
+    """
     for i in range(min(w.moved, VY + 1)):
-        for j in range(w.states):
-            f.cov[i, j] *= root
-            f.cov[j, i] *= root
-    f.cov[YAW, YAW] += LOST_YAW
+        if is_doubted(w, i, source):
+            variance = max(f.cov[i, i] * times, LEAST_LOST)
+            if i == YAW:
+                variance = min(max(variance, LOST_YAW), MOST_YAW)
+            for j in range(w.states):
+                f.cov[i, j] = 0.0
+                f.cov[j, i] = 0.0
+            f.cov[i, i] = variance
 
 
 @kernel
@@ -150,8 +181,10 @@ def fuse(f: Row, w: Row, m: int, source: int) -> None:
         # One beacon tells little of where a lost filter is: it waits longer, for two at a time.
         if not is_tired(f, w, source, 2.0 if source == LANDMARK_EVENT else 1.0):
             return
-        blow_up(f, w, nis)
-        nis = weigh(f, w, m)
+        for _ in range(MOST_BLOWN):  # until what moves explains all of it
+            if nis > 1.0:
+                blow_up(f, w, source, min(nis, MOST_TIMES))
+                nis = weigh(f, w, m)
     elif w.counts:
         f.squares += nis
         f.freedom += m
