@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from astray.estimators import Particle
 from astray.motion import Differential, Unicycle
 from astray.sensors import Lidar, Wheels
 from conftest import same
+from test_logs import carmen_text, course
 
 WHEELS = {"kind": "wheels", "rate": 50, "slip_density": 0.01, "radius_sd": 0.01}
 SCAN = {"kind": "lidar", "name": "scan", "rate": 5, "rays": 180, "max_range": 10.0, "sigma": 0.02}
@@ -211,3 +215,34 @@ def test_a_robot_without_a_scanner_or_wheels_is_told_what_is_missing() -> None:
 def test_impossible_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ScenarioError, match=next(iter(wrong))):
         astray.load(scenario(estimator=wrong))
+
+
+# The same bytes without the compiler.
+
+DIGEST = """
+import hashlib, sys
+from pathlib import Path
+from astray.estimators import Particle
+from astray.logs import read_logs, run_on_log
+log = read_logs(Path(sys.argv[1]))[0]
+for start in ("told", "global"):
+    lone = Particle(particles=40, tries=20, initial=start)
+    made = run_on_log(log, lone, told=start == "told").beliefs
+    print(hashlib.blake2b(made.tobytes()).hexdigest())
+"""
+
+
+def test_compiled_and_plain_kernels_give_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "room.log").write_text(carmen_text(course(12), walls=2.5, rays=24))
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", DIGEST, str(tmp_path / "room.log")],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "ASTRAY_JIT": jit},
+        ).stdout
+        for jit in ("1", "0")
+    ]
+    assert told[0] == told[1]
+    assert len(set(told[0].split())) == 2
