@@ -19,9 +19,11 @@ import astray
 from astray.cli import astray as commands
 from astray.table import (
     COMMAND,
+    COMPASS,
     CONTACT,
     DRIVE,
     FIX,
+    LANDMARKS,
     SCAN,
     STATE,
     WHEELS,
@@ -224,7 +226,9 @@ def test_the_page_on_scenarios_names_every_key() -> None:
     assert {key for key in keys if f"`{key}`" not in text} == set()
 
 
-@pytest.mark.parametrize("layout", [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX])
+@pytest.mark.parametrize(
+    "layout", [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX, COMPASS, LANDMARKS]
+)
 def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]

@@ -21,10 +21,31 @@ NEEDS: dict[str, dict[str, Any]] = {
     "lidar": {"rays": 9, "max_range": 5.0, "field_of_view": 3.0, "sweep": 0.0, "sigma": 0.01},
     "rangefinder": {"sigma": 0.01, "dropout": 0.1},
     "sonar": {"mounts": [[0.1, 0, 0], [0, 0.1, 1.6]], "sigma": 0.01, "crosstalk": 0.2},
+    "ekf": {"gate": 0.99},
+    "gnss": {"mean_down": 1.0, "jump_sd": 2.0, "velocity_sd": 0.1, "outlier": 0.1, "x": 0.2},
+    "compass": {"bias_sd": 0.1, "drift_sd": 0.1, "hard_iron_sd": 0.1, "resolution": 0.01},
+    "landmarks": {
+        "beacons": [[2, 0], [0, 2], [-3, -1]],
+        "detection": 0.8,
+        "confusion": 0.2,
+        "field_of_view": 3.0,
+    },
     "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1, "keep": 0.2},
 }
 ROBOTS: dict[str, dict[str, Any]] = {
+    "ekf": {
+        "sensors": [
+            {"kind": "imu", "gyro_density": 0.01, "accel_density": 0.1, "gyro_bias_sd": 0.01},
+            {"kind": "wheels", "slip_density": 0.01, "radius_sd": 0.01, "baseline_sd": 0.01},
+            {"kind": "gnss", "rate": 10, "latency": 0.1, "x": 0.2, "velocity_sd": 0.1},
+            {"kind": "compass", "rate": 25, "bias_sd": 0.1},
+            {"kind": "landmarks", "rate": 5, "beacons": [[2, 0], [0, 2], [-3, -1]]},
+        ]
+    },
     "trust": {"sensors": [{"kind": "ins"}]},
+    "particle": {
+        "sensors": [{"kind": "wheels", "slip_density": 0.01}, {"kind": "lidar", "rays": 30}]
+    },
     "inertial": {"sensors": [{"kind": "imu", "gyro_density": 0.01, "accel_density": 0.1}]},
 }
 EVERY = [

@@ -45,6 +45,8 @@ _HOMES = {
     "IMU": "astray.table",
     "INS": "astray.table",
     "FIX": "astray.table",
+    "COMPASS": "astray.table",
+    "LANDMARKS": "astray.table",
     "Signal": "astray.signals",
     "Signals": "astray.signals",
     "SimType": "astray.signals",
@@ -103,10 +105,12 @@ if TYPE_CHECKING:
     from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
     from astray.table import COMMAND as COMMAND
+    from astray.table import COMPASS as COMPASS
     from astray.table import DRIVE as DRIVE
     from astray.table import FIX as FIX
     from astray.table import IMU as IMU
     from astray.table import INS as INS
+    from astray.table import LANDMARKS as LANDMARKS
     from astray.table import READING as READING
     from astray.table import STATE as STATE
     from astray.table import WHEELS as WHEELS

@@ -196,7 +196,8 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     after = _state(sim)
     own = f"judge.{mine.name}." if cls.family == "metric" else f"{mine.family}.{mine.name}."
     for name in before:
-        free = name in writable or (name.startswith(own) and name.endswith((".params", ".memory")))
+        mine_alone = cls.family != "metric" or name.endswith((".params", ".memory"))
+        free = name in writable or (name.startswith(own) and mine_alone)
         rows = others if free else slice(None)
         left = {name: before[name][rows]}
         for what in _differences(left, {name: after[name][rows]}):

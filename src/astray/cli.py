@@ -195,6 +195,22 @@ def pioneer(**options: Any) -> None:
     sys.exit(serve_pioneers(**options))
 
 
+@astray.command("score")
+@click.argument("log")
+@click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Draw truth and belief to this image."
+)
+@QUIET
+@JSON
+def score_command(log: str, **options: Any) -> None:
+    """Run an estimator on LOG, a real robot's: UTIAS MRCLAM, Victoria Park or CARMEN."""
+    from astray.scoring import score_logs
+
+    score_logs(log, **options)
+
+
 def main() -> None:
     """Run the command line: 0 done, 1 failed, 2 wrong input, no traceback for a user's fault."""
     from astray.errors import AstrayError, WrongInput

@@ -7,6 +7,7 @@ AstrayError
 │   ├── EventError        an event that names nothing that exists
 │   ├── SignalError       every fault of a signal at once
 │   ├── MapError          a map that cannot be read, made or written
+│   ├── LogError          a robot's log that cannot be read or scored
 │   └── SavedError        a saved run that cannot be resumed
 └── LockstepTimeout       nobody sent the command that the run waits for
 """
@@ -39,6 +40,10 @@ class EventError(WrongInput):
 
 class MapError(WrongInput):
     """A map cannot be read, made or written; the text begins with its file, if it has one."""
+
+
+class LogError(WrongInput):
+    """A robot's log cannot be read or scored; the text begins with its file, if it has one."""
 
 
 class SavedError(WrongInput):

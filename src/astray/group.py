@@ -105,6 +105,9 @@ class Group:
             pace = beat(metric.rate, metric.offset, self.dt) if metric.rate else None
             for subject, belief in self.beliefs().items():
                 bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
+                for estimator, table_of_it, _ in self.estimators:
+                    if table_of_it is belief:
+                        bound.watch(estimator)
                 self.judges.append(Judge(bound, subject, belief, pace))
         if self.judges:
             depths = [len(c.ring) + 1 for c in self.channels.values() if c.delay]

@@ -370,6 +370,13 @@ class Estimator(Plugin, family="estimator"):
     def believe(self, rows: Rows, belief: Table) -> None:
         """Take note that the belief of these rows was set from outside."""
 
+    def innovations(self) -> Array | None:
+        """Normalised innovations squared of the last estimate and their degrees of freedom, (n, 2).
+
+        None from an estimator that does not weigh its measurements.
+        """
+        return None
+
     def alone(self: E, motion: Motion, *sensors: Sensor, n: int = 1) -> tuple[E, Table]:
         """This estimator without a simulator, and the belief it owns: for logs and nodes."""
         sheets = {"motion": motion.sheet(), **{s.name: s.sheet() for s in sensors}}
@@ -386,6 +393,9 @@ class Metric(Plugin, family="metric"):
     unit: ClassVar[str] = ""
     rate: Positive | None = None  # Hz; whenever a belief changed unless given
     offset: NonNegative = 0.0  # s after the start of the first call
+
+    def watch(self, estimator: Estimator) -> None:
+        """Take note whose belief is judged, once, before anything is measured."""
 
     @abstractmethod
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:

@@ -231,5 +231,24 @@ CONTACT = columns(
 """What a robot ran into in this tick: a robot by its row, or a wall (−1); where in the map, in
 which direction from the body, how fast; stalled while it cannot go where it drives."""
 
-FIX = columns(READING, "x m", "y m", Column("cov", "m²", "f8", (2, 2)))
-"""A position in the map, with the covariance that the device claims."""
+FIX = columns(
+    READING,
+    Column("lost", "", "?"),
+    "x m",
+    "y m",
+    Column("cov", "m²", "f8", (2, 2)),
+    "map_vx m/s",
+    "map_vy m/s",
+    "velocity_sd m/s",
+)
+"""A position in the map, with the covariance that the device claims (zero: it claims none). While
+the fix is `lost` nothing else counts. The velocity is that of the antenna in the map, as Doppler
+gives it; a `velocity_sd` of zero says that none is measured."""
+
+COMPASS = columns(READING, "yaw rad", "sd rad")
+"""A heading in the map, and the standard deviation that the device claims (zero: none)."""
+
+LANDMARKS = columns(READING, Column("count", "", "i8"))
+"""Beacons that were seen: beside it, (slots,), `range` m and `bearing` rad from the mount,
+`identity`, the number of the beacon or −1 where it is not known, and `seen`, 1 where the slot holds
+one, else 0; `count` slots do. Where the beacons are is in the datasheet, as `beacons`."""

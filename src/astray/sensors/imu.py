@@ -11,7 +11,12 @@ So whatever happened between two readings is in them. `sampling: instant` gives 
 moment instead.
 
 Errors are densities: white noise N gives N / √dt per reading, a bias that walks grows by K √dt
-between readings, and a turn-on bias is drawn once per life.
+between readings, and a turn-on bias is drawn once per life. With u what a perfect unit would read,
+
+    y = quantise(saturate((I + S + M) u + turn-on + walk + drift + white))
+
+where S holds the errors of scale, M those of axes that are not at right angles, and drift is a
+Gauss-Markov error. A `grade` gives all of them values that are typical of a class of devices.
 """
 
 from __future__ import annotations
@@ -24,24 +29,30 @@ import numpy as np
 from astray.kernel import kernel
 from astray.maths import sincos, wrap
 from astray.noise import normal_pair
-from astray.plugin import NonNegative, Scene, Sensor
+from astray.plugin import NonNegative, Positive, Scene, Sensor
 from astray.reading import Reading
 from astray.rotation import rotation
+from astray.sensors.errors import gauss_markov, quantise, saturate
+from astray.sensors.imu_grades import GRADES
 from astray.table import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     Column("started", "", "?"),
     Column("instant", "", "?"),
     "period s",
+    Column("errs", "", "?"),
+    Column("turn_axes", "", "f8", (3,)),
     Column("axes", "", "f8", (3, 3)),
     Column("bias", "rad/s, m/s²", "f8", (6,)),
+    Column("drift", "rad/s, m/s²", "f8", (6,)),
     "stamp s",
     "yaw rad",
     "wz rad/s",
     "along m/s",
     "across m/s",
 )
-"""The mount's axes, the true biases, and the motion at the last reading."""
+"""The mount's axes as they really are, of the rates and of the forces, the true biases and drifts,
+and the motion at the last reading."""
 
 Noise = tuple[float, float, float, float, float, float]
 
@@ -104,20 +115,49 @@ def walk(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> Noise:
 
 
 @kernel
+def drift(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> None:
+    """Let the Gauss-Markov errors go on; those of a planar unit only where it feels something."""
+    for k in range(0, 6, 2):
+        pair = normal_pair(s, key, 6 + k // 2)
+        for j in range(k, k + 2):
+            if p.planar and (j < 2 or j == 5):
+                continue
+            sd = p.gyro_drift_sd if j < 3 else p.accel_drift_sd
+            tau = p.gyro_drift_tau if j < 3 else p.accel_drift_tau
+            m.drift[j] = gauss_markov(m.drift[j], sd, tau, elapsed, pair[j - k])
+
+
+@kernel
+def cut(o: Row, m: Row, p: Row) -> None:
+    """Add the drift, then saturate and quantise: what an ideal unit does not do."""
+    o.wx = quantise(saturate(o.wx + m.drift[0], p.gyro_range), p.gyro_resolution)
+    o.wy = quantise(saturate(o.wy + m.drift[1], p.gyro_range), p.gyro_resolution)
+    o.wz = quantise(saturate(o.wz + m.drift[2], p.gyro_range), p.gyro_resolution)
+    o.ax = quantise(saturate(o.ax + m.drift[3], p.accel_range), p.accel_resolution)
+    o.ay = quantise(saturate(o.ay + m.drift[4], p.accel_range), p.accel_resolution)
+    o.az = quantise(saturate(o.az + m.drift[5], p.accel_range), p.accel_resolution)
+
+
+@kernel
 def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     """Read one unit."""
+    first = not m.started
     elapsed = s.stamp - m.stamp if m.started and s.stamp > m.stamp else m.period
     wz, ax, ay = feel(m, s, p)
     e = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if p.gyro_density + p.gyro_walk + p.accel_density + p.accel_walk > 0.0:
         e = walk(m, p, s, key, elapsed)
-    r, up = m.axes, p.gravity
-    o.wx = r[0, 2] * wz + m.bias[0] + e[0]
-    o.wy = r[1, 2] * wz + m.bias[1] + e[1]
-    o.wz = r[2, 2] * wz + m.bias[2] + e[2]
+    r, t, up = m.axes, m.turn_axes, p.gravity
+    o.wx = t[0] * wz + m.bias[0] + e[0]
+    o.wy = t[1] * wz + m.bias[1] + e[1]
+    o.wz = t[2] * wz + m.bias[2] + e[2]
     o.ax = r[0, 0] * ax + r[0, 1] * ay + r[0, 2] * up + m.bias[3] + e[3]
     o.ay = r[1, 0] * ax + r[1, 1] * ay + r[1, 2] * up + m.bias[4] + e[4]
     o.az = r[2, 0] * ax + r[2, 1] * ay + r[2, 2] * up + m.bias[5] + e[5]
+    if m.errs:
+        if not first:
+            drift(m, p, s, key, elapsed)
+        cut(o, m, p)
 
 
 @kernel
@@ -137,7 +177,7 @@ def look_all(memory: Table, truth: Table, params: Table, rows: Rows) -> None:
 
 
 class Imu(Sensor, kind="imu"):
-    """Three rates and three specific forces at a mount, with white noise and walking biases."""
+    """Three rates and three specific forces at a mount, with all that is wrong with such units."""
 
     measures = IMU
     remembers = MEMORY
@@ -149,22 +189,65 @@ class Imu(Sensor, kind="imu"):
     sampling: Literal["mean", "instant"] = "mean"  # over the time since the last reading, or now
     planar: bool = False  # no noise on the axes that a level robot does not feel
     gravity: NonNegative = 9.81  # m/s²
-    gyro_density: NonNegative = 0.0  # rad/s/√Hz, white noise
-    gyro_walk: NonNegative = 0.0  # rad/s²/√Hz, of the bias
-    gyro_bias_sd: NonNegative = 0.0  # rad/s, turn-on bias, drawn once per life
-    accel_density: NonNegative = 0.0  # m/s²/√Hz, white noise
-    accel_walk: NonNegative = 0.0  # m/s³/√Hz, of the bias
-    accel_bias_sd: NonNegative = 0.0  # m/s², turn-on bias, drawn once per life
+    grade: Literal["consumer", "industrial", "tactical"] | None = None  # typical errors of a class
+    gyro_density: NonNegative | None = None  # rad/s/√Hz, white noise; the grade's, or 0
+    gyro_walk: NonNegative | None = None  # rad/s²/√Hz, of the bias; the grade's, or 0
+    gyro_bias_sd: NonNegative | None = (
+        None  # rad/s, turn-on bias, drawn per life; the grade's, or 0
+    )
+    gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; the grade's, or 0
+    gyro_drift_tau: Positive = 300.0  # s, after which that drift has forgotten itself
+    gyro_scale_sd: NonNegative | None = None  # relative, drawn per life; the grade's, or 0
+    gyro_range: NonNegative | None = None  # rad/s, full scale; the grade's, or 0 for none
+    gyro_resolution: NonNegative | None = None  # rad/s, of a digit; the grade's, or 0 for none
+    accel_density: NonNegative | None = None  # m/s²/√Hz, white noise; the grade's, or 0
+    accel_walk: NonNegative | None = None  # m/s³/√Hz, of the bias; the grade's, or 0
+    accel_bias_sd: NonNegative | None = (
+        None  # m/s², turn-on bias, drawn per life; the grade's, or 0
+    )
+    accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; the grade's, or 0
+    accel_drift_tau: Positive = 300.0  # s, after which that drift has forgotten itself
+    accel_scale_sd: NonNegative | None = None  # relative, drawn per life; the grade's, or 0
+    accel_range: NonNegative | None = None  # m/s², full scale; the grade's, or 0 for none
+    accel_resolution: NonNegative | None = None  # m/s², of a digit; the grade's, or 0 for none
+    misalignment_sd: NonNegative | None = (
+        None  # rad, of each axis, drawn per life; the grade's, or 0
+    )
+
+    def __post_init__(self) -> None:
+        """Take what was not given from the grade."""
+        super().__post_init__()
+        typical = GRADES[self.grade] if self.grade else {}
+        for name in GRADES["consumer"]:
+            if getattr(self, name) is None:
+                setattr(self, name, typical.get(name, 0.0))
 
     def reset(self, rows: Rows) -> None:
-        """Turn the axes and draw the turn-on biases of these rows."""
-        p = self.params
-        self.memory["instant"][rows] = self.sampling == "instant"
-        self.memory["period"][rows] = 1.0 / self.rate if self.rate else self.dt
-        axes: Array = rotation(p["roll"][rows], p["pitch"][rows], p["yaw"][rows])
-        self.memory["axes"][rows] = axes.transpose(0, 2, 1)  # from the body's axes to the sensor's
+        """Turn the axes and draw what is wrong with the units of these rows for life."""
+        p, m = self.params, self.memory
+        m["instant"][rows] = self.sampling == "instant"
+        m["period"][rows] = 1.0 / self.rate if self.rate else self.dt
+        n = self.lifelong_normals(rows, 30)
         sd = np.repeat([p["gyro_bias_sd"][rows], p["accel_bias_sd"][rows]], 3, axis=0).T
-        self.memory["bias"][rows] = sd * self.lifelong_normals(rows, 6)
+        m["bias"][rows] = sd * n[:, :6]
+        sd = np.repeat([p["gyro_drift_sd"][rows], p["accel_drift_sd"][rows]], 3, axis=0).T
+        m["drift"][rows] = sd * n[:, 6:12]
+        m["drift"][rows[p["planar"][rows]][:, None], [0, 1, 5]] = 0.0
+        axes: Array = rotation(p["roll"][rows], p["pitch"][rows], p["yaw"][rows])
+        axes = axes.transpose(0, 2, 1)  # from the body's axes to the sensor's
+        wrong = [
+            self._wrong(rows, name, n[:, at : at + 9]) for name, at in (("gyro", 12), ("accel", 21))
+        ]
+        m["turn_axes"][rows] = (wrong[0] @ axes)[:, :, 2]
+        m["axes"][rows] = wrong[1] @ axes
+        names = [f"{s}_{e}" for s in ("gyro", "accel") for e in ("drift_sd", "range", "resolution")]
+        m["errs"][rows] = np.any([p[name][rows] > 0.0 for name in names], axis=0)
+
+    def _wrong(self, rows: Rows, which: str, n: Array) -> Array:
+        """I + S + M of these rows, (len(rows), 3, 3), of standard normals (len(rows), 9)."""
+        scale, aside = self.params[f"{which}_scale_sd"][rows], self.params["misalignment_sd"][rows]
+        each = np.where(np.eye(3, dtype=bool), scale[:, None, None], aside[:, None, None])
+        return np.asarray(np.eye(3) + each * n.reshape(-1, 3, 3))
 
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Feel nothing of being moved by hand."""

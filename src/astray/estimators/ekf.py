@@ -1,0 +1,276 @@
+"""An error-state Kalman filter that fuses what is on board: IMU, wheels, fixes, compass, beacons.
+
+The state and its errors are in `ekf_state.py`, which of them there are in `ekf_layout.py`; how they
+go on is in `ekf_predict.py`, how they are corrected in `ekf_update.py`, by what in `ekf_measure.py`
+and `ekf_beacons.py`, and what becomes of late readings in `ekf_history.py`. In short: the filter
+goes on by the IMU, or by the wheels where there is none, and corrects
+
+    wheels (with an IMU)   along and turn since they were last read, of a robot that does not slide
+    fix                    p + Rot(yaw) l + drift, and with an IMU the velocity of the antenna
+    compass                yaw + bias
+    beacon                 range and bearing from the mount; recognised if it has no name
+
+Everything it knows of the sensors is in their datasheets: densities, standard deviations, mounts.
+What is written there as lasting (biases, radius errors, correlated errors of fixes) is estimated.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Gt, Lt
+
+from astray.errors import PluginError
+from astray.estimators.ekf_history import hear
+from astray.estimators.ekf_layout import lay_out
+from astray.estimators.ekf_state import (
+    COMPASS_EVENT,
+    EVENT,
+    FILTER,
+    FIX_EVENT,
+    IMU_EVENT,
+    LANDMARK_EVENT,
+    PLAN,
+    WHEELS_EVENT,
+    YAW,
+)
+from astray.kernel import kernel
+from astray.plugin import Estimator, Known, NonNegative, Sheets
+from astray.reading import Reading
+from astray.table import (
+    COMPASS,
+    FIX,
+    IMU,
+    LANDMARKS,
+    WHEELS,
+    WHEELS_PER_ROBOT,
+    Array,
+    Columns,
+    Row,
+    Rows,
+    Table,
+)
+
+SPARE = 8  # events of the history beyond those that are expected
+ASSUMED_RATE = 100.0  # Hz, of a sensor whose datasheet gives none
+FUSED: dict[str, Columns] = {
+    "imu": IMU,
+    "wheels": WHEELS,
+    "compass": COMPASS,
+    "fix": FIX,
+    "landmarks": LANDMARKS,
+}
+BULK = ("range", "bearing", "identity", "seen")
+Own = tuple[Table, Table, Table, Table]
+"""Filters (n, 2), rings (n, depth), one event of each row, and plans."""
+Readings = tuple[Table, Table, Table, Table, Table]
+Site = tuple[Array, Array, Array, Array, Array]
+"""Beacons (k, 2), and range, bearing, identity and seen of what was sighted, (n, slots)."""
+
+
+@kernel
+def note_imu(e: Row, w: Row, o: Row) -> None:
+    """A reading of the IMU in the body's axes."""
+    r = w.axes
+    e.kind, e.stamp = IMU_EVENT, o.stamp
+    e.value[0] = r[2, 0] * o.wx + r[2, 1] * o.wy + r[2, 2] * o.wz
+    e.value[1] = r[0, 0] * o.ax + r[0, 1] * o.ay + r[0, 2] * o.az
+    e.value[2] = r[1, 0] * o.ax + r[1, 1] * o.ay + r[1, 2] * o.az
+
+
+@kernel
+def note_wheels(e: Row, o: Row) -> None:
+    """A reading of the wheels: their angles and the steering."""
+    e.kind, e.stamp = WHEELS_EVENT, o.stamp
+    for k in range(WHEELS_PER_ROBOT):
+        e.value[k] = o.angle[k]
+    e.value[4] = o.steer
+
+
+@kernel
+def note_fix(e: Row, o: Row) -> None:
+    """A fix: position, covariance, velocity."""
+    e.kind, e.stamp = FIX_EVENT, o.stamp
+    e.value[0], e.value[1] = o.x, o.y
+    e.value[2], e.value[3], e.value[4] = o.cov[0, 0], o.cov[0, 1], o.cov[1, 1]
+    e.value[5], e.value[6], e.value[7] = o.map_vx, o.map_vy, o.velocity_sd
+
+
+@kernel
+def report(b: Row, f: Row, w: Row) -> None:
+    """Say what the filter believes."""
+    b.stamp, b.x, b.y, b.yaw = f.stamp, f.x, f.y, f.yaw
+    b.vx, b.vy, b.wz, b.steer = f.vx, f.vy, f.wz, f.steer
+    for i in range(YAW + 1):
+        for j in range(YAW + 1):
+            b.cov[i, j] = f.cov[i, j]
+    if w.moved == YAW + 1:  # counting in whole ticks is an error that never adds up
+        b.cov[0, 0] += w.rounding
+        b.cov[1, 1] += w.rounding
+        b.cov[2, 2] += w.turn_rounding
+
+
+@kernel
+def estimate(b: Row, own: Own, readings: Readings, site: Site, i: int) -> None:
+    """Take in the fresh readings of one row, what the filter goes by first."""
+    filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
+    imu, wheels, compass, fix, seen = (
+        readings[0][i],
+        readings[1][i],
+        readings[2][i],
+        readings[3][i],
+        readings[4][i],
+    )
+    beacons = site[0]
+    f = filters[0]
+    f.squares = f.freedom = 0.0
+    if imu.fresh:
+        note_imu(e, w, imu)
+        hear(filters, ring, w, e, beacons)
+    if wheels.fresh:
+        note_wheels(e, wheels)
+        hear(filters, ring, w, e, beacons)
+    if compass.fresh:
+        e.kind, e.stamp = COMPASS_EVENT, compass.stamp
+        e.value[0], e.value[1] = compass.yaw, compass.sd
+        hear(filters, ring, w, e, beacons)
+    if fix.fresh and not fix.lost:
+        note_fix(e, fix)
+        hear(filters, ring, w, e, beacons)
+    if seen.fresh:
+        for k in range(site[1].shape[1]):
+            if site[4][i, k] > 0.0:
+                e.kind, e.stamp = LANDMARK_EVENT, seen.stamp
+                e.value[0], e.value[1], e.value[2] = site[1][i, k], site[2][i, k], site[3][i, k]
+                hear(filters, ring, w, e, beacons)
+    if f.begun:
+        report(b, f, w)
+
+
+@kernel
+def estimate_all(belief: Table, own: Own, readings: Readings, site: Site, rows: Rows) -> None:
+    """Take in the fresh readings of these rows."""
+    for i in rows:
+        estimate(belief[i], own, readings, site, i)
+
+
+class Ekf(Estimator, kind="ekf"):
+    """Fuses IMU, wheels, fixes, compass and beacons, whichever are on board, and their errors."""
+
+    remembers = PLAN
+    rows_per_thread = 256
+    by: Literal["auto", "imu", "wheels"] = "auto"  # what it goes by: the IMU if there is one
+    start_sd: NonNegative = 0.0  # m, of the first position in x and in y
+    start_yaw_sd: NonNegative = 0.0  # rad, of the first heading
+    start_speed_sd: NonNegative = 0.0  # m/s, of the first velocity
+    gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # share of good measurements that are let in
+    patience: NonNegative = 5.0  # s of refusing a source before it is believed against the filter
+    history: NonNegative | None = None  # s kept for late readings; by their latency unless given
+    fix_sd: NonNegative = 1.0  # m, of a fix that claims no covariance
+    compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """See what is on board."""
+        self.names = {
+            what: next((name for name, s in sheets.items() if s.measures == layout), "")
+            for what, layout in FUSED.items()
+        }
+        if self.by != "auto" and not self.names[self.by]:
+            raise PluginError(f"ekf cannot go by {self.by}: the robot has none")
+        if not self.names["imu"] and not self.names["wheels"]:
+            raise PluginError("ekf needs an imu or wheels to go by, and the robot has neither")
+        if self.by == "wheels":
+            self.names["imu"] = ""
+        self.sheets = {what: sheets[name] for what, name in self.names.items() if name}
+        self.plan = lay_out(sheets["motion"], self.sheets)
+        nothing = np.zeros((n, 0))
+        self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
+        self.absent["landmarks"].arrays = dict.fromkeys(BULK, nothing)
+        seen = self.sheets.get("landmarks")
+        self.beacons = np.array(seen["beacons"] if seen else [], float).reshape(-1, 2)
+        self.lag, depth = self._depth()
+        self.arrays = {
+            "filters": np.zeros((n, 2), FILTER),
+            "ring": np.zeros((n, depth), EVENT),
+            "event": np.zeros(n, EVENT),
+        }
+
+    def _depth(self) -> tuple[float, int]:
+        """How long the past is kept, s, and how many events that is."""
+        late = [float(s.values.get("latency") or 0.0) for s in self.sheets.values()]
+        lag = self.history if self.history is not None else max(late)
+        if lag == 0.0:
+            return 0.0, 0
+        each = 0.0
+        for what, sheet in self.sheets.items():
+            rate = sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE)
+            slots = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
+            each += (lag * rate + 2.0) * (slots if what == "landmarks" else 1)
+        return lag, int(each) + SPARE
+
+    def reset(self, rows: Rows) -> None:
+        """Lay out the filters of these rows."""
+        p = self.params
+        self.memory[rows] = self.plan
+        self.memory["lag"][rows] = self.lag
+        self.memory["counts"][rows] = True
+        self.memory["patience"][rows] = p["patience"][rows]
+        self.memory["fix_variance"][rows] = p["fix_sd"][rows] ** 2
+        self.memory["compass_variance"][rows] = p["compass_sd"][rows] ** 2
+        for i in rows:
+            self.memory["gate"][i] = gates(float(p["gate"][i]))
+
+    def start(self, rows: Rows, belief: Table) -> None:
+        """Begin where the robots are said to be, as sure of it as the parameters say."""
+        p = self.params
+        belief["cov"][rows, 0, 0] += p["start_sd"][rows] ** 2
+        belief["cov"][rows, 1, 1] += p["start_sd"][rows] ** 2
+        belief["cov"][rows, 2, 2] += p["start_yaw_sd"][rows] ** 2
+        first = self.arrays["filters"][:, 0]
+        every = np.arange(int(self.plan["states"]))
+        sd = np.tile(self.plan["sd"][every], (len(rows), 1))
+        if self.plan["moved"] > YAW + 1:
+            sd[:, YAW + 1] = p["start_speed_sd"][rows]
+            sd[:, YAW + 2] = p["start_speed_sd"][rows] * bool(self.plan["sideways"])
+        first["cov"][np.ix_(rows, every, every)] = 0.0
+        first["cov"][rows[:, None], every, every] = sd**2
+        for column in ("stamp", "vx", "vy", "wz"):
+            first[column][rows] = belief[column][rows]
+        self.believe(rows, belief)
+
+    def believe(self, rows: Rows, belief: Table) -> None:
+        """Start over from a pose that was set from outside; it owes nothing to the sensors."""
+        first = self.arrays["filters"][:, 0]
+        for column in ("x", "y", "yaw"):
+            first[column][rows] = belief[column][rows]
+        first["cov"][rows, : YAW + 1, :] = 0.0
+        first["cov"][rows, :, : YAW + 1] = 0.0
+        first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
+        first["refused"][rows] = 0
+        self.arrays["filters"][rows, 1] = first[rows]
+        self.memory["waiting"][rows] = 0
+
+    def innovations(self) -> Array:
+        """Squares and degrees of freedom of what was let in by the last estimate, (n, 2)."""
+        first = self.arrays["filters"][:, 0]
+        return np.stack([first["squares"], first["freedom"]], axis=1)
+
+    def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
+        """Take in the fresh readings of these rows."""
+        got: dict[str, Any] = {
+            what: known.readings[name] if name else self.absent[what]
+            for what, name in self.names.items()
+        }
+        a, seen = self.arrays, got["landmarks"]
+        own = (a["filters"], a["ring"], a["event"], self.memory)
+        readings = tuple(got[what].table for what in FUSED)
+        site = (self.beacons, *(seen[name] for name in BULK))
+        estimate_all(belief, own, readings, site, rows)
+
+
+def gates(share: float) -> tuple[float, float, float]:
+    """The NIS of 0, 1 and 2 degrees of freedom that this share of good measurements stays below."""
+    one = NormalDist().inv_cdf(0.5 * (1.0 + share)) ** 2
+    return 0.0, one, float(-2.0 * np.log(1.0 - share))

@@ -1,0 +1,151 @@
+"""What a filter expects wheels, fixes and compass to say, and how that depends on its state.
+
+With an IMU the wheels are compared with the way that it has led since they were last read. A wheel
+that rolled d metres by the filter's reckoning turned by d / (1 + error) of its radius, and a little
+more or less by slip; the turn is further apart by the error of the arm. A robot that does not slide
+goes nowhere sideways.
+
+A fix is of the antenna, p + Rot(yaw) l, with an error that lasts and another that is white.
+"""
+
+from __future__ import annotations
+
+import math
+
+from astray.estimators.ekf_state import (
+    ACROSS,
+    ALONG,
+    COMPASS_EVENT,
+    FIX_EVENT,
+    TURN,
+    VX,
+    VY,
+    WHEELS_EVENT,
+    YAW,
+    X,
+    Y,
+)
+from astray.estimators.ekf_update import aim, fuse
+from astray.kernel import kernel
+from astray.maths import sincos, wrap
+from astray.table import WHEELS_PER_ROBOT, Array, Row
+
+LEAST_WHITE = 0.05  # share of a claimed variance that is white, whatever is said to last
+
+
+@kernel
+def forget_way(f: Row, w: Row) -> None:
+    """Begin to count the way since the wheels were read anew."""
+    f.along = f.across = f.turn = 0.0
+    for i in range(ALONG, TURN + 1):
+        for j in range(w.states):
+            f.cov[i, j] = 0.0
+            f.cov[j, i] = 0.0
+
+
+@kernel
+def foresee_rolled(f: Row, w: Row) -> None:
+    """What each wheel should have rolled on the way that the IMU has led.
+
+    Noise and derivatives go by this and not by what the wheels say: a wheel that slips back would
+    count as one that rolled less and is therefore surer, and all ways would come out too short.
+    """
+    arms = 0.0
+    for k in range(WHEELS_PER_ROBOT):
+        arms += abs(w.around[k])
+    for k in range(WHEELS_PER_ROBOT):
+        way = f.along + w.around[k] * f.turn * w.arm / arms
+        if w.across[k] != 0.0:
+            way += math.copysign(f.across, w.across[k] * f.across)
+        w.rolled[k] = way
+
+
+@kernel
+def blame_rolled(w: Row, a: int, k: int, per: float) -> None:
+    """What an error of wheel k does to an innovation that counts its way by so much."""
+    if w.wheel[k] >= 0:
+        w.h[a, w.wheel[k]] = -per * w.rolled[k]
+
+
+@kernel
+def fuse_way(f: Row, w: Row, move: tuple[float, float, float]) -> None:
+    """Compare what the wheels rolled with the way that the IMU has led."""
+    aim(w)
+    foresee_rolled(f, w)
+    slip, rounding = w.slip_density * w.slip_density, w.tick * w.tick / 6.0
+    w.nu[0], w.nu[1] = move[0] - f.along, move[2] - f.turn
+    w.h[0, ALONG] = w.h[1, TURN] = 1.0
+    for k in range(WHEELS_PER_ROBOT):
+        power = slip * abs(w.rolled[k]) + rounding
+        turning = w.around[k] / w.arm
+        w.noise[0, 0] += w.along[k] * w.along[k] * power
+        w.noise[1, 1] += turning * turning * power
+        w.noise[0, 1] += w.along[k] * turning * power
+        blame_rolled(w, 0, k, w.along[k])
+        blame_rolled(w, 1, k, turning)
+    w.noise[1, 0] = w.noise[0, 1]
+    if w.arm_error >= 0:
+        w.h[1, w.arm_error] = f.turn
+    fuse(f, w, 2, WHEELS_EVENT)
+    if w.sideways:
+        aim(w)
+        w.nu[0] = move[1] - f.across
+        w.h[0, ACROSS] = 1.0
+        for k in range(WHEELS_PER_ROBOT):
+            power = slip * abs(w.rolled[k]) + rounding
+            w.noise[0, 0] += w.across[k] * w.across[k] * power
+            blame_rolled(w, 0, k, w.across[k])
+        fuse(f, w, 1, WHEELS_EVENT)
+    forget_way(f, w)
+
+
+@kernel
+def fuse_fix(f: Row, w: Row, value: Array) -> None:
+    """Take in a fix of the antenna: x, y, and their covariance xx, xy, yy."""
+    aim(w)
+    s, c = sincos(f.yaw)
+    x, y = c * w.antenna_x - s * w.antenna_y, s * w.antenna_x + c * w.antenna_y
+    w.nu[0], w.nu[1] = value[0] - f.x - x, value[1] - f.y - y
+    w.h[0, X] = w.h[1, Y] = 1.0
+    w.h[0, YAW], w.h[1, YAW] = -y, x
+    xx, xy, yy = value[2], value[3], value[4]
+    if not (xx > 0.0 and yy > 0.0):
+        xx, xy, yy = w.fix_variance, 0.0, w.fix_variance
+    w.noise[0, 0] = max(xx - w.drift_variance, LEAST_WHITE * xx)
+    w.noise[1, 1] = max(yy - w.drift_variance, LEAST_WHITE * yy)
+    w.noise[0, 1] = w.noise[1, 0] = xy
+    if w.fix >= 0:
+        w.nu[0] -= f.error[w.fix]
+        w.nu[1] -= f.error[w.fix + 1]
+        w.h[0, w.fix] = w.h[1, w.fix + 1] = 1.0
+    fuse(f, w, 2, FIX_EVENT)
+
+
+@kernel
+def fuse_velocity(f: Row, w: Row, vx: float, vy: float, sd: float) -> None:
+    """Take in the velocity of the antenna in the map."""
+    aim(w)
+    s, c = sincos(f.yaw)
+    along, across = f.vx - f.wz * w.antenna_y, f.vy + f.wz * w.antenna_x
+    x, y = c * along - s * across, s * along + c * across
+    w.nu[0], w.nu[1] = vx - x, vy - y
+    w.h[0, YAW], w.h[1, YAW] = -y, x
+    w.h[0, VX], w.h[1, VX] = c, s
+    if w.sideways:
+        w.h[0, VY], w.h[1, VY] = -s, c
+    w.noise[0, 0] = w.noise[1, 1] = sd * sd
+    fuse(f, w, 2, FIX_EVENT)
+
+
+@kernel
+def fuse_compass(f: Row, w: Row, yaw: float, sd: float) -> None:
+    """Take in a heading."""
+    aim(w)
+    w.nu[0] = wrap(yaw - f.yaw)
+    w.h[0, YAW] = 1.0
+    variance = sd * sd if sd > 0.0 else w.compass_variance
+    w.noise[0, 0] = max(variance - w.compass_modelled, LEAST_WHITE * variance)
+    if w.compass >= 0:
+        w.nu[0] = wrap(w.nu[0] - f.error[w.compass])
+        w.h[0, w.compass] = 1.0
+    fuse(f, w, 1, COMPASS_EVENT)

@@ -1,0 +1,198 @@
+"""The filter knows how wrong it is: chi-square bands over 100 runs, and a wrong model leaves them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import astray
+from astray.table import Array
+
+WORLDS, MOMENTS, EVERY = 100, 12, 4.0
+BAND = (2.54, 3.50)  # 95 % of the average of 100 chi-squares of 3 degrees of freedom
+WHEELS = {
+    "kind": "wheels",
+    "rate": 50,
+    "radius_sd": 0.005,
+    "baseline_sd": 0.01,
+    "slip_density": 0.01,
+}
+IMU = {
+    "kind": "imu",
+    "rate": 100,
+    "planar": True,
+    "gyro_density": 2e-4,
+    "gyro_bias_sd": 2e-3,
+    "gyro_walk": 1e-5,
+    "accel_density": 2e-3,
+    "accel_bias_sd": 0.02,
+    "accel_walk": 1e-4,
+}
+GNSS = {
+    "kind": "gnss",
+    "rate": 5,
+    "x": 0.3,
+    "y": 0.1,
+    "position_sd": 0.2,
+    "drift_sd": 0.3,
+    "drift_tau": 20.0,
+}
+COMPASS = {"kind": "compass", "rate": 10, "white_sd": 0.03}
+BEACONS = {
+    "kind": "landmarks",
+    "rate": 5,
+    "x": 0.1,
+    "beacons": [[0, 0], [6, 0], [6, 4], [0, 5], [-3, 2]],
+    "max_range": 30,
+    "range_sd": 0.05,
+    "range_sd_per_m": 0.02,
+    "bearing_sd": 0.03,
+}
+DRIFTING = {
+    "gyro_drift_sd": 1e-3,
+    "gyro_drift_tau": 30.0,
+    "accel_drift_sd": 0.01,
+    "accel_drift_tau": 20.0,
+}
+
+
+def load(sensors: list[Any], motion: str = "differential", metrics: Any = ("nees",)) -> Any:
+    robot = {
+        "name": "rover",
+        "start": {"spread": 0.3, "yaw_spread": 1.0},
+        "motion": {"kind": motion},
+        "sensors": sensors,
+        "estimator": {"kind": "ekf"},
+        "autonomy": {
+            "kind": "waypoints",
+            "points": [[4, 0], [4, 3], [0, 3], [0, 0]],
+            "loop": True,
+            "speed": 0.8,
+        },
+    }
+    kinds = [{"kind": kind} for kind in metrics]
+    scenario = {"dt": 0.01, "seed": 5, "robots": [robot], "metrics": kinds}
+    return astray.load(scenario, worlds=WORLDS)
+
+
+def values(sim: Any, kind: str) -> Array:
+    judges = {judge.metric.kind: judge for judge in sim.robots["rover"].judges}
+    found: Array = judges[kind].values.copy()
+    return found
+
+
+def anees(sim: Any, moments: int = MOMENTS) -> Array:
+    """NEES averaged over the runs, at moments that are seconds apart."""
+    found = []
+    for _ in range(moments):
+        sim.run(EVERY)
+        found.append(values(sim, "nees").mean())
+    return np.array(found)
+
+
+def assert_consistent(found: Array) -> None:
+    """On average over time in the band, and outside of it no more often than chance allows."""
+    assert BAND[0] < found.mean() < BAND[1]
+    outside = (found < BAND[0]) | (found > BAND[1])
+    assert outside.sum() <= 3  # of 12 at 5 % each more are outside in 2 of 1000 cases
+
+
+MATCHED: dict[str, tuple[list[Any], str]] = {
+    "wheels, gnss": ([WHEELS, GNSS], "differential"),
+    "imu, wheels, gnss": ([IMU, WHEELS, GNSS], "differential"),
+    "imu, gnss with Doppler": ([IMU, {**GNSS, "velocity_sd": 0.05}], "unicycle"),
+    "wheels, beacons": ([WHEELS, BEACONS], "differential"),
+    "wheels, beacons without names": ([WHEELS, {**BEACONS, "identified": False}], "differential"),
+    "wheels, compass, gnss": ([WHEELS, COMPASS, GNSS], "differential"),
+    "a compass that is turned": ([WHEELS, {**COMPASS, "bias_sd": 0.1}, GNSS], "differential"),
+    "a mounted imu that drifts": (
+        [{**IMU, **DRIFTING, "x": 0.2, "y": -0.1, "yaw": 0.3}, WHEELS, GNSS],
+        "differential",
+    ),
+    "a car": ([IMU, WHEELS, GNSS], "ackermann"),
+    "mecanum wheels": ([WHEELS, GNSS], "omni"),
+    "outages": ([WHEELS, {**GNSS, "mean_up": 10.0, "mean_down": 10.0}], "differential"),
+    "latency": ([IMU, WHEELS, {**GNSS, "latency": 0.2}], "differential"),
+    "outliers": ([WHEELS, {**GNSS, "outlier": 0.01}], "differential"),
+    "all of it": (
+        [
+            IMU,
+            WHEELS,
+            {**GNSS, "mean_up": 10.0, "mean_down": 5.0, "latency": 0.2, "outlier": 0.01},
+        ],
+        "differential",
+    ),
+    "beacons late and confused": (
+        [WHEELS, {**BEACONS, "latency": 0.2, "confusion": 0.01}],
+        "differential",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MATCHED)
+def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
+    sensors, motion = MATCHED[case]
+    assert_consistent(anees(load(sensors, motion)))
+
+
+@pytest.mark.parametrize(
+    ("sensors", "side"),
+    [
+        ([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 0.5}], 1),  # fixes claim to be better
+        ([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 2.0}], -1),  # or worse than they are
+        ([{**WHEELS, "slip": 0.05, "radius_sd": 0.0}, BEACONS], 1),  # slip that no one mentions
+    ],
+    ids=["sure", "modest", "slipping"],
+)
+def test_with_a_wrong_model_anees_leaves_the_band(sensors: list[Any], side: int) -> None:
+    found = anees(load(sensors), 6)[2:].mean()
+    assert found > 1.5 * BAND[1] if side > 0 else found < BAND[0]
+
+
+@pytest.mark.parametrize(
+    "sensors",
+    [[WHEELS, COMPASS, GNSS], [IMU, WHEELS, COMPASS, GNSS], [WHEELS, BEACONS]],
+    ids=["wheels", "imu", "beacons"],
+)
+def test_a_kidnapped_filter_finds_back_and_knows_how_well(sensors: list[Any]) -> None:
+    sim = load(sensors, metrics=("nees", "position_error"))
+    sim.run(10.0)
+    sim.robots["rover"].place(x=10.0, y=-5.0, yaw=2.0)
+    sim.run(2.0)
+    assert values(sim, "position_error").min() > 5.0  # it knows nothing of it yet
+    sim.run(18.0)
+    found = []
+    for _ in range(6):
+        sim.run(EVERY)
+        found.append(values(sim, "nees"))
+        assert values(sim, "position_error").max() < 1.0
+    # Whom the compass happens to agree with for a while learns a wrong bias from it: not the mean,
+    # but all of the distribution bar a few is that of chi-square.
+    assert np.median(found) == pytest.approx(2.366, abs=0.4)
+    assert np.quantile(found, 0.95) < 1.5 * 7.815
+    assert np.mean(np.array(found) > 16.27) < 0.03  # 0.1 % of an honest belief
+
+
+def test_innovations_are_as_large_as_the_filter_expects() -> None:
+    sim = load([WHEELS, BEACONS], metrics=("nis",))
+    sim.run(30.0)
+    judge = sim.robots["rover"].judges[0]
+    mean = judge.statistics["total"].sum() / judge.statistics["count"].sum()
+    # 100 runs of 151 readings of ten numbers; the gate cuts off the largest thousandth.
+    assert mean == pytest.approx(1.0, abs=0.02)
+    wrong = load([WHEELS, {**BEACONS, "x": -0.3}], metrics=("nis",))
+    wrong.robots["rover"].set("landmarks.x", 0.1)
+    wrong.run(30.0)
+    judge = wrong.robots["rover"].judges[0]
+    assert judge.statistics["total"].sum() / judge.statistics["count"].sum() > 1.05
+
+
+def test_an_honest_filter_is_seldom_outside_of_three_sigmas() -> None:
+    sim = load([WHEELS, COMPASS, GNSS], metrics=("time_outside",))
+    sim.run(40.0)
+    assert 0.001 < values(sim, "time_outside").mean() < 0.02  # 0.8 % for three numbers
+    wrong = load([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 0.3}], metrics=("time_outside",))
+    wrong.run(40.0)
+    assert values(wrong, "time_outside").mean() > 0.2
