@@ -137,6 +137,18 @@ def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
     assert_consistent(anees(load(sensors, motion)))
 
 
+def test_every_robot_of_the_bundled_scenario_is_consistent() -> None:
+    sim = astray.load("fusion", worlds=WORLDS)
+    found: dict[str, list[float]] = {name: [] for name in sim.robots}
+    for _ in range(10):
+        sim.run(10.0)
+        for name, robot in sim.robots.items():
+            judge = next(j for j in robot.judges if j.metric.kind == "nees")
+            found[name].append(float(judge.values.mean()))
+    for name in found:
+        assert BAND[0] < np.mean(found[name]) < BAND[1], name
+
+
 @pytest.mark.parametrize(
     ("sensors", "side"),
     [

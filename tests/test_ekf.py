@@ -74,7 +74,7 @@ def test_the_gate_lets_in_the_share_that_it_says() -> None:
 # Derivatives, against differences.
 
 SHEETS = {
-    "imu": Imu(gyro_bias_sd=0.1, accel_bias_sd=0.1, gyro_density=0.1).sheet(),
+    "imu": Imu(gyro_bias_sd=0.1, gyro_scale_sd=0.1, accel_bias_sd=0.1, gyro_density=0.1).sheet(),
     "wheels": Wheels(radius_sd=0.1, baseline_sd=0.1, slip_density=0.1).sheet(),
     "fix": Gnss().sheet(),
 }

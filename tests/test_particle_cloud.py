@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from astray import noise
-from astray.estimators.particle import MEMORY, Particle
+from astray.estimators.particle import Particle
 from astray.estimators.particle_cloud import (
     effective,
     middle_of,
@@ -28,6 +28,7 @@ from astray.estimators.particle_trail import (
     roll,
     spot_at,
 )
+from astray.estimators.particle_update import MEMORY
 from astray.se2 import arc
 from astray.table import SCAN, STATE, WHEELS, table
 from astray.world.atlas import Atlas

@@ -17,6 +17,8 @@ from astray.rotation import rotation
 from astray.table import WHEELS_PER_ROBOT
 
 SIDEWAYS = ("omni", "integrator")  # motions that can go sideways
+ERRORS = ("gyro", "accel", "gyro_drift", "accel_drift", "gyro_scale", "wheel", "arm_error")
+ERRORS += ("fix", "compass")
 LEAST_TICK = 1e-6  # m; wheels that are said to be perfect are believed as far as this
 LEAST_RANGE_SD, LEAST_BEARING_SD = 1e-6, 1e-7  # m and rad, likewise of beacons
 
@@ -49,9 +51,8 @@ def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
     moved = MOST_MOVED if "imu" in sheets else YAW + 1
     plan["moved"] = moved
     places = Places(plan, moved)
-    for name in ("gyro", "accel", "gyro_drift", "accel_drift", "wheel", "arm_error"):
+    for name in ERRORS:
         plan[name] = NONE
-    plan["fix"] = plan["compass"] = NONE
     for what, add in (("imu", add_imu), ("wheels", add_wheels)):
         if what in sheets:
             add(plan, places, sheets[what].values, body)
@@ -71,12 +72,15 @@ def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> 
     angles = [np.array([float(said.get(name, 0.0))]) for name in ("roll", "pitch", "yaw")]
     plan["axes"] = rotation(angles[0], angles[1], angles[2])[0]
     plan["imu_x"], plan["imu_y"] = said.get("x", 0.0), said.get("y", 0.0)
-    for name, count in (("gyro", 1), ("accel", 2)):
+    # An axis that is not upright feels a share of gravity, which counts as a bias.
+    leak = number(said, "misalignment_sd") * number(said, "gravity")
+    for name, count, more in (("gyro", 1, 0.0), ("accel", 2, leak)):
         plan[f"{name}_density"] = number(said, f"{name}_density")
         bias, walk = number(said, f"{name}_bias_sd"), number(said, f"{name}_walk")
-        plan[name] = places.take(bias, count, walk=walk)
+        plan[name] = places.take(math.hypot(bias, more), count, walk=walk)
         sd, tau = number(said, f"{name}_drift_sd"), said.get(f"{name}_drift_tau", math.inf)
         plan[f"{name}_drift"] = places.take(sd, count, tau=tau)
+    plan["gyro_scale"] = places.take(number(said, "gyro_scale_sd"))
 
 
 def add_wheels(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> None:

@@ -163,7 +163,7 @@ def velocity_after(f: Row, w: Row, felt: Three, dt: float) -> tuple[float, float
 
 @kernel
 def blame_gyro(w: Row, place: int, dt: float) -> None:
-    """The derivative by a bias of the rate: noise of the turn, over a whole step."""
+    """The derivative by a bias of the rate: as that of noise of the turn, over a whole step."""
     for r in range(w.moved):
         w.jac[r, place] -= w.drive[r, 0] * dt
 
@@ -201,6 +201,8 @@ def blame_imu(f: Row, w: Row, after: tuple[float, float], wz: float, dt: float) 
         blame_gyro(w, w.gyro, dt)
     if w.gyro_drift >= 0:
         blame_gyro(w, w.gyro_drift, dt)
+    if w.gyro_scale >= 0:
+        blame_gyro(w, w.gyro_scale, wz * dt)
     if w.accel >= 0:
         blame_accel(w, w.accel, dt)
     if w.accel_drift >= 0:
@@ -218,6 +220,8 @@ def unbiased(f: Row, w: Row, felt: Three) -> Three:
         wz -= f.error[w.gyro]
     if w.gyro_drift >= 0:
         wz -= f.error[w.gyro_drift]
+    if w.gyro_scale >= 0:
+        wz /= 1.0 + f.error[w.gyro_scale]
     if w.accel >= 0:
         ax -= f.error[w.accel]
         ay -= f.error[w.accel + 1]

@@ -7,6 +7,7 @@ drift slowly; each has a place only where its sensor calls for it.
     vx vy along across turn          with an IMU: velocity, and the way since the wheels were read
     gyro, accel (2)                  biases of the IMU, turn-on and walking
     gyro drift, accel drift (2)      and their Gauss-Markov parts
+    gyro scale                       the relative error of the rate
     wheel (1 to 4), arm              relative errors of the wheels' radii and of the baseline
     fix (2), compass                 errors of fixes and compass that last
 
@@ -74,6 +75,7 @@ PLAN = columns(
     Column("accel", "", "i8"),
     Column("gyro_drift", "", "i8"),
     Column("accel_drift", "", "i8"),
+    Column("gyro_scale", "", "i8"),
     Column("wheel", "", "i8", (WHEELS_PER_ROBOT,)),
     Column("arm_error", "", "i8"),
     Column("fix", "", "i8"),
