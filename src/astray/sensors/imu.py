@@ -26,9 +26,9 @@ from typing import Literal
 
 import numpy as np
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.maths import sincos, wrap
-from astray.noise import normal_pair
+from astray.noise import CHUNK, Deck, deal_normals
 from astray.plugin import NonNegative, Positive, Scene, Sensor
 from astray.reading import Reading
 from astray.rotation import rotation
@@ -54,6 +54,7 @@ MEMORY = columns(
 """The mount's axes as they really are, of the rates and of the forces, the true biases and drifts,
 and the motion at the last reading."""
 
+PAIRS = 9  # of standard normals that a reading takes at most
 Noise = tuple[float, float, float, float, float, float]
 
 
@@ -87,44 +88,42 @@ def feel(m: Row, s: Row, p: Row) -> tuple[float, float, float]:
     return turned * per, ax * per, ay * per
 
 
-@kernel
-def walk(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> Noise:
-    """Let the biases walk and draw this reading's noise: of three rates, of three forces.
+@inlined_kernel
+def is_noisy(p: Row) -> bool:
+    """Whether a unit has white noise or biases that walk."""
+    return bool(p.gyro_density + p.gyro_walk + p.accel_density + p.accel_walk > 0.0)
 
-    A planar unit draws nothing for the axes that a level robot does not feel.
+
+@kernel
+def walk(m: Row, p: Row, n: Array, elapsed: float) -> Noise:
+    """Let the biases walk, and this reading's noise: of three rates, of three forces.
+
+    n are standard normals. A planar unit has none on the axes that a level robot does not feel.
     """
     root = math.sqrt(elapsed)
     per = 1.0 / root
     gyro, accel = p.gyro_density * per, p.accel_density * per
     gyro_walk, accel_walk = p.gyro_walk * root, p.accel_walk * root
-    a, b = normal_pair(s, key, 0)
-    c, d = normal_pair(s, key, 1)
-    e, f = normal_pair(s, key, 2)
-    m.bias[2] += gyro_walk * d
-    m.bias[3] += accel_walk * e
-    m.bias[4] += accel_walk * f
+    m.bias[2] += gyro_walk * n[3]
+    m.bias[3] += accel_walk * n[4]
+    m.bias[4] += accel_walk * n[5]
     if p.planar:
-        return 0.0, 0.0, gyro * a, accel * b, accel * c, 0.0
-    g, h = normal_pair(s, key, 3)
-    k, n = normal_pair(s, key, 4)
-    q, r = normal_pair(s, key, 5)
-    m.bias[0] += gyro_walk * n
-    m.bias[1] += gyro_walk * q
-    m.bias[5] += accel_walk * r
-    return gyro * g, gyro * h, gyro * a, accel * b, accel * c, accel * k
+        return 0.0, 0.0, gyro * n[0], accel * n[1], accel * n[2], 0.0
+    m.bias[0] += gyro_walk * n[9]
+    m.bias[1] += gyro_walk * n[10]
+    m.bias[5] += accel_walk * n[11]
+    return gyro * n[6], gyro * n[7], gyro * n[0], accel * n[1], accel * n[2], accel * n[8]
 
 
 @kernel
-def drift(m: Row, p: Row, s: Row, key: np.uint64, elapsed: float) -> None:
+def drift(m: Row, p: Row, n: Array, elapsed: float) -> None:
     """Let the Gauss-Markov errors go on; those of a planar unit only where it feels something."""
-    for k in range(0, 6, 2):
-        pair = normal_pair(s, key, 6 + k // 2)
-        for j in range(k, k + 2):
-            if p.planar and (j < 2 or j == 5):
-                continue
-            sd = p.gyro_drift_sd if j < 3 else p.accel_drift_sd
-            tau = p.gyro_drift_tau if j < 3 else p.accel_drift_tau
-            m.drift[j] = gauss_markov(m.drift[j], sd, tau, elapsed, pair[j - k])
+    for j in range(6):
+        if p.planar and (j < 2 or j == 5):
+            continue
+        sd = p.gyro_drift_sd if j < 3 else p.accel_drift_sd
+        tau = p.gyro_drift_tau if j < 3 else p.accel_drift_tau
+        m.drift[j] = gauss_markov(m.drift[j], sd, tau, elapsed, n[12 + j])
 
 
 @kernel
@@ -139,14 +138,14 @@ def cut(o: Row, m: Row, p: Row) -> None:
 
 
 @kernel
-def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
-    """Read one unit."""
+def sense(o: Row, m: Row, p: Row, s: Row, n: Array) -> None:
+    """Read one unit; n are standard normals, as many as it needs."""
     first = not m.started
     elapsed = s.stamp - m.stamp if m.started and s.stamp > m.stamp else m.period
     wz, ax, ay = feel(m, s, p)
     e = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    if p.gyro_density + p.gyro_walk + p.accel_density + p.accel_walk > 0.0:
-        e = walk(m, p, s, key, elapsed)
+    if is_noisy(p):
+        e = walk(m, p, n, elapsed)
     r, t, up = m.axes, m.turn_axes, p.gravity
     o.wx = t[0] * wz + m.bias[0] + e[0]
     o.wy = t[1] * wz + m.bias[1] + e[1]
@@ -156,17 +155,29 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     o.az = r[2, 0] * ax + r[2, 1] * ay + r[2, 2] * up + m.bias[5] + e[5]
     if m.errs:
         if not first:
-            drift(m, p, s, key, elapsed)
+            drift(m, p, n, elapsed)
         cut(o, m, p)
 
 
 @kernel
 def sense_all(
-    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, key: np.uint64
+    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: Deck
 ) -> None:
     """Read the units of these rows."""
-    for i in rows:
-        sense(out[i], memory[i], params[i], truth[i], key)
+    cards = deck[3]
+    for start in range(0, len(rows), CHUNK):
+        some = rows[start : start + CHUNK]
+        pairs = 0
+        for i in some:
+            if memory[i].errs:
+                pairs = PAIRS
+            elif is_noisy(params[i]):
+                pairs = max(pairs, 3 if params[i].planar else 6)
+        if pairs > 0:
+            deal_normals(deck, truth, some, pairs)
+        for j in range(len(some)):
+            i = some[j]
+            sense(out[i], memory[i], params[i], truth[i], cards[j])
 
 
 @kernel
@@ -255,4 +266,5 @@ class Imu(Sensor, kind="imu"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the units of these rows."""
-        sense_all(out.table, self.memory, self.params, scene.truth, rows, self.key)
+        deck = self.deck(PAIRS)
+        sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)
