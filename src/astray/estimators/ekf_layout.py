@@ -17,8 +17,17 @@ from astray.rotation import rotation
 from astray.table import WHEELS_PER_ROBOT
 
 SIDEWAYS = ("omni", "integrator")  # motions that can go sideways
-ERRORS = ("gyro", "accel", "gyro_drift", "accel_drift", "gyro_scale", "wheel", "arm_error")
-ERRORS += ("fix", "compass")
+ERRORS = (
+    "gyro",
+    "accel",
+    "gyro_drift",
+    "accel_drift",
+    "gyro_scale",
+    "wheel",
+    "arm_error",
+    "fix",
+    "compass",
+)
 LEAST_TICK = 1e-6  # m; wheels that are said to be perfect are believed as far as this
 LEAST_RANGE_SD, LEAST_BEARING_SD = 1e-6, 1e-7  # m and rad, likewise of beacons
 
