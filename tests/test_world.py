@@ -246,3 +246,10 @@ def test_map_must_have_as_many_marks_as_segments() -> None:
         Map(np.zeros((2, 4)), np.zeros(1, bool))
     with pytest.raises(WrongInput, match="finite"):
         wall([(0.0, 0.0), (np.inf, 0.0)])
+
+
+def test_segments_too_short_to_be_squared_are_left_out() -> None:
+    ends = np.array([[0.0, 0.0, 0.0, 3.4e-253], [1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1e-12, 0.0]])
+    map_ = Map(ends, np.zeros(3, bool))
+    assert map_.segments.tolist() == [[0.0, 0.0, 1e-12, 0.0]]
+    assert distance(map_, np.array([[3.0, 4.0]])) == pytest.approx(5.0)

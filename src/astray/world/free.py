@@ -8,7 +8,6 @@ from astray.table import Array
 from astray.world.inside import inside_solid
 from astray.world.map import Map
 
-SHORTEST = 1e-300  # m², of a segment that is as good as a point
 AT_ONCE = 1 << 21  # points times segments, to bound the memory
 
 
@@ -19,7 +18,7 @@ def distance(map: Map, points: Array) -> Array:
     found = np.empty(len(points))
     a = map.segments[:, :2]
     along = map.segments[:, 2:] - a
-    square = np.maximum((along**2).sum(axis=1), SHORTEST)
+    square = (along**2).sum(axis=1)
     some = max(1, AT_ONCE // len(map))
     for k in range(0, len(points), some):
         apart = points[k : k + some, None] - a

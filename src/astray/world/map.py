@@ -16,6 +16,7 @@ import numpy as np
 from astray.errors import WrongInput
 from astray.table import Array
 
+SHORTEST = 1e-140  # m
 FARTHEST = 1e7  # m; beyond it a float64 no longer tells nanometres apart
 
 
@@ -50,7 +51,8 @@ class Map:
             raise WrongInput(f"{len(segments)} segments need as many marks of solid")
         if not np.all(np.abs(segments) < FARTHEST):
             raise WrongInput(f"coordinates must be finite and within {FARTHEST:g} m")
-        some = (segments[:, :2] != segments[:, 2:]).any(axis=1)  # a segment has a length
+        # A segment has a length, and one that can be squared.
+        some = np.abs(segments[:, :2] - segments[:, 2:]).max(axis=1, initial=0.0) > SHORTEST
         object.__setattr__(self, "segments", segments[some])
         object.__setattr__(self, "solid", solid[some])
 
