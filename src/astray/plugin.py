@@ -65,13 +65,22 @@ class Scene:
     contacts: Table = dataclasses.field(default_factory=lambda: table(CONTACT, 0))
     """CONTACT of this group's robots, (n,)."""
     _view: View | None = None
+    _seen: tuple[Array, ...] = ()
 
     @property
     def view(self) -> View:
         """All that rays can meet, as kernels read it; robots are there once `crowd` is gathered."""
         if self._view is None or self._view.ends is not self.map.index.ends:
             self._view = make_view(self.map, self.crowd, self.shapes)
+            self._seen = tuple(self._view)
         return self._view
+
+    @property
+    def seen(self) -> tuple[Array, ...]:
+        """The view without the names of its parts: a plain tuple gets into a kernel sooner."""
+        if self._view is None or self._view.ends is not self.map.index.ends:
+            return tuple(self.view)
+        return self._seen
 
 
 @dataclasses.dataclass

@@ -40,6 +40,8 @@ Layout = tuple[np.uint64, float, float, float, int, Array]
 group's first robot among everyone, −1 if none are seen, and room for random numbers."""
 Room = tuple[Array, Fan, Array]
 Tables = tuple[Table, Table, Array, Table]
+Seen = tuple[Array, ...]
+"""The fields of a View."""
 
 
 @inlined_kernel
@@ -121,10 +123,14 @@ def measure_all(
 
 @kernel
 def sense_all(
-    room: Room, view: View, tables: Tables, ranges: Array, rows: Rows, how: Layout
+    room: Room, seen: Seen, tables: Tables, ranges: Array, rows: Rows, how: Layout
 ) -> None:
-    """Take the scans of these rows, each at one moment: all in one call, since calls cost."""
+    """Take the scans of these rows, each at one moment: all in one call, since calls cost.
+
+    For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
+    """
     w, fan, poses = room
+    view = View(*seen)
     truth, params, worlds, out = tables
     mount_all(poses, truth, params, worlds, rows, how[4])
     scan_fans(w, fan, view, poses, rows, ranges)
@@ -184,7 +190,7 @@ class Lidar(Sensor, kind="lidar"):
             measure_all(out.table, ranges, self.params, truth, rows, how)
             return
         tables = truth, self.params, scene.worlds, out.table
-        sense_all(self._room.room, scene.view, tables, ranges, rows, how)
+        sense_all(self._room.room, scene.seen, tables, ranges, rows, how)
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
         rays = np.empty((len(rows) * self.rays, 4))

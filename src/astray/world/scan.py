@@ -120,7 +120,9 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             for k in range(p.first_grid, p.first_grid + p.grids):
                 cast_grid(w, f, walls, grids[k], at)
         for k in range(f[0]):
-            out[i, k] = 1.0 / w[END, k] if w[END, k] > f[5] else math.inf
+            near = w[END, k]
+            far = 1.0 / near  # of all rays, so that several are divided at a time
+            out[i, k] = far if near > f[5] else math.inf
 
 
 @kernel
