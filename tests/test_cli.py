@@ -175,7 +175,8 @@ def test_wrong_input_exits_with_2_and_no_traceback(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
-def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: signal.Signals) -> None:
     (tmp_path / "x.yaml").write_text(CART)
     command = [sys.executable, "-m", "astray", "run", "x.yaml", "--duration", "600"]
     child = subprocess.Popen(
@@ -187,7 +188,7 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
         env={**os.environ, "TERM": "dumb"},
     )
     time.sleep(6)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(asked)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 1, (out, err)
     assert "stopped at t =" in err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -100,15 +100,17 @@ def _watch(
 
 
 class stopping:  # noqa: N801 - reads as a phrase after with
-    """The first Ctrl-C ends the run in good order, the second at once."""
+    """The first Ctrl-C ends the run in good order, the second at once; so does being terminated."""
+
+    ASKED = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self, sim: Sim) -> None:
         self.sim = sim
 
     def __enter__(self) -> None:
-        self.before: Callable[[int, FrameType | None], Any] | int | None = None
+        self.before: dict[signal.Signals, Any] = {}
         try:
-            self.before = signal.signal(signal.SIGINT, self._stop)
+            self.before = {asked: signal.signal(asked, self._stop) for asked in self.ASKED}
         except ValueError:  # not the main thread: whoever owns that one handles Ctrl-C
             return
 
@@ -118,8 +120,8 @@ class stopping:  # noqa: N801 - reads as a phrase after with
         self.sim.pace.stop()
 
     def __exit__(self, *problem: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
+        for asked, handler in self.before.items():
+            signal.signal(asked, handler)
 
 
 def _print_summary(sim: Sim, wall: float, out: Path | None) -> None:

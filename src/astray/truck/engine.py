@@ -8,7 +8,8 @@ that runs into something stays there, and its time with it, until it is put some
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ class Engine:
         collisions = {"kind": "collisions", "response": "remove"}
         scenario = {"dt": step, "robots": [robot], "interactions": [collisions]}
         self.single = worlds is None
-        self.sim = load(scenario, worlds=worlds or 1, seed=seed, threads=threads, keep_events=False)
+        count = 1 if worlds is None else worlds
+        self.sim = load(scenario, worlds=count, seed=seed, threads=threads, keep_events=False)
         """The simulation behind it, for all that the engine has no call for."""
         self._trucks = self.sim.robots[NAME]
         self._lidar = self._trucks.channels["lidar"]
@@ -101,11 +103,12 @@ class Engine:
         told something else. `worlds` names those that are meant, by number or as a mask.
         """
         which = self._which(worlds)
-        if len(pose) != 3:
-            raise WrongInput(f"a pose is x, y and yaw, not {len(pose)} numbers")
+        given = len(pose) if isinstance(pose, Sized) else 1
+        if given != 3:
+            raise WrongInput(f"a pose is x, y and yaw, not {given} numbers")
         names = ("x", "y", "yaw", "steering", "velocity")
-        given = zip(names, (*pose, steering, velocity), strict=True)
-        x, y, yaw, steer, speed = (self._numbers(name, value, which) for name, value in given)
+        values = zip(names, (*pose, steering, velocity), strict=True)
+        x, y, yaw, steer, speed = (self._numbers(name, value, which) for name, value in values)
         length, b = self.model.wheel_base.length, self.model.wheel_base.base_to_rear
         most = math.atan(self.model.max_curvature * length)
         self._refuse(np.abs(steer) > most * (1.0 + 1e-9), steer, "steering", f"±{most:.6g} rad")
@@ -192,7 +195,7 @@ class Engine:
 
     def advance(self, seconds: float = 1.0) -> None:
         """Let time pass. Trucks that ran into something stay as they are."""
-        if not (math.isfinite(seconds) and seconds >= 0.0):
+        if not (isinstance(seconds, Real) and math.isfinite(seconds) and seconds >= 0.0):
             raise WrongInput(f"advance: {seconds} is not a length of time in seconds")
         if not len(self._trucks.rows):
             return
