@@ -1,0 +1,112 @@
+"""All that a run says, as topics: what recordings hold and wires publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
+
+from astray.group import Group
+from astray.plugin import NEVER
+from astray.ros.names import BASE, Robot, robots_of, ros_name
+from astray.ros.poses import Belief, Command, reckoning_of, truth_of
+from astray.ros.readings import report_of, topics_of
+from astray.ros.reckoning import Reckoning
+from astray.ros.speaker import Speaker
+from astray.ros.transforms import Mount, Transforms, static_transforms
+from astray.table import Rows
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
+Localization = Literal["belief", "truth", "external"]
+"""Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
+
+
+class Feed:
+    """The speakers of a run, in the order in which they speak."""
+
+    def __init__(self, sim: Sim, localization: Localization = "belief", rate: float = RATE) -> None:
+        self.sim = sim
+        self.robots = robots_of(sim)
+        self.period = max(1, round(1.0 / (rate * sim.dt)))
+        self.speakers: list[Speaker] = []
+        self.reckonings = {name: Reckoning(group) for name, group in sim.robots.items()}
+        for name, group in sim.robots.items():
+            for robots in _alike(self.robots[name]):
+                self.speakers += self._speakers(group, robots, localization)
+
+    def _speakers(
+        self, group: Group, robots: Sequence[Robot], localization: Localization
+    ) -> Iterator[Speaker]:
+        reckoned, period = self.reckonings[group.name].state, self.period
+        topics = topics_of(group.channels)
+        for name, channel in group.channels.items():
+            if channel.taking.offset < NEVER:
+                report = report_of(channel.sensor.measures)
+                yield report(robots, channel, topics[name], frame_of(group, name))
+        yield truth_of(robots, group.truth, period)
+        yield reckoning_of(robots, reckoned, period)
+        for name, belief in group.beliefs().items():
+            topic = "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
+            yield Belief(robots, topic, belief, period)
+        yield Command(robots, "command", group.drives, group.truth, period)
+        map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
+        yield Transforms(robots, reckoned, group.truth, map_from, period)
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on at which there may be something to say."""
+        if self.sim.tick is None:
+            return step
+        ahead = self.sim.tick - self.sim.steps
+        first = min((r.next_due(step, ahead) for r in self.reckonings.values()), default=NEVER)
+        for speaker in self.speakers:
+            if first <= step:
+                return step
+            first = min(first, speaker.next_due(step, ahead))
+        return first
+
+    def speak(self) -> Iterator[tuple[Speaker, Rows]]:
+        """Who has something to say now, and for which rows; to be asked at every due step."""
+        for reckoning in self.reckonings.values():
+            reckoning.update()
+        for speaker in self.speakers:
+            rows = speaker.due(self.sim)
+            if len(rows):
+                yield speaker, rows
+
+    def static(self) -> list[bytes]:
+        """Messages that say where frames are for good."""
+        said = []
+        for name, group in self.sim.robots.items():
+            said += static_transforms(self.robots[name], mounts_of(group))
+        return said
+
+
+def _alike(robots: Sequence[Robot]) -> list[list[Robot]]:
+    """Robots whose names are of one length: their messages have one layout."""
+    ordered = sorted(robots, key=lambda robot: (len(robot.namespace), robot.row))
+    return [list(some) for _, some in groupby(ordered, key=lambda r: len(r.namespace))]
+
+
+def frame_of(group: Group, sensor: str) -> str:
+    """The frame of a sensor: a link of its own if it sits somewhere, else the body's."""
+    return f"{ros_name(sensor)}_link" if sensor in _mounted(group) else BASE
+
+
+def mounts_of(group: Group) -> dict[str, Mount]:
+    """Where the frames of a robot's sensors sit, as the datasheets have it."""
+    return {frame_of(group, name): mount for name, mount in _mounted(group).items()}
+
+
+def _mounted(group: Group) -> dict[str, Mount]:
+    found: dict[str, Mount] = {}
+    for name, channel in group.channels.items():
+        values = channel.sensor.sheet().values
+        if "x" in values and "y" in values and channel.taking.offset < NEVER:
+            x, y, roll, pitch, yaw = (
+                float(values.get(key, 0.0)) for key in ("x", "y", "roll", "pitch", "yaw")
+            )
+            found[name] = x, y, roll, pitch, yaw
+    return found

@@ -1,0 +1,72 @@
+"""What topics and frames are called: ROS 2's usual names, under each robot's own if it has company.
+
+A robot alone has `/scan` and `base_link`; of several, each has `/rover_0/scan` and
+`rover_0/base_link`. With several worlds the world comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astray.group import Group
+    from astray.sim import Sim
+
+MAP, ODOM, BASE, WORLD, TRUTH = "map", "odom", "base_link", "world", "base_link_truth"
+
+
+@dataclass(frozen=True)
+class Robot:
+    """One row of a group, as ROS 2 knows it."""
+
+    group: str
+    row: int
+    world: int
+    number: int
+    name: str
+    """What it is called: `rover`, or `rover_3` if there are several of its group."""
+    namespace: str
+    """What its topics begin with: "" or `/rover_3`."""
+
+    def topic(self, name: str) -> str:
+        """The full name of one of its topics."""
+        return f"{self.namespace}/{name}"
+
+    def frame(self, name: str) -> str:
+        """The full name of one of its frames; maps are shared within a world."""
+        return f"{self.namespace[1:]}/{name}" if self.namespace else name
+
+
+def robots_of(sim: Sim) -> dict[str, list[Robot]]:
+    """Every robot of a run by group and row, those that sleep included."""
+    several = len(sim.truth) > 1
+    return {
+        name: _of_group(group, several, len(sim.worlds) > 1) for name, group in sim.robots.items()
+    }
+
+
+def _of_group(group: Group, several: bool, worlds: bool) -> list[Robot]:
+    found = []
+    for row, state in enumerate(group.truth):
+        number, world = int(state["robot"]), int(state["world"])
+        name = ros_name(group.name)
+        if group.plan.capacity > 1:
+            name += f"_{number}"
+        where = f"/world_{world}" if worlds else ""
+        namespace = f"{where}/{name}" if several else ""
+        found.append(Robot(group.name, row, world, number, name, namespace))
+    return found
+
+
+def world_frame(robot: Robot, frame: str) -> str:
+    """A frame that the robots of one world share."""
+    parts = robot.namespace.split("/")
+    return f"{parts[1]}/{frame}" if len(parts) > 2 else frame
+
+
+def ros_name(text: str) -> str:
+    """A name that ROS 2 accepts: letters, digits and underscores, no digit first."""
+    made = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+    return made if made and not made[0].isdigit() else f"r{made}"

@@ -1,0 +1,92 @@
+"""Dead reckoning of every robot, beside what it believes: ROS 2 wants a pose that never jumps.
+
+It is the `odometry` estimator on the readings of the wheels that arrive, begun at zero where the
+robot starts. A robot without wheels to read is told its true way: it has perfect odometry.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from astray.errors import PluginError
+from astray.estimators import Odometry
+from astray.plugin import NEVER, Known
+from astray.table import STATE, WHEELS, Rows, Table, table
+
+if TYPE_CHECKING:
+    from astray.group import Group
+
+
+class Reckoning:
+    """Where the robots of a group are by their wheels, from where they started."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.state: Table = table(STATE, len(group.truth))
+        self.state["alive"] = group.truth["alive"]
+        self._life = group.truth["life"].copy()
+        self._origin = group.truth.copy()
+        self._channel = next(
+            (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
+        )
+        self._estimator = self._make()
+        self.update()
+
+    def _make(self) -> tuple[Odometry, Known] | None:
+        if self._channel is None:
+            return None
+        try:
+            estimator, belief = Odometry().alone(
+                self.group.motion, self._channel.sensor, n=len(self.state)
+            )
+        except PluginError:  # a motion that has no wheels to reckon with
+            return None
+        belief["alive"] = self.state["alive"]
+        self.state = belief
+        name = self._channel.sensor.name
+        known = Known(belief, {name: self._channel.arrived}, self.group.time)
+        return estimator, known
+
+    def next_due(self, step: int, ahead: int) -> int:
+        """When the wheels are next read; never for those whose truth is looked up."""
+        if self._estimator is None or self._channel is None:
+            return NEVER
+        return self._channel.arriving.from_(step + ahead) - ahead
+
+    def update(self) -> None:
+        """Take in what has arrived."""
+        truth = self.group.truth
+        self.state["alive"] = truth["alive"]
+        new = np.flatnonzero(truth["life"] != self._life)
+        if len(new):
+            self._begin(new)
+        if self._estimator is None:
+            self._follow()
+        elif self._channel is not None and self._channel.any_fresh:
+            estimator, known = self._estimator
+            rows = np.flatnonzero(self._channel.arrived.fresh & truth["alive"])
+            estimator.estimate(rows, known, self.state)
+
+    def _begin(self, rows: Rows) -> None:
+        """These rows have started anew."""
+        truth = self.group.truth
+        self._life[rows] = truth["life"][rows]
+        self._origin[rows] = truth[rows]
+        self.state[rows] = np.zeros((), STATE)
+        self.state["alive"][rows] = truth["alive"][rows]
+        if self._estimator is not None:
+            self._estimator[0].begin(rows)
+            self._estimator[0].start(rows, self.state)
+
+    def _follow(self) -> None:
+        """The true way since the start, in the frame of the start."""
+        truth, origin, state = self.group.truth, self._origin, self.state
+        dx, dy = truth["x"] - origin["x"], truth["y"] - origin["y"]
+        s, c = np.sin(origin["yaw"]), np.cos(origin["yaw"])
+        state["x"], state["y"] = c * dx + s * dy, c * dy - s * dx
+        turned = truth["yaw"] - origin["yaw"]
+        state["yaw"] = np.arctan2(np.sin(turned), np.cos(turned))
+        for column in ("stamp", "vx", "vy", "wz"):
+            state[column] = truth[column]

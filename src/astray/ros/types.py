@@ -1,0 +1,172 @@
+"""The message types of ROS 2: their fields, definitions and hashes, and a few of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astray.errors import AstrayError
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
+OWN_PACKAGE = "astray_msgs"
+
+
+class BadMessage(AstrayError):
+    """Bytes or values that are no message of the type that was announced."""
+
+
+@cache
+def typestore() -> Typestore:
+    """The message types of ROS 2 Jazzy, and those that were declared since."""
+    from rosbags.typesys import Stores, get_typestore
+
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+def full_name(name: str) -> str:
+    """`sensor_msgs/msg/Imu`, also of `sensor_msgs/Imu`, as older tools write it."""
+    package, _, rest = name.partition("/")
+    return name if "/" in rest else f"{package}/msg/{rest}"
+
+
+def is_known(name: str) -> bool:
+    """Whether there is such a type."""
+    return full_name(name) in typestore().fielddefs
+
+
+def declare(name: str, text: str) -> None:
+    """Make a type known by the text of its .msg file; again the same is fine."""
+    from rosbags.typesys import get_types_from_msg
+
+    if not is_known(name):
+        typestore().register(get_types_from_msg(text, name))
+
+
+@cache
+def definition(name: str) -> str:
+    """The text of a type and all that it is made of, as recordings hold it."""
+    return str(typestore().generate_msgdef(name, ros_version=2)[0])
+
+
+@cache
+def type_hash(name: str) -> str:
+    """The hash by which ROS 2 tells types of one name apart: RIHS01_ and 64 digits."""
+    return str(typestore().hash_rihs01(name))
+
+
+def decode(name: str, data: bytes | memoryview) -> Any:
+    """The message that some CDR bytes are: its fields are attributes, numbers NumPy arrays."""
+    try:
+        return typestore().deserialize_cdr(memoryview(data), name)
+    except Exception as problem:  # noqa: BLE001 - bytes of others: whatever is wrong, they are
+        raise BadMessage(f"{len(data)} bytes are no {name}: {problem}") from None
+
+
+def encode(name: str, values: Mapping[str, Any]) -> bytes:
+    """CDR bytes of a message made of plain values; what is not given is zero, empty or false."""
+    message = make(name, values)
+    try:
+        return bytes(typestore().serialize_cdr(message, name))
+    except Exception as problem:  # noqa: BLE001 - values of others
+        raise BadMessage(f"values do not fit {name}: {problem}") from None
+
+
+def make(name: str, values: Mapping[str, Any]) -> Any:
+    """A message made of plain values, as JSON has them."""
+    fields = dict(_fields(name))
+    unknown = sorted(set(values) - set(fields))
+    if unknown:
+        raise BadMessage(f"{name} has no field {unknown[0]!r} ({', '.join(fields)})")
+    made = {key: _value(node, values.get(key), f"{name}.{key}") for key, node in fields.items()}
+    return typestore().types[name](**made)
+
+
+def to_plain(message: Any) -> Any:
+    """A message as plain values, for JSON."""
+    kind = getattr(message, "__msgtype__", None)
+    if kind is not None:  # its constants are attributes as well, so ask for the fields by name
+        return {name: to_plain(getattr(message, name)) for name, _ in _fields(kind)}
+    if isinstance(message, np.ndarray):
+        return message.tolist()
+    if isinstance(message, (list, tuple)):
+        return [to_plain(value) for value in message]
+    return message.item() if isinstance(message, np.generic) else message
+
+
+def _fields(name: str) -> list[tuple[str, Any]]:
+    if not is_known(name):
+        raise BadMessage(f"no message type {name!r}")
+    return list(typestore().fielddefs[name][1])
+
+
+def _value(node: Any, given: Any, path: str) -> Any:
+    """A value for one field: checked, or what it is when nothing is given."""
+    from rosbags.interfaces import Nodetype
+
+    kind, about = node
+    if kind == Nodetype.NAME:
+        if given is not None and not isinstance(given, Mapping):
+            raise BadMessage(f"{path} needs fields, not {given!r}")
+        return make(about, given or {})
+    if kind == Nodetype.BASE:
+        return _number(about[0], given, path)
+    inner, size = about
+    values = list(given) if isinstance(given, (list, tuple, np.ndarray)) else None
+    if values is None and given is not None:
+        raise BadMessage(f"{path} needs a list, not {given!r}")
+    fixed = kind == Nodetype.ARRAY
+    if values is None:
+        values = [None] * (size if fixed else 0)
+    if fixed and len(values) != size:
+        raise BadMessage(f"{path} needs {size} values, not {len(values)}")
+    made = [_value(inner, value, path) for value in values]
+    if inner[0] == Nodetype.BASE and inner[1][0] != "string":
+        return np.array(made, NUMBERS[inner[1][0]])
+    return made
+
+
+def _number(base: str, given: Any, path: str) -> Any:
+    if base in ("string", "wstring"):
+        if given is not None and not isinstance(given, str):
+            raise BadMessage(f"{path} needs text, not {given!r}")
+        return given or ""
+    if base == "bool":
+        if given is not None and not isinstance(given, (bool, int)):
+            raise BadMessage(f"{path} needs true or false, not {given!r}")
+        return bool(given)
+    if given is None and base.startswith("float"):
+        return 0.0
+    wanted: type = float if base.startswith("float") else int
+    try:
+        value = wanted(0 if given is None else given)
+    except (TypeError, ValueError, OverflowError):
+        raise BadMessage(f"{path} needs a number, not {given!r}") from None
+    if wanted is int:
+        limits = np.iinfo(NUMBERS[base])
+        if not limits.min <= value <= limits.max:
+            raise BadMessage(f"{path} needs {limits.min} to {limits.max}, not {value}")
+    return value
+
+
+NUMBERS = {
+    "bool": "?",
+    "byte": "<u1",
+    "char": "<u1",
+    "octet": "<u1",
+    "int8": "<i1",
+    "uint8": "<u1",
+    "int16": "<i2",
+    "uint16": "<u2",
+    "int32": "<i4",
+    "uint32": "<u4",
+    "int64": "<i8",
+    "uint64": "<u8",
+    "float32": "<f4",
+    "float64": "<f8",
+}
+"""How each basic type lies in memory."""
