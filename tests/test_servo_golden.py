@@ -20,7 +20,6 @@ import pytest
 import astray
 from astray.events import Event
 from astray.table import Array
-from astray.wires.pioneer.mobilesim import like_mobilesim
 from astray.wires.pioneer.model import find_model
 from astray.wires.pioneer.odometry import odometry_errors
 
@@ -66,12 +65,15 @@ def read(name: str) -> Recording:
 
 
 def drive(
-    cycles: int, commands: dict[int, dict[str, Any]], like: bool = False
+    cycles: int, commands: dict[int, dict[str, Any]], lag: float | None = None
 ) -> tuple[Array, Array]:
     """Our poses (cycles, 3) and speeds (cycles, 2), m and rad, of commands at some cycles."""
     model = find_model("p3dx")
-    model = odometry_errors(like_mobilesim(model) if like else model, "none")
-    sim = astray.load({"dt": 0.01, "robots": [{"name": "robot", **model.robot}]})
+    model = odometry_errors(model, "none")
+    robot = {"name": "robot", **model.robot}
+    if lag is not None:
+        robot["motion"] = {**robot["motion"], "lag": lag}
+    sim = astray.load({"dt": 0.01, "robots": [robot]})
     limits = {"turn_accel": model.turn_accel, "turn_decel": model.turn_decel}
     limits |= {"accel": model.accel, "decel": model.decel}
     limits |= {"speed": model.default_speed, "turn": model.default_turn}
@@ -150,20 +152,20 @@ def test_vel2_300_100() -> None:
     accel, decel = recorded.ramp(recorded.speed, True), recorded.ramp(recorded.speed, False)
     limits = {"accel": accel / 1000, "decel": decel / 1000}
     bend = {"vx": 0.2, "wz": math.radians(-32.0), **limits}
-    poses, speeds = drive(60, {0: bend, end: {**limits}})
+    poses, speeds = drive(60, {0: bend, end: {**limits}}, lag=0.0)
     follows(speeds[:, 0] * 1000, recorded.speed)
     follows(np.degrees(speeds[:, 1]), recorded.turn)
     theirs = in_cycles(speeds)
     n = min(len(theirs), len(recorded.pose))
     assert np.abs(theirs[:n, :2] - recorded.pose[:n, :2]).max() < 2.0
     assert np.abs(theirs[:n, 2] - recorded.pose[:n, 2]).max() < 1.0
-    # Like MobileSim, a robot drifts outwards as a cycle of 100 ms makes it do.
-    alike, _ = drive(60, {0: bend, end: {**limits}}, like=True)
+    # With its odometry errors, a robot drifts outwards as a cycle of 100 ms makes it do.
+    alike, _ = drive(60, {0: bend, end: {**limits}})
     away = np.abs(alike[:n, :2] * 1000 - recorded.pose[:n, :2])
     assert away.max() < 20.0  # as far as it goes in a cycle
     assert np.hypot(*(alike[-1, :2] * 1000 - recorded.pose[-1, :2])) < 2.0
     assert np.degrees(alike[-1, 2]) == pytest.approx(recorded.pose[-1, 2], abs=1.0)
-    # By itself it follows the arc, which ends elsewhere.
+    # A real one follows the arc, which ends elsewhere.
     assert np.degrees(poses[-1, 2]) == pytest.approx(recorded.pose[-1, 2], abs=1.0)
     apart = np.hypot(*(poses[-1, :2] * 1000 - recorded.pose[-1, :2]))
     assert 10.0 < apart < 25.0

@@ -2,8 +2,7 @@
 
 A sonar is one ray that comes back from whatever it meets, and all of them are heard with every
 packet; a scan is taken at once. Errors of ranges are uniform there and normal here, with the same
-standard deviation. The laser is in the middle of a p3dx, where ARIA takes it to be 18 mm ahead. In
-turns a robot drifts outwards, by half of what it turns in a cycle.
+standard deviation. The laser is in the middle of a p3dx, where ARIA takes it to be 18 mm ahead.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ SPEEDS = {
 }
 """The most that its robots do, m/s and rad/s; one with -sh is as the one without."""
 
-CYCLE = 0.1  # s in which it goes straight on along the heading that it began with
 SONAR_NOISE, LASER_NOISE = 0.0005, 0.005  # m, from the least to the most
 ODOMETRY = "random_each_update"
 
@@ -42,8 +40,6 @@ def like_mobilesim(model: Model) -> Model:
     own = (model.max_speed, model.max_turn)
     speed, turn = SPEEDS.get(model.name, SPEEDS.get(plain, own))
     motion = {**model.robot["motion"], "max_speed": speed, "max_turn": turn}
-    if motion["kind"] == "differential":
-        motion["lag"] = 0.5 * CYCLE
     control = {**model.robot["control"], "speed": speed, "turn": turn}
     sensors = [_simpler(sensor, model) for sensor in model.robot["sensors"]]
     robot = {**model.robot, "motion": motion, "control": control, "sensors": sensors}

@@ -7,6 +7,9 @@ that its belief goes astray with the way. MobileSim has shares of the way and of
     constant              always the same share
     random_init           a share within ± that, drawn once
     random_each_update    a share within ± that, drawn anew ten times per second
+
+Whoever asks for one of these gets its curves, too: there a robot goes straight on within a cycle,
+along the heading that it began with, and so drifts outwards by half of what it turns in one.
 """
 
 from __future__ import annotations
@@ -44,7 +47,11 @@ def odometry_errors(model: Model, mode: str) -> Model:
         else s
         for s in model.robot["sensors"]
     ]
-    return dataclasses.replace(model, robot={**model.robot, "sensors": sensors})
+    motion = model.robot["motion"]
+    if motion["kind"] == "differential":
+        motion = {**motion, "lag": 0.5 / UPDATES}
+    robot = {**model.robot, "motion": motion, "sensors": sensors}
+    return dataclasses.replace(model, robot=robot)
 
 
 def _within(share: float) -> float | dict[str, list[float]]:
