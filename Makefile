@@ -28,7 +28,7 @@ demo: setup
 	$(BIN)/astray demo --out out/demo
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .

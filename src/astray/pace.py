@@ -70,6 +70,13 @@ class Pace:
         """Whether the run was asked to end."""
         return self._stopped
 
+    def when(self, then: float) -> float | None:
+        """When a simulated time is due, by `time.perf_counter`; None if it is not held back."""
+        with self._changed:
+            if self.speed is None or self.paused:
+                return None
+            return self._wall + (then - self._from) / self.speed
+
     def ticks(self, now: float, dt: float, most: int) -> int:
         """Wait until ticks may happen; how many of `most`, 0 if the run is to end."""
         self._measure(now)

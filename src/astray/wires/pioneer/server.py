@@ -26,6 +26,7 @@ from astray.wires.pioneer.terminal import Terminal
 
 BREATH = 0.1  # s of real time after which the thread looks up by itself
 SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
+NEAR = 0.0015  # s before a due time from which on it is slept for
 SEND_BUFFER = 1 << 16  # bytes
 
 
@@ -67,6 +68,7 @@ class Server:
         self._thread: threading.Thread | None = None
         self._closing = False
         self._swept = time.monotonic()
+        self._due: float | None = None  # when what is queued is to be sent
 
     # For whoever runs it.
 
@@ -120,8 +122,13 @@ class Server:
         """Whether it is about to end."""
         return self._closing
 
-    def flush(self) -> None:
-        """Let the thread send what is queued, and read on where it had enough."""
+    def flush(self, at: float | None = None) -> None:
+        """Let the thread send what is queued, and read on where it had enough.
+
+        A time by `time.perf_counter` that is near may be given to send it at: an even beat then
+        does not depend on how long a cycle took to work out.
+        """
+        self._due = at or 0.0
         self._refill()
         self._ring()
 
@@ -141,10 +148,11 @@ class Server:
 
     def _serve(self) -> None:
         while not self._closing:
-            found = [key.data for key, _ in self._selector.select(BREATH)]
+            found = [key.data for key, _ in self._selector.select(self._patience())]
             with self.changed:
                 if None in found:
                     self._silence()
+                if self._is_due():
                     # Everyone is sent the new cycle before anyone's answer to it is looked at.
                     for line in self.lines():
                         line.send()
@@ -165,6 +173,21 @@ class Server:
         with self.changed:
             for line in self.lines():
                 self._leave(line)
+
+    def _patience(self) -> float:
+        """For how long to wait for news: a selector is a millisecond late at worst."""
+        if self._due is None:
+            return BREATH
+        return min(BREATH, max(0.0, self._due - time.perf_counter() - NEAR))
+
+    def _is_due(self) -> bool:
+        """Whether to send what is queued, now or after a nap."""
+        if self._due is None or (wait := self._due - time.perf_counter()) > NEAR:
+            return False
+        if wait > 0.0:
+            time.sleep(wait)
+        self._due = None
+        return True
 
     def _attend(self, line: Line) -> None:
         """Read and send on one line; whatever goes wrong there is no one else's matter."""
