@@ -120,12 +120,17 @@ def parse_channel(content: memoryview, types: dict[int, str]) -> Channel:
 
 
 def parse_attachment(content: memoryview) -> Attachment:
-    """A file within a file."""
+    """A file within a file; ValueError if it is not what it was."""
     fields = Fields(content)
     logged, created = fields.numbers("QQ")
     name, media_type = fields.text(), fields.text()
     (length,) = fields.numbers("Q")
-    return Attachment(name, media_type, bytes(fields.raw(length)), logged, created)
+    found = Attachment(name, media_type, bytes(fields.raw(length)), logged, created)
+    before = fields.at
+    (crc,) = fields.numbers("I")
+    if crc and zlib.crc32(content[:before]) != crc:
+        raise ValueError(f"attachment {name!r} is damaged")
+    return found
 
 
 def parse_metadata(content: memoryview) -> tuple[str, dict[str, str]]:

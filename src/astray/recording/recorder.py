@@ -24,6 +24,7 @@ from astray.recording.records import Op
 from astray.recording.sensors import sensor_truths
 from astray.recording.tail import Tail
 from astray.recording.topics import COLLISIONS, EVENTS, Topics
+from astray.recording.while_running import check_recording
 from astray.ros.feed import Feed
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Recorder:
         entries += [Written(ns, self._channels[t.name], m) for t, m in self._maps.news()]
         self._news.skip()
         try:
-            for name, media_type, text in attachments(self.sim):
+            for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
             self._write(entries, b"".join(declared))
         except OSError as problem:
@@ -236,17 +237,6 @@ class Recorder:
 def record(sim: Sim, path: str | Path, overwrite: bool = False) -> Recorder:
     """Record a run from now on: `with astray.record(sim, "run.mcap"): sim.run()`."""
     return Recorder(sim, Path(path), overwrite)
-
-
-def check_recording(path: Path, overwrite: bool) -> None:
-    """Refuse a file that would be lost, and a place that cannot be written."""
-    from astray.observers.folder import check_writable
-
-    if path.is_dir():
-        raise WrongInput(f"{path} is a folder, not a file")
-    if path.exists() and not overwrite:
-        raise WrongInput(f"{path} exists already; choose another file or --overwrite")
-    check_writable(path)
 
 
 def _unwritable(path: Path, problem: BaseException | None) -> str:

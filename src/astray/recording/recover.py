@@ -7,9 +7,11 @@ chunk, its messages follow.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,24 +102,27 @@ class _Mender:
 
     def mend(self, waiting: tuple[int, int, bytes] | None) -> Mended:
         """Copy, then end the file."""
-        end, last_chunk = len(MAGIC), 0
+        if waiting is not None and not self._belongs(*waiting[:2]):
+            waiting = None
+        start = last_chunk = len(MAGIC)
         try:
             for op, content, start in walk(self.data, len(MAGIC)):
                 if op in (Op.DATA_END, Op.FOOTER):
                     break
-                self._take(op, content)
-                end = start + HEAD.size + len(content)
-                last_chunk = end if op == Op.CHUNK else last_chunk
+                with contextlib.suppress(struct.error, ValueError):  # whole, but makes no sense
+                    self._take(op, content)
+                last_chunk = start + 1 if op == Op.CHUNK else last_chunk
             else:
-                start = end
+                start = len(self.data)
         except Torn as torn:
             start = torn.start
-            if torn.op == Op.CHUNK and torn.rest is not None and not _belongs(waiting, torn.start):
+            if torn.op == Op.CHUNK and torn.rest is not None and waiting is None:
                 self._take_chunk(torn.rest)
         if not is_finished(self.data):
             self.found.lost_bytes = len(self.data) - start
         self._settle()
-        if waiting is not None and _belongs(waiting, end) and last_chunk <= waiting[0]:
+        # A tail that is older than the last chunk says nothing that is not in it.
+        if waiting is not None and last_chunk <= waiting[0]:
             before = self.found.messages
             self._take_chunk(memoryview(waiting[2]))
             self.found.from_tail = self.found.messages - before
@@ -125,6 +130,10 @@ class _Mender:
         if self.first is not None:
             self.found.seconds = (self.last - self.first) * 1e-9
         return self.found
+
+    def _belongs(self, position: int, crc: int) -> bool:
+        """Whether a tail was written beside this file."""
+        return position <= len(self.data) and zlib.crc32(self.data[:position]) == crc
 
     def _open(self, profile: str = "", library: str = "") -> Container:
         if self.container is None:
@@ -195,10 +204,3 @@ class _Mender:
         if (op, number) not in self.declared:
             self.declared.add((op, number))
             self._open().declare(op, bytes(record))
-
-
-def _belongs(waiting: tuple[int, int, bytes] | None, end: int) -> bool:
-    """Whether a tail belongs behind a file that is whole up to here."""
-    return waiting is not None and waiting[0] <= end
-
-

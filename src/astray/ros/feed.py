@@ -49,8 +49,7 @@ class Feed:
         yield truth_of(robots, group.truth, period)
         yield reckoning_of(robots, reckoned, period)
         for name, belief in group.beliefs().items():
-            topic = "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
-            yield Belief(robots, topic, belief, period)
+            yield Belief(robots, belief_topic(name), belief, period)
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield Transforms(robots, reckoned, group.truth, map_from, period)
@@ -87,6 +86,11 @@ class Feed:
         for name, group in self.sim.robots.items():
             said += static_transforms(self.robots[name], mounts_of(group))
         return said
+
+
+def belief_topic(name: str) -> str:
+    """The topic of a belief: the robot's own, or a rival's by its name."""
+    return "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
 
 
 def frame_of(group: Group, sensor: str) -> str:
