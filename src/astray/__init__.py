@@ -21,6 +21,9 @@ _HOMES = {
     "Sim": "astray.sim",
     "Event": "astray.events",
     "read_events": "astray.events",
+    "record": "astray.recording.recorder",
+    "read_recording": "astray.recording.recording",
+    "Recording": "astray.recording.recording",
     "Log": "astray.observers.log",
     "summary": "astray.observers.summary",
     "check_plugin": "astray.check",
@@ -62,6 +65,8 @@ _HOMES = {
     "PluginError": "astray.errors",
     "EventError": "astray.errors",
     "SignalError": "astray.errors",
+    "RecordingError": "astray.errors",
+    "RecordingFailed": "astray.errors",
     "SavedError": "astray.errors",
     "LockstepTimeout": "astray.errors",
 }
@@ -73,6 +78,8 @@ if TYPE_CHECKING:
     from astray.errors import EventError as EventError
     from astray.errors import LockstepTimeout as LockstepTimeout
     from astray.errors import PluginError as PluginError
+    from astray.errors import RecordingError as RecordingError
+    from astray.errors import RecordingFailed as RecordingFailed
     from astray.errors import SavedError as SavedError
     from astray.errors import ScenarioError as ScenarioError
     from astray.errors import SignalError as SignalError
@@ -95,6 +102,9 @@ if TYPE_CHECKING:
     from astray.plugin import Scene as Scene
     from astray.plugin import Sensor as Sensor
     from astray.reading import Reading as Reading
+    from astray.recording.recorder import record as record
+    from astray.recording.recording import Recording as Recording
+    from astray.recording.recording import read_recording as read_recording
     from astray.save import resume as resume
     from astray.signals import IntervalConfig as IntervalConfig
     from astray.signals import Samples as Samples

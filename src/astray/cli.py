@@ -69,7 +69,8 @@ def demo(out: Path, quiet: bool) -> None:
 )
 @click.option("--events", type=click.Path(path_type=Path), help="Replay the events of another run.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier run in that folder.")
+@click.option("--record", type=click.Path(path_type=Path), help="Record it to this MCAP file.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run or recording there.")
 @click.option("--save", type=click.Path(path_type=Path), help="Save the final state to this file.")
 @QUIET
 @JSON
@@ -186,7 +187,8 @@ def map_command(file: str, **options: Any) -> None:
 @click.option("--allow-exit", is_flag=True, help="Let clients end the simulator.")
 @click.option("--log-packets", is_flag=True, help="Print every packet that is received.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier run in that folder.")
+@click.option("--record", type=click.Path(path_type=Path), help="Record it to this MCAP file.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run or recording there.")
 @QUIET
 def pioneer(**options: Any) -> None:
     """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
@@ -209,6 +211,30 @@ def score_command(log: str, **options: Any) -> None:
     from astray.scoring import score_logs
 
     score_logs(log, **options)
+
+
+@astray.command("recover")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Write the whole file there instead.")
+@QUIET
+@JSON
+def recover_command(file: Path, **options: Any) -> None:
+    """Mend FILE, a recording or another MCAP file whose writer was killed."""
+    from astray.recovering import recover_file
+
+    recover_file(file, **options)
+
+
+@astray.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier report there.")
+@QUIET
+def report_command(run: Path, **options: Any) -> None:
+    """Write a page and figures about RUN, a folder that `run --out` wrote, or a recording."""
+    from astray.reporting import write_report
+
+    write_report(run, **options)
 
 
 def main() -> None:

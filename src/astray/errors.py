@@ -8,7 +8,9 @@ AstrayError
 │   ├── SignalError       every fault of a signal at once
 │   ├── MapError          a map that cannot be read, made or written
 │   ├── LogError          a robot's log that cannot be read or scored
+│   ├── RecordingError    a recording that cannot be read or mended
 │   └── SavedError        a saved run that cannot be resumed
+├── RecordingFailed       a recording that could not be written to its end
 └── LockstepTimeout       nobody sent the command that the run waits for
 """
 
@@ -44,6 +46,14 @@ class MapError(WrongInput):
 
 class LogError(WrongInput):
     """A robot's log cannot be read or scored; the text begins with its file, if it has one."""
+
+
+class RecordingError(WrongInput):
+    """A recording cannot be read or mended; the text begins with its file."""
+
+
+class RecordingFailed(AstrayError):
+    """A recording could not be written to its end; the text begins with its file."""
 
 
 class SavedError(WrongInput):

@@ -12,6 +12,7 @@ from astray import kernel
 from astray.errors import WrongInput, suggest
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
+from astray.recording.while_running import check_recording, recording
 from astray.running import LOG_PERIOD, stopping
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
@@ -43,12 +44,15 @@ def serve_pioneers(
     allow_exit: bool = False,
     log_packets: bool = False,
     out: Path | None = None,
+    record: Path | None = None,
     overwrite: bool = False,
     quiet: bool = False,
 ) -> int:
     """Serve robots as the command line asks; the code to end with."""
     if out is not None:
         check_folder(out, overwrite)
+    if record is not None:
+        check_recording(record, overwrite)
     if allow_maps is not None and not allow_maps.is_dir():
         raise WrongInput(f"--allow-maps: {allow_maps} is not a folder")
     if not robots and not per_client:
@@ -66,7 +70,7 @@ def serve_pioneers(
     if kernel.is_cold():
         say("Compiling kernels: this takes a minute or so, once.")
     haunting = _find_ghosts(fleet, ghosts)
-    sim = load(fleet.scenario, seed=seed, keep_events=out is not None)
+    sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
     warm_up(sim)
     for robot in haunting:
         sim.robots[robot.group].haunt(robots=[robot.number])
@@ -82,7 +86,7 @@ def serve_pioneers(
     wire.open(address)
     try:
         _tell_ports(fleet, address)
-        with stopping(sim):
+        with recording(sim, record, overwrite) as recorder, stopping(sim):
             series = None
             if out is None:
                 sim.run(FOREVER, speed=speed)
@@ -94,6 +98,10 @@ def serve_pioneers(
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)
         say(f"Written to {out}.")
+    if recorder.failure is not None:
+        raise recorder.failure
+    if record is not None:
+        say(f"Recorded to {record}.")
     return wire.exit_code or 0
 
 

@@ -21,6 +21,7 @@ from astray.loading import load
 from astray.observers.folder import check_folder, check_writable, write_folder
 from astray.observers.log import Log
 from astray.observers.summary import summary
+from astray.recording.while_running import check_recording, recording
 from astray.sim import Sim
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
@@ -38,6 +39,7 @@ def run_scenario(
     log: float | None = None,
     events: Path | None = None,
     out: Path | None = None,
+    record: Path | None = None,
     overwrite: bool = False,
     save: Path | None = None,
     quiet: bool = False,
@@ -47,6 +49,8 @@ def run_scenario(
     tell = Console(stderr=True, quiet=quiet)
     if out is not None:
         check_folder(out, overwrite)
+    if record is not None:
+        check_recording(record, overwrite)
     if save is not None:
         check_writable(save)
     if kernel.is_cold():
@@ -60,7 +64,8 @@ def run_scenario(
     Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
     started = time.perf_counter()
     wanted = period if out is not None else None
-    series = _watch(sim, seconds, wanted, speed, tell)
+    with recording(sim, record, overwrite) as recorder:
+        series = _watch(sim, seconds, wanted, speed, tell)
     wall = time.perf_counter() - started
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)
@@ -69,7 +74,9 @@ def run_scenario(
     if as_json:
         print(json.dumps(summary(sim)))
     elif not quiet:
-        _print_summary(sim, wall, out)
+        _print_summary(sim, wall, out, record)
+    if recorder.failure is not None:
+        raise recorder.failure
     if sim.pace.stopped:
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 
@@ -124,7 +131,7 @@ class stopping:  # noqa: N801 - reads as a phrase after with
             signal.signal(asked, handler)
 
 
-def _print_summary(sim: Sim, wall: float, out: Path | None) -> None:
+def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None) -> None:
     console = Console()
     found = summary(sim)
     worlds = f" in {found['worlds']} worlds" if found["worlds"] > 1 else ""
@@ -146,6 +153,8 @@ def _print_summary(sim: Sim, wall: float, out: Path | None) -> None:
     console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
     if out is not None:
         console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
+    if record is not None:
+        console.print(f"Recorded to {record}.", soft_wrap=True)
 
 
 def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:

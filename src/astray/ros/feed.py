@@ -34,7 +34,7 @@ class Feed:
         self.speakers: list[Speaker] = []
         self.reckonings = {name: Reckoning(group) for name, group in sim.robots.items()}
         for name, group in sim.robots.items():
-            for robots in _alike(self.robots[name]):
+            for robots in self.alike(name):
                 self.speakers += self._speakers(group, robots, localization)
 
     def _speakers(
@@ -49,11 +49,15 @@ class Feed:
         yield truth_of(robots, group.truth, period)
         yield reckoning_of(robots, reckoned, period)
         for name, belief in group.beliefs().items():
-            topic = "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
-            yield Belief(robots, topic, belief, period)
+            yield Belief(robots, belief_topic(name), belief, period)
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield Transforms(robots, reckoned, group.truth, map_from, period)
+
+    def alike(self, group: str) -> list[list[Robot]]:
+        """The robots of a group by the length of their names: their messages have one layout."""
+        ordered = sorted(self.robots[group], key=lambda r: (len(r.namespace), r.row))
+        return [list(some) for _, some in groupby(ordered, key=lambda r: len(r.namespace))]
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which there may be something to say."""
@@ -84,10 +88,9 @@ class Feed:
         return said
 
 
-def _alike(robots: Sequence[Robot]) -> list[list[Robot]]:
-    """Robots whose names are of one length: their messages have one layout."""
-    ordered = sorted(robots, key=lambda robot: (len(robot.namespace), robot.row))
-    return [list(some) for _, some in groupby(ordered, key=lambda r: len(r.namespace))]
+def belief_topic(name: str) -> str:
+    """The topic of a belief: the robot's own, or a rival's by its name."""
+    return "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
 
 
 def frame_of(group: Group, sensor: str) -> str:

@@ -46,6 +46,7 @@ class Layout:
         self.size = len(self._blank)
         """Bytes of one message, header included."""
         self.dtype = self.behind(np.dtype([]))
+        self._records: dict[np.dtype[Any] | None, np.dtype[Any]] = {}
 
     def behind(self, before: np.dtype[Any]) -> np.dtype[Any]:
         """The record of a message that comes behind other columns, packed."""
@@ -68,8 +69,9 @@ class Layout:
         one = np.frombuffer(bytes(lead) + bytes(self._blank), np.uint8)
         made = np.empty((count, len(one)), np.uint8)
         made[:] = one
-        dtype = self.dtype if before is None else self.behind(before)
-        return made.reshape(-1).view(dtype)
+        if before not in self._records:
+            self._records[before] = self.dtype if before is None else self.behind(before)
+        return made.reshape(-1).view(self._records[before])
 
     def _add(self, type: str, path: str) -> None:
         from rosbags.interfaces import Nodetype

@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.speaker import NOBODY, Speaker, Taken, planar_covariance, stamp, turn
+from astray.ros.speaker import NOBODY, Speaker, Taken, copied, planar_covariance, stamp, turn
 from astray.table import Array, Rows, Table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Paced(Speaker):
         """All who are there, at a whole period."""
         if sim.steps % self.period:
             return NOBODY
-        return self.rows[self._alive[self.rows]]
+        return self.rows if self._alive.all() else self.rows[self._alive[self.rows]]
 
 
 class Odometry(Paced):
@@ -59,7 +59,7 @@ class Odometry(Paced):
 
     def take(self, rows: Rows) -> Taken:
         """The states of these rows."""
-        return rows, self.state[rows]
+        return rows, copied(self.state, rows)
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Pose in the parent frame, velocity in the child's."""
@@ -84,19 +84,20 @@ class Belief(Paced):
         super().__init__(robots, topic, layout, period, belief["alive"])
         self.belief = belief
         self._frames = self.texts(lambda robot: world_frame(robot, MAP))
-        self._said = np.full(len(belief), np.nan)
+        self._stamps, self._said = belief["stamp"], np.full(len(belief), np.nan)
 
     def due(self, sim: Sim) -> Rows:
         """Those whose belief is of another time than the last that was said."""
         rows = super().due(sim)
         if len(rows):
-            rows = rows[self.belief["stamp"][rows] != self._said[rows]]
-            self._said[rows] = self.belief["stamp"][rows]
+            new = self._stamps != self._said
+            rows = rows if new.all() else rows[new[rows]]
+            self._said[rows] = self._stamps[rows]
         return rows
 
     def take(self, rows: Rows) -> Taken:
         """The beliefs of these rows."""
-        return rows, self.belief[rows]
+        return rows, copied(self.belief, rows)
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Pose and covariance in the map."""
@@ -118,12 +119,12 @@ class Command(Paced):
         texts = {"header.frame_id": robots[0].frame(BASE)}
         layout = Layout("geometry_msgs/msg/TwistStamped", texts=texts)
         super().__init__(robots, topic, layout, period, truth["alive"])
-        self.drives, self.truth = drives, truth
+        self.drives, self._stamps = drives, truth["stamp"]
         self._frames = self.texts(lambda robot: robot.frame(BASE))
 
     def take(self, rows: Rows) -> Taken:
         """What these rows are asked for, and when."""
-        return rows, self.drives[rows], self.truth["stamp"][rows]
+        return rows, copied(self.drives, rows), copied(self._stamps, rows)
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Speeds in the body; a curvature is told as the turn that it means."""

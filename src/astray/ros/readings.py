@@ -11,7 +11,7 @@ from astray.channel import Channel
 from astray.plugin import NEVER
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
-from astray.ros.speaker import NOBODY, Speaker, Taken, planar_covariance, stamp, turn
+from astray.ros.speaker import NOBODY, Speaker, Taken, copied, planar_covariance, stamp, turn
 from astray.ros.types import OWN_PACKAGE, declare
 from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns, Rows
 
@@ -68,12 +68,15 @@ class Reported(Speaker):
         """Those for whom one has just arrived."""
         if not self.channel.any_fresh:
             return NOBODY
+        if self.channel.all_fresh:
+            return self.rows
         return self.rows[self.channel.arrived.fresh[self.rows]]
 
     def take(self, rows: Rows) -> Taken:
         """The readings of these rows."""
         arrived = self.channel.arrived
-        return rows, arrived.table[rows], *(array[rows] for array in arrived.arrays.values())
+        beside = (copied(array, rows) for array in arrived.arrays.values())
+        return rows, copied(arrived.table, rows), *beside
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Stamp and frame, then what is measured."""
@@ -213,8 +216,7 @@ class OwnReport(Reported):
         name = f"{OWN_PACKAGE}/msg/{kind}"
         lines = ["std_msgs/Header header"]
         lines += [f"{base}{many} {column}" for column, base, many in _columns(channel)]
-        declare(name, "\n".join(lines) + "\n")
-        return name
+        return declare(name, "\n".join(lines) + "\n")
 
     def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """Arrays as long as they are."""
@@ -231,8 +233,13 @@ class OwnReport(Reported):
 
 def _columns(channel: Channel) -> list[tuple[str, str, str]]:
     """Name, base type and length of each field of a reading; arrays are sequences."""
+    fields = fields_of(channel.sensor.measures)
+    return fields + [(name, "float64", "[]") for name in channel.arrived.arrays]
+
+
+def fields_of(layout: Columns) -> list[tuple[str, str, str]]:
+    """Name, base type and length of a field for each column but those that every reading has."""
     fields: list[tuple[str, str, str]] = []
-    layout = channel.sensor.measures
     for name in layout.names or ():
         if name in ("fresh", "stamp"):
             continue
@@ -242,7 +249,7 @@ def _columns(channel: Channel) -> list[tuple[str, str, str]]:
             base = base.replace("64", str(8 * kind.base.itemsize))
         size = int(np.prod(kind.shape)) if kind.shape else 0
         fields.append((name, base, f"[{size}]" if size else ""))
-    return fields + [(name, "float64", "[]") for name in channel.arrived.arrays]
+    return fields
 
 
 def wheels_of(channel: Channel) -> int:

@@ -26,12 +26,14 @@ class Reckoning:
         self.group = group
         self.state: Table = table(STATE, len(group.truth))
         self.state["alive"] = group.truth["alive"]
-        self._life = group.truth["life"].copy()
+        self._truth_of = {c: group.truth[c] for c in ("alive", "life", "tick")}  # views
+        self._life, self._tick = (self._truth_of[c].copy() for c in ("life", "tick"))
         self._origin = group.truth.copy()
         self._channel = next(
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
+        self._alive = self.state["alive"]  # a view
         self.update()
 
     def _make(self) -> tuple[Odometry, Known] | None:
@@ -57,16 +59,18 @@ class Reckoning:
 
     def update(self) -> None:
         """Take in what has arrived."""
-        truth = self.group.truth
-        self.state["alive"] = truth["alive"]
-        new = np.flatnonzero(truth["life"] != self._life)
-        if len(new):
-            self._begin(new)
+        alive, life, tick = self._truth_of.values()
+        self._alive[:] = alive
+        # Whoever starts over may do so in the life that it had: then its clock went back.
+        new = (life != self._life) | (tick < self._tick)
+        self._tick[:] = tick
+        if new.any():
+            self._begin(np.flatnonzero(new))
         if self._estimator is None:
             self._follow()
         elif self._channel is not None and self._channel.any_fresh:
             estimator, known = self._estimator
-            rows = np.flatnonzero(self._channel.arrived.fresh & truth["alive"])
+            rows = np.flatnonzero(self._channel.arrived.fresh & alive)
             estimator.estimate(rows, known, self.state)
 
     def _begin(self, rows: Rows) -> None:

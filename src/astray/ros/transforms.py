@@ -16,7 +16,7 @@ import numpy as np
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
 from astray.ros.poses import Paced
-from astray.ros.speaker import Taken, Topic, stamp, turn
+from astray.ros.speaker import Taken, Topic, copied, stamp, turn
 from astray.table import Array, Rows, Table
 
 TF = "tf2_msgs/msg/TFMessage"
@@ -60,23 +60,24 @@ class Transforms(Paced):
         return pairs + ([(world_frame(robot, MAP), robot.frame(ODOM))] if localised else [])
 
     def take(self, rows: Rows) -> Taken:
-        """The poses to say, three numbers each, and the time of each."""
-        reckoned, truth = self.reckoned[rows], self.truth[rows]
-        poses = [poses_of(reckoned), poses_of(truth)]
-        now = truth["stamp"]
-        if self.map_from is not None:
-            poses.append(apart(poses_of(self.map_from[rows]), poses[0]))
-        return rows, now, np.stack(poses, axis=1)
+        """Who is where: by dead reckoning, in truth, and as `map → odom` shall have it."""
+        states = [copied(self.reckoned, rows), copied(self.truth, rows)]
+        if self.map_from is not None and self.map_from is not self.truth:
+            states.append(copied(self.map_from, rows))
+        return rows, *states
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Write each transform."""
-        rows, now, poses = taken
+        rows, reckoned, truth = taken[:3]
+        poses = [poses_of(reckoned), poses_of(truth)]
+        if self.map_from is not None:
+            poses.append(apart(poses_of(taken[-1]), poses[0]))
         for k, (parents, children) in enumerate(self._names):
             path = f"transforms.{k}"
-            stamp(out, now, f"{path}.header.stamp")
+            stamp(out, truth["stamp"], f"{path}.header.stamp")
             out[f"{path}.header.frame_id"] = parents[rows]
             out[f"{path}.child_frame_id"] = children[rows]
-            place(out, poses[:, k], f"{path}.transform")
+            place(out, poses[k], f"{path}.transform")
 
 
 def poses_of(state: Table) -> Array:

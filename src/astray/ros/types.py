@@ -39,12 +39,28 @@ def is_known(name: str) -> bool:
     return full_name(name) in typestore().fielddefs
 
 
-def declare(name: str, text: str) -> None:
-    """Make a type known by the text of its .msg file; again the same is fine."""
+def declare(name: str, text: str) -> str:
+    """Make a type known by the text of its .msg file, and give the name that it then has.
+
+    Again the same is fine. Another type that already has the name keeps it: this one is numbered.
+    """
     from rosbags.typesys import get_types_from_msg
 
-    if not is_known(name):
-        typestore().register(get_types_from_msg(text, name))
+    wanted, count = full_name(name), 1
+    while True:
+        fresh = get_types_from_msg(text, wanted)
+        if not is_known(wanted):
+            typestore().register(fresh)
+            return wanted
+        if _same(fresh[wanted], typestore().fielddefs[wanted]):
+            return wanted
+        count += 1
+        wanted = f"{full_name(name)}{count}"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two definitions have the same fields, in the same order."""
+    return [(n, str(t)) for n, t in one[1]] == [(n, str(t)) for n, t in other[1]]
 
 
 @cache

@@ -1,0 +1,164 @@
+"""An MCAP file that is being written: every piece goes to the disk at once, the summary last.
+
+A piece is one call to the system, so that a file whose writer was killed is whole up to a piece.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from astray.recording import records
+from astray.recording.records import MAGIC, Op
+from astray.table import Array
+
+LEVEL = 1  # of zstd: twice as fast as its usual one, for a few per cent more bytes
+COMPRESSION = "zstd"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Records with messages in them, and where those are."""
+
+    raw: bytes
+    first: int
+    last: int
+    """Of the messages' times, ns."""
+    index: Sequence[tuple[int, Array]]
+    """By channel: times and places in `raw`, (n, 2)."""
+
+    def behind(self, before: bytes) -> Batch:
+        """The same behind other records."""
+        if not before:
+            return self
+        moved = [(channel, entries + [0, len(before)]) for channel, entries in self.index]
+        return Batch(before + self.raw, self.first, self.last, moved)
+
+
+class Container:
+    """Writes MCAP; OSError where the disk does not take it."""
+
+    def __init__(self, path: Path, library: str, profile: str = "ros2") -> None:
+        self.path = path
+        self.file = path.open("xb", buffering=0)
+        self.position = 0
+        self.crc = 0
+        """Of all that was written so far."""
+        self.counts: dict[int, int] = {}
+        """How many messages each channel has."""
+        self._declared: dict[Op, list[bytes]] = {Op.SCHEMA: [], Op.CHANNEL: []}
+        self._chunks: list[bytes] = []
+        self._attached: list[bytes] = []
+        self._metadata: list[bytes] = []
+        self._first: int | None = None
+        self._last = 0
+        self._put(MAGIC + records.header(profile, library))
+
+    def _put(self, data: bytes) -> int:
+        """Append, and tell where."""
+        at, view = self.position, memoryview(data)
+        done = 0
+        while done < len(data):
+            done += self.file.write(view[done:]) or 0
+        self.crc = zlib.crc32(data, self.crc)
+        self.position += len(data)
+        return at
+
+    def declare(self, op: Op, made: bytes) -> bytes:
+        """Note a schema or a channel for the summary; it belongs into a chunk, too."""
+        self._declared[op].append(made)
+        return made
+
+    def attach(
+        self, name: str, media_type: str, data: bytes, ns: int, created: int | None = None
+    ) -> None:
+        """Put a file into the file."""
+        times = (ns, ns if created is None else created)
+        made = records.attachment(name, media_type, data, times)
+        content = struct.pack("<QQQQQ", self._put(made), len(made), *times, len(data))
+        content += records.text(name) + records.text(media_type)
+        self._attached.append(records.record(Op.ATTACHMENT_INDEX, content))
+
+    def describe(self, name: str, values: Mapping[str, str]) -> None:
+        """Put texts under a name."""
+        made = records.metadata(name, values)
+        content = struct.pack("<QQ", self._put(made), len(made)) + records.text(name)
+        self._metadata.append(records.record(Op.METADATA_INDEX, content))
+
+    def write(self, batch: Batch) -> None:
+        """Append a chunk and the index of its messages."""
+        packed = compress(batch.raw)
+        chunk = records.chunk(batch.first, batch.last, batch.raw, packed, COMPRESSION)
+        pieces, places, at = [chunk], b"", self.position + len(chunk)
+        for channel, entries in batch.index:
+            made = records.message_index(channel, entries)
+            places += struct.pack("<HQ", channel, at)
+            at += len(made)
+            pieces.append(made)
+            self.counts[channel] = self.counts.get(channel, 0) + len(entries)
+        start = self._put(b"".join(pieces))
+        content = struct.pack("<QQQQI", batch.first, batch.last, start, len(chunk), len(places))
+        content += places + struct.pack("<Q", at - start - len(chunk)) + records.text(COMPRESSION)
+        content += struct.pack("<QQ", len(packed), len(batch.raw))
+        self._chunks.append(records.record(Op.CHUNK_INDEX, content))
+        if batch.index:
+            self._first = batch.first if self._first is None else min(self._first, batch.first)
+            self._last = max(self._last, batch.last)
+
+    def finish(self) -> None:
+        """End the data and write the summary."""
+        self._put(records.data_end(self.crc))
+        start, summary, offsets = self.position, b"", b""
+        groups: Mapping[Op, Sequence[bytes]] = {
+            **self._declared,
+            Op.STATISTICS: [self._statistics()],
+            Op.CHUNK_INDEX: self._chunks,
+            Op.ATTACHMENT_INDEX: self._attached,
+            Op.METADATA_INDEX: self._metadata,
+        }
+        for op, made in groups.items():
+            group = b"".join(made)
+            if group:
+                place = struct.pack("<BQQ", op, start + len(summary), len(group))
+                offsets += records.record(Op.SUMMARY_OFFSET, place)
+                summary += group
+        body = summary + offsets
+        self._put(body + records.footer(start, start + len(summary), body) + MAGIC)
+        self.file.close()
+
+    def _statistics(self) -> bytes:
+        content = struct.pack(
+            "<QHIIIIQQ",
+            sum(self.counts.values()),
+            len(self._declared[Op.SCHEMA]),
+            len(self._declared[Op.CHANNEL]),
+            len(self._attached),
+            len(self._metadata),
+            len(self._chunks),
+            self._first or 0,
+            self._last,
+        )
+        counts = b"".join(struct.pack("<HQ", *pair) for pair in sorted(self.counts.items()))
+        return records.record(Op.STATISTICS, content + struct.pack("<I", len(counts)) + counts)
+
+    def abandon(self) -> None:
+        """Leave the file as it is."""
+        self.file.close()
+
+
+def compress(raw: bytes) -> bytes:
+    """The bytes of a chunk, smaller."""
+    from zstandard import ZstdCompressor
+
+    return ZstdCompressor(level=LEVEL).compress(raw)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put a file in the place of another: whoever looks sees the old one or the new one."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_bytes(data)
+    os.replace(part, path)

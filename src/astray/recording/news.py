@@ -1,0 +1,69 @@
+"""What happened since the last look: events and collisions, each as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from astray.events import Event
+from astray.interactions.collisions import Collisions
+from astray.ros.feed import Feed
+from astray.ros.types import encode
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+
+class News:
+    """Looks at the logs of a run and tells what is new in them."""
+
+    def __init__(self, sim: Sim, feed: Feed) -> None:
+        self.sim = sim
+        self._seen = 0
+        self._interactions = [i for i in sim.scenery.interactions if isinstance(i, Collisions)]
+        self._hits = [0] * len(self._interactions)
+        self._names: list[str] = []
+        for name, group in sim.robots.items():
+            self._names += [f"{name}-{robot}" for robot in group.truth["robot"]]
+
+    def skip(self) -> None:
+        """What has been so far is no news."""
+        self._seen = len(self.sim.agenda.log)
+        self._hits = [len(i.begun) for i in self._interactions]
+
+    def events(self) -> list[Event]:
+        """The events that took effect since the last time."""
+        log = self.sim.agenda.log
+        if len(log) == self._seen:
+            return []
+        fresh = log[self._seen :] if len(log) > self._seen else log[:]
+        self._seen = len(log)
+        return fresh
+
+    def collisions(self) -> Iterator[str]:
+        """The contacts that have begun since the last time."""
+        for k, interaction in enumerate(self._interactions):
+            begun, seen = interaction.begun, self._hits[k]
+            if len(begun) == seen:
+                continue
+            self._hits[k] = len(begun)
+            for table in begun[seen:] if len(begun) > seen else begun:
+                for hit in table:
+                    other = int(hit["other"])
+                    yield json.dumps(
+                        {
+                            "stamp": float(hit["stamp"]),
+                            "world": int(hit["world"]),
+                            "robot": self._names[int(hit["row"])],
+                            "with": "wall" if other < 0 else self._names[other],
+                            "x": float(hit["x"]),
+                            "y": float(hit["y"]),
+                            "speed": float(hit["speed"]),
+                        }
+                    )
+
+
+def text_message(text: str) -> bytes:
+    """A text as a message."""
+    return encode("std_msgs/msg/String", {"data": text})

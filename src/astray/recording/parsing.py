@@ -1,0 +1,197 @@
+"""MCAP files taken apart again, ours and those of others, whole or torn."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from astray.recording.records import HEAD, MAGIC, Op
+
+OWN_OPS = 0x80  # from here on everybody may have records of their own
+LARGEST = 1 << 34  # bytes; no chunk is larger than that
+
+
+class Record(NamedTuple):
+    """One record: what it is, its content, and where it begins."""
+
+    op: int
+    content: memoryview
+    start: int
+
+
+class Torn(Exception):  # noqa: N818 - reads as what it is
+    """The bytes end, or cease to be records, at `start`."""
+
+    def __init__(self, start: int, op: int = 0, rest: memoryview | None = None) -> None:
+        super().__init__(start)
+        self.start = start
+        self.op = op
+        self.rest = rest
+        """What there is of the content of the record that was cut off."""
+
+
+def walk(data: memoryview, start: int = 0) -> Iterator[Record]:
+    """The records from a place on; Torn where there is no whole one."""
+    end = len(data)
+    while start < end:
+        if start + HEAD.size > end:
+            raise Torn(start)
+        op, length = HEAD.unpack_from(data, start)
+        body = start + HEAD.size
+        if not (1 <= op <= Op.DATA_END or op >= OWN_OPS) or length > LARGEST:
+            raise Torn(start)
+        if body + length > end:
+            raise Torn(start, op, data[body:])
+        yield Record(op, data[body : body + length], start)
+        start = body + length
+
+
+class Fields:
+    """Reads the fields of a record one after the other."""
+
+    def __init__(self, content: memoryview) -> None:
+        self.content, self.at = content, 0
+
+    def numbers(self, form: str) -> tuple[int, ...]:
+        """Some numbers."""
+        found = struct.unpack_from(f"<{form}", self.content, self.at)
+        self.at += struct.calcsize(f"<{form}")
+        return found
+
+    def raw(self, length: int) -> memoryview:
+        """Some bytes."""
+        if length > len(self.content) - self.at:
+            raise struct.error("a field is longer than its record")
+        self.at += length
+        return self.content[self.at - length : self.at]
+
+    def text(self) -> str:
+        """A text."""
+        (length,) = self.numbers("I")
+        return bytes(self.raw(length)).decode()
+
+    def texts(self) -> dict[str, str]:
+        """Texts by name."""
+        (length,) = self.numbers("I")
+        inside, found = Fields(self.raw(length)), {}
+        while inside.at < length:
+            key = inside.text()
+            found[key] = inside.text()
+        return found
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A topic of a file."""
+
+    id: int
+    topic: str
+    type: str
+    encoding: str
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file within a file."""
+
+    name: str
+    media_type: str
+    data: bytes
+    log_time: int
+    create_time: int
+
+
+def parse_schema(content: memoryview) -> tuple[int, str]:
+    """The number and name of a message type."""
+    fields = Fields(content)
+    (number,) = fields.numbers("H")
+    return number, fields.text()
+
+
+def parse_channel(content: memoryview, types: dict[int, str]) -> Channel:
+    """A topic; types by their numbers."""
+    fields = Fields(content)
+    number, schema = fields.numbers("HH")
+    topic = fields.text()
+    return Channel(number, topic, types.get(schema, ""), fields.text())
+
+
+def parse_attachment(content: memoryview) -> Attachment:
+    """A file within a file; ValueError if it is not what it was."""
+    fields = Fields(content)
+    logged, created = fields.numbers("QQ")
+    name, media_type = fields.text(), fields.text()
+    (length,) = fields.numbers("Q")
+    found = Attachment(name, media_type, bytes(fields.raw(length)), logged, created)
+    before = fields.at
+    (crc,) = fields.numbers("I")
+    if crc and zlib.crc32(content[:before]) != crc:
+        raise ValueError(f"attachment {name!r} is damaged")
+    return found
+
+
+def parse_metadata(content: memoryview) -> tuple[str, dict[str, str]]:
+    """A name and the texts under it."""
+    fields = Fields(content)
+    return fields.text(), fields.texts()
+
+
+class Unpacked(NamedTuple):
+    """The records in a chunk, as far as they could be had; `sound` if that is all of them."""
+
+    raw: memoryview
+    sound: bool
+
+
+def unpack_chunk(content: memoryview) -> Unpacked:
+    """Take a chunk apart; one that is cut off or damaged gives what there is."""
+    try:
+        fields = Fields(content)
+        _, _, size, crc = fields.numbers("QQQI")
+        compression = fields.text()
+        (length,) = fields.numbers("Q")
+    except (struct.error, UnicodeDecodeError):
+        return Unpacked(memoryview(b""), False)
+    packed = content[fields.at : fields.at + length]
+    raw = decompress(compression, packed, size)
+    sound = len(packed) == length and len(raw) == size and (not crc or zlib.crc32(raw) == crc)
+    return Unpacked(memoryview(raw), sound)
+
+
+def decompress(compression: str, packed: memoryview, size: int) -> bytes | memoryview:
+    """As many of the bytes as can be had, `size` if nothing is wrong."""
+    if not compression:
+        return packed
+    if compression == "zstd":
+        import zstandard
+
+        try:
+            return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+        except zstandard.ZstdError:
+            return b""
+    if compression == "lz4":
+        import lz4.frame
+
+        try:
+            found: bytes = lz4.frame.LZ4FrameDecompressor().decompress(packed)
+        except RuntimeError:
+            return b""
+        return found
+    return b""
+
+
+def is_mcap(data: memoryview | bytes) -> bool:
+    """Whether bytes begin as an MCAP file does."""
+    return bytes(data[: len(MAGIC)]) == MAGIC
+
+
+def is_finished(data: memoryview) -> bool:
+    """Whether a file was written to its end."""
+    tail = HEAD.size + 20 + len(MAGIC)
+    if len(data) < 2 * len(MAGIC) + tail or bytes(data[-len(MAGIC) :]) != MAGIC:
+        return False
+    op, length = HEAD.unpack_from(data, len(data) - tail)
+    return bool(op == Op.FOOTER and length == 20)

@@ -1,0 +1,243 @@
+"""A run as it goes on, written to a file: the tick copies, a thread of its own writes.
+
+The bytes of the file depend on the run alone: a chunk ends by simulated time and by size, never by
+the clock on the wall. So that a killed program still loses no more than a moment, what waits in the
+open chunk goes to a second file, the tail, several times a second; `astray recover` joins the two.
+The tail is no longer needed once its chunk is in the file, and is removed at the end.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from astray import __version__
+from astray.errors import RecordingFailed, WrongInput
+from astray.recording.beginning import STATIC, Maps, attachments
+from astray.recording.container import Container
+from astray.recording.encoder import Encoder, Entry, Said, Voice, Written
+from astray.recording.news import News, text_message
+from astray.recording.records import Op
+from astray.recording.sensors import sensor_truths
+from astray.recording.tail import Tail
+from astray.recording.topics import COLLISIONS, EVENTS, Topics
+from astray.recording.while_running import check_recording
+from astray.ros.feed import Feed
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+LONGEST = 1.0  # s of simulated time in a chunk
+LARGEST = 512 * 1024  # bytes of messages in a chunk, and those of one step more
+TAIL_PERIOD = 0.25  # s of real time after which what waits is put into the tail
+WAITING = 8  # full chunks that may wait to be written; then the run waits
+
+
+class Recorder:
+    """Watches a run and writes down all that it says; a context that ends the file."""
+
+    def __init__(self, sim: Sim, path: Path, overwrite: bool = False) -> None:
+        self.sim, self.path = sim, Path(path)
+        self.feed = Feed(sim)
+        self.extra = [
+            speaker
+            for name, group in sim.robots.items()
+            for robots in self.feed.alike(name)
+            for speaker in sensor_truths(group, robots, sim.dt)
+        ]
+        self._robots = sim.robots
+        self._maps, self._news = Maps(sim, self.feed), News(sim, self.feed)
+        speakers = [*self.feed.speakers, *self.extra]
+        topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
+        self._channels = topics.channels
+        self._numbers = {id(speaker): k for k, speaker in enumerate(speakers)}
+        self._encoder = Encoder([Voice(s, topics.channels) for s in speakers], len(self._channels))
+        self._sizes = [voice.size for voice in self._encoder.voices]
+        self._chunk_steps = max(1, round(LONGEST / sim.dt))
+        self._before, self._last_step = 0, sim.steps  # ns before the last start over; the last step
+        self._open: list[Entry] = []
+        self._bytes = 0
+        self._chunk = sim.steps // self._chunk_steps
+        self._failure: BaseException | None = None
+        self._told_to_stop = self._closed = False
+        self._container = self._create(overwrite)
+        self._tail, self._tailed = Tail(self.path), (0, 0)
+        self._full: queue.Queue[list[Entry] | None] = queue.Queue(WAITING)
+        self._begin(topics)
+        self._thread = threading.Thread(target=self._work, name="astray recorder", daemon=True)
+        self._thread.start()
+        sim.observers.append(self)
+        self.observe(sim)
+
+    def _create(self, overwrite: bool) -> Container:
+        check_recording(self.path, overwrite)
+        try:
+            Tail(self.path).remove()  # of an earlier recording of this name
+            self.path.unlink(missing_ok=True)
+            return Container(self.path, f"astray {__version__}")
+        except OSError as problem:
+            raise WrongInput(_unwritable(self.path, problem)) from None
+
+    def _begin(self, topics: Topics) -> None:
+        """Write what the run is, and what stays as it is, before anything happens."""
+        ns, container = self._now(), self._container
+        declared = [container.declare(Op.SCHEMA, made) for made in topics.schemas]
+        declared += [container.declare(Op.CHANNEL, made) for made in topics.declared]
+        entries = [Written(ns, self._channels[STATIC.name], m) for m in self.feed.static()]
+        entries += [Written(ns, self._channels[t.name], m) for t, m in self._maps.news()]
+        self._news.skip()
+        try:
+            for name, media_type, text in attachments(self.sim, self.feed):
+                container.attach(name, media_type, text.encode(), ns)
+            self._write(entries, b"".join(declared))
+        except OSError as problem:
+            raise RecordingFailed(_unwritable(self.path, problem)) from None
+
+    def _now(self) -> int:
+        return self._before + round(self.sim.steps * self.sim.dt * 1e9)
+
+    # In the tick.
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on that it wants to see."""
+        first = self.feed.next_due(step)
+        for speaker in self.extra[:1]:  # they all have one pace
+            first = min(first, speaker.next_due(step, 0))
+        return first
+
+    def observe(self, sim: Sim) -> None:
+        """Copy what is said now; nothing is put into words yet."""
+        if self._failure is not None:
+            self._give_up()
+            return
+        if sim.robots is not self._robots:
+            raise WrongInput(f"{self.path}: a run with a new seed needs a new recording")
+        if sim.steps < self._last_step:  # started over: time in the file goes on
+            self._before += round(self._last_step * sim.dt * 1e9)
+            self._cut()
+        self._last_step = sim.steps
+        chunk = sim.steps // self._chunk_steps
+        if self._bytes >= LARGEST or chunk != self._chunk:
+            self._cut()
+        self._chunk = chunk
+        now = self._now()
+        self._note_news(now)
+        for speaker, rows in self.feed.speak():
+            number = self._numbers[id(speaker)]
+            self._open.append(Said(now, number, speaker.take(rows)))
+            self._bytes += self._sizes[number] * len(rows)
+        for speaker in self.extra:
+            rows = speaker.due(sim)
+            if len(rows):
+                number = self._numbers[id(speaker)]
+                self._open.append(Said(now, number, speaker.take(rows)))
+                self._bytes += self._sizes[number] * len(rows)
+
+    def _note_news(self, now: int) -> None:
+        """What happened between the last look and this one comes before what is said now."""
+        events, dt = self._news.events(), self.sim.dt
+        for event in events:
+            ns = self._before + round((event.step or 0) * dt * 1e9)
+            self._add(Written(ns, self._channels[EVENTS.name], text_message(event.to_json())))
+        if any(event.kind == "world" for event in events):
+            for topic, data in self._maps.news():
+                self._add(Written(now, self._channels[topic.name], data))
+        for text in self._news.collisions():
+            self._add(Written(now, self._channels[COLLISIONS.name], text_message(text)))
+
+    def _add(self, entry: Written) -> None:
+        self._open.append(entry)
+        self._bytes += self._encoder.size(entry)
+
+    def _cut(self) -> None:
+        """Hand over what is open; wait if the disk is behind, so that nothing is lost."""
+        if self._open:
+            full, self._open, self._bytes = self._open, [], 0
+            self._full.put(full)
+
+    def _give_up(self) -> None:
+        """End the run in good order; whoever does not listen is told by an error."""
+        if self._told_to_stop:
+            raise RecordingFailed(_unwritable(self.path, self._failure))
+        self._told_to_stop = True
+        self.sim.pace.stop()
+
+    # In the thread.
+
+    def _work(self) -> None:
+        told = time.monotonic()
+        while True:
+            try:
+                full = self._full.get(timeout=TAIL_PERIOD)
+            except queue.Empty:
+                full = []
+            if full is None:
+                return
+            if self._failure is not None:
+                continue  # what comes is thrown away, so that nobody waits for room
+            try:
+                if full:
+                    self._write(full)
+                if time.monotonic() - told >= TAIL_PERIOD:
+                    self._write_tail()
+                    told = time.monotonic()
+            except Exception as problem:  # noqa: BLE001 - told by the thread that runs
+                self._failure = problem
+
+    def _write(self, entries: list[Entry] | list[Written], before: bytes = b"") -> None:
+        batch = self._encoder.encode(entries)
+        self._encoder.count(batch)
+        self._container.write(batch.behind(before))
+
+    def _write_tail(self) -> None:
+        """Put what waits into the tail, unless chunks are waiting before it."""
+        waiting, container = list(self._open), self._container
+        have = (container.position, len(waiting))
+        if waiting and have != self._tailed and self._full.empty():
+            self._tail.write(self._encoder.encode(waiting), container.position, container.crc)
+            self._tailed = have
+
+    # The end.
+
+    def close(self) -> None:
+        """Write all that waits and end the file; RecordingFailed if the disk did not take it."""
+        if self._closed:
+            return
+        self._closed = True
+        if self in self.sim.observers:
+            self.sim.observers.remove(self)
+        if self._failure is None:
+            self._note_news(self._now())
+        self._cut()
+        self._full.put(None)
+        self._thread.join()
+        try:
+            if self._failure is None:
+                self._container.finish()
+                self._tail.remove()
+        except OSError as problem:
+            self._failure = problem
+        if self._failure is not None:
+            self._container.abandon()
+            raise RecordingFailed(
+                f"{_unwritable(self.path, self._failure)}; what was written before can be had by "
+                f"`astray recover {self.path}`"
+            ) from self._failure
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self.close()
+
+
+def record(sim: Sim, path: str | Path, overwrite: bool = False) -> Recorder:
+    """Record a run from now on: `with astray.record(sim, "run.mcap"): sim.run()`."""
+    return Recorder(sim, Path(path), overwrite)
+
+
+def _unwritable(path: Path, problem: BaseException | None) -> str:
+    return f"{path}: cannot be written: {getattr(problem, 'strerror', None) or problem}"

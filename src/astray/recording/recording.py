@@ -1,0 +1,185 @@
+"""Recordings read back: what was run, and the series of every robot as tables.
+
+    recording = astray.read_recording("run.mcap")
+    rover = recording.robots["rover"]
+    rover.truth["x"], rover.belief["cov"], rover.readings["imu"]["wz"]
+
+Poses are read at the first look at one of them, readings at the first look at one of those.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from astray.errors import AstrayError, RecordingError
+from astray.events import Event
+from astray.reading import Reading
+from astray.recording import tables
+from astray.recording.beginning import MAP_FILE, RUN, SCENARIO
+from astray.recording.mcap import Mcap
+from astray.recording.topics import COLLISIONS, EVENTS
+from astray.ros.unpack import MessageColumns
+from astray.scenario.marks import read_yaml
+from astray.table import STATE, Table, table
+from astray.world.geojson import read_geojson
+from astray.world.map import Map
+
+
+class Track:
+    """One robot of a recording: its series, one row per message, in the order of time."""
+
+    def __init__(self, recording: Recording, group: str, about: dict[str, Any], who: Any) -> None:
+        self.recording = recording
+        self.group = group
+        self.world, self.number = int(who["world"]), int(who["number"])
+        self.namespace = str(who["namespace"])
+        self.name = self.namespace[1:] or str(who["name"])
+        self.estimator: str | None = about["estimator"]
+        self.sensors: dict[str, str] = {k: s["kind"] for k, s in about["sensors"].items()}
+        """The kind of each sensor by its name."""
+        self._beliefs, self._sensors = about["beliefs"], about["sensors"]
+
+    def topic(self, name: str) -> str:
+        """The full name of one of its topics."""
+        return f"{self.namespace}/{name}"
+
+    def pose_topics(self) -> list[str]:
+        """The topics of truth, beliefs and commands."""
+        names = ["ground_truth/odom", "command", *self._beliefs.values()]
+        return [self.topic(name) for name in names]
+
+    def reading_topics(self) -> list[str]:
+        """The topics of its sensors, and of what is true of them."""
+        names = [sensor["topic"] for sensor in self._sensors.values()]
+        return [self.topic(n) for n in names] + [self.topic(f"ground_truth/{n}") for n in self.sensors]
+
+    def _state(self, name: str) -> Table:
+        said = self.recording.poses.get(self.topic(name))
+        return table(STATE, 0) if said is None else tables.states(said)
+
+    @cached_property
+    def truth(self) -> Table:
+        """STATE of where it was, (times,)."""
+        return self._state("ground_truth/odom")
+
+    @cached_property
+    def beliefs(self) -> dict[str, Table]:
+        """STATE of where it believed to be, (times,), and where its rivals did, by name."""
+        return {name: self._state(topic) for name, topic in self._beliefs.items()}
+
+    @property
+    def belief(self) -> Table:
+        """STATE of where it believed to be, (times,), with the covariance."""
+        return self.beliefs["belief"]
+
+    @property
+    def rivals(self) -> dict[str, Table]:
+        """STATE of where its rivals believed to be, by name."""
+        return {name: state for name, state in self.beliefs.items() if name != "belief"}
+
+    @cached_property
+    def commands(self) -> Table:
+        """What its motion was asked for, (times,): stamp, vx, vy and wz."""
+        said = self.recording.poses.get(self.topic("command"))
+        return table(tables.ASKED, 0) if said is None else tables.drives(said)
+
+    @cached_property
+    def readings(self) -> dict[str, Reading]:
+        """What each sensor has read, by its name, one row per reading."""
+        return self._read({name: sensor["topic"] for name, sensor in self._sensors.items()})
+
+    @cached_property
+    def sensor_truth(self) -> dict[str, Reading]:
+        """What was true of each sensor, by its name: biases, errors of scale, slip."""
+        return self._read({name: f"ground_truth/{name}" for name in self.sensors})
+
+    def _read(self, topics: dict[str, str]) -> dict[str, Reading]:
+        said = {name: self.recording.readings.get(self.topic(t)) for name, t in topics.items()}
+        return {name: tables.reading(found) for name, found in said.items() if found is not None}
+
+
+class Recording:
+    """A run that was recorded."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.file = Mcap(self.path)
+        if RUN not in self.file.attachments or SCENARIO not in self.file.attachments:
+            raise RecordingError(
+                f"{path}: not a recording of astray; `astray score` reads those of others"
+            )
+        about = json.loads(self.file.attachments[RUN].data)
+        self.seed: int = about["seed"]
+        self.worlds: list[int] = about["worlds"]
+        self.dt: float = about["dt"]  # s
+        self.version: str = about["astray"]
+        self.name: str = about["scenario"]
+        self.robots = {
+            track.name: track
+            for group, details in about["robots"].items()
+            for track in (Track(self, group, details, who) for who in details["robots"])
+        }
+        """Every robot by its name: `rover`, `rover_3`, `world_7/rover_3`."""
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """The effective scenario, as plain data; `astray.load` makes the same run of it."""
+        tree = read_yaml(self.scenario_text, SCENARIO, [])
+        plain = None if tree is None else tree.plain()
+        return plain if isinstance(plain, dict) else {}
+
+    @property
+    def scenario_text(self) -> str:
+        """The effective scenario as YAML."""
+        return self.file.attachments[SCENARIO].data.decode()
+
+    @property
+    def duration(self) -> float:
+        """From the first message to the last, s."""
+        first, last = self.file.span
+        return (last - first) * 1e-9
+
+    @cached_property
+    def map(self) -> Map | None:
+        """The map of the first world at the beginning; None if there was none."""
+        attached = self.file.attachments.get(MAP_FILE)
+        return None if attached is None else read_geojson(attached.data, MAP_FILE)
+
+    @cached_property
+    def poses(self) -> dict[str, MessageColumns]:
+        """Truth, beliefs and commands of all robots, by topic."""
+        return self.file.columns({t for r in self.robots.values() for t in r.pose_topics()})
+
+    @cached_property
+    def readings(self) -> dict[str, MessageColumns]:
+        """The readings of all robots, by topic."""
+        return self.file.columns({t for r in self.robots.values() for t in r.reading_topics()})
+
+    def _texts(self, topic: str) -> list[str]:
+        said = self.file.columns([topic]).get(topic)
+        if said is None:
+            return []
+        return [t.decode() if isinstance(t, bytes) else str(t) for t in said["data"].tolist()]
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """What came in from outside; with scenario and seed it makes the run again."""
+        return [Event.from_json(text) for text in self._texts(EVENTS.name)]
+
+    @cached_property
+    def collisions(self) -> list[dict[str, Any]]:
+        """Who ran into what, where and how fast."""
+        return [json.loads(text) for text in self._texts(COLLISIONS.name)]
+
+
+def read_recording(path: str | Path) -> Recording:
+    """Read a recording; RecordingError says what is wrong with it."""
+    try:
+        return Recording(path)
+    except (KeyError, ValueError, TypeError) as problem:
+        if isinstance(problem, AstrayError):
+            raise
+        raise RecordingError(f"{path}: what it says of its run makes no sense: {problem}") from None

@@ -1,0 +1,206 @@
+"""Mending files whose writer was killed: all whole messages are kept, the summary is made anew.
+
+A torn file is read from its beginning as far as it makes sense; of a chunk that is cut off, too,
+what can be unpacked is kept. If a tail lies beside a recording and belongs behind its last whole
+chunk, its messages follow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from astray.errors import RecordingError
+from astray.recording.container import Batch, Container
+from astray.recording.parsing import (
+    Fields,
+    Torn,
+    is_finished,
+    is_mcap,
+    parse_attachment,
+    parse_metadata,
+    unpack_chunk,
+    walk,
+)
+from astray.recording.records import HEAD, MAGIC, Op
+from astray.recording.tail import Tail
+
+LOOSE = 1 << 20  # bytes of messages outside of chunks that become a chunk
+TIME_AT = 6  # bytes from the beginning of a message's content
+NUMBER = struct.Struct("<H")
+TIME = struct.Struct("<Q")
+
+
+@dataclass
+class Mended:
+    """What became of a file."""
+
+    path: Path
+    """Where the whole file is."""
+    kept: Path | None
+    """Where the torn one still is, if it has another name now."""
+    messages: int = 0
+    from_tail: int = 0
+    """Of these, messages that were in the tail."""
+    lost_bytes: int = 0
+    """Bytes that were no whole record."""
+    seconds: float = 0.0
+    """From the first message to the last."""
+    was_whole: bool = False
+
+
+def recover(path: Path, out: Path | None = None) -> Mended:
+    """Mend a file, in place or to another one; in place, the torn one is kept beside it."""
+    tail = Tail(path)
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
+    except OSError as problem:
+        raise RecordingError(f"{path}: {problem.strerror or problem}") from None
+    if not is_mcap(whole):
+        raise RecordingError(f"{path}: not an MCAP file")
+    waiting = tail.read()
+    if is_finished(whole) and waiting is None and out is None:
+        return Mended(path, None, was_whole=True)
+    goal = out or path
+    part = goal.with_name(f"{goal.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        mended = _Mender(whole, part).mend(waiting)
+        mended.path, mended.was_whole = goal, is_finished(whole)
+        if out is None:
+            mended.kept = path.with_name(f"{path.name}.torn")
+            os.replace(path, mended.kept)
+        os.replace(part, goal)
+        if out is None:
+            tail.remove()
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        raise RecordingError(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+    return mended
+
+
+class _Mender:
+    """Copies what is whole of a file to another."""
+
+    def __init__(self, data: memoryview, goal: Path) -> None:
+        self.data, self.goal = data, goal
+        self.container: Container | None = None
+        self.declared: set[tuple[int, int]] = set()
+        self.loose = bytearray()
+        self.first: int | None = None
+        self.last = 0
+        self.found = Mended(goal, None)
+
+    def mend(self, waiting: tuple[int, int, bytes] | None) -> Mended:
+        """Copy, then end the file."""
+        if waiting is not None and not self._belongs(*waiting[:2]):
+            waiting = None
+        start = last_chunk = len(MAGIC)
+        try:
+            for op, content, start in walk(self.data, len(MAGIC)):
+                if op in (Op.DATA_END, Op.FOOTER):
+                    break
+                with contextlib.suppress(struct.error, ValueError):  # whole, but makes no sense
+                    self._take(op, content)
+                last_chunk = start + 1 if op == Op.CHUNK else last_chunk
+            else:
+                start = len(self.data)
+        except Torn as torn:
+            start = torn.start
+            if torn.op == Op.CHUNK and torn.rest is not None and waiting is None:
+                self._take_chunk(torn.rest)
+        if not is_finished(self.data):
+            self.found.lost_bytes = len(self.data) - start
+        self._settle()
+        # A tail that is older than the last chunk says nothing that is not in it.
+        if waiting is not None and last_chunk <= waiting[0]:
+            before = self.found.messages
+            self._take_chunk(memoryview(waiting[2]))
+            self.found.from_tail = self.found.messages - before
+        self._open().finish()
+        if self.first is not None:
+            self.found.seconds = (self.last - self.first) * 1e-9
+        return self.found
+
+    def _belongs(self, position: int, crc: int) -> bool:
+        """Whether a tail was written beside this file."""
+        return position <= len(self.data) and zlib.crc32(self.data[:position]) == crc
+
+    def _open(self, profile: str = "", library: str = "") -> Container:
+        if self.container is None:
+            self.container = Container(self.goal, library, profile)
+        return self.container
+
+    def _take(self, op: int, content: memoryview) -> None:
+        if op == Op.HEADER:
+            fields = Fields(content)
+            self._open(fields.text(), fields.text())
+        elif op in (Op.SCHEMA, Op.CHANNEL, Op.MESSAGE):
+            self.loose += HEAD.pack(op, len(content)) + content
+            if len(self.loose) > LOOSE:
+                self._settle()
+        elif op == Op.CHUNK:
+            self._settle()
+            self._take_chunk(content)
+        elif op == Op.ATTACHMENT:
+            found = parse_attachment(content)
+            self._open().attach(
+                found.name, found.media_type, found.data, found.log_time, found.create_time
+            )
+        elif op == Op.METADATA:
+            self._open().describe(*parse_metadata(content))
+
+    def _settle(self) -> None:
+        """Make a chunk of what lay outside of chunks."""
+        if self.loose:
+            raw, self.loose = bytes(self.loose), bytearray()
+            self._take_records(memoryview(raw))
+
+    def _take_chunk(self, content: memoryview) -> None:
+        self._take_records(unpack_chunk(content).raw)
+
+    def _take_records(self, raw: memoryview) -> None:
+        """Write a chunk of the whole records in some bytes."""
+        index: dict[int, list[tuple[int, int]]] = {}
+        kept = bytearray()
+        try:
+            for op, content, start in walk(raw):
+                end = start + HEAD.size + len(content)
+                if op == Op.MESSAGE and len(content) >= 22:
+                    (channel,) = NUMBER.unpack_from(content)
+                    if (Op.CHANNEL, channel) not in self.declared:
+                        continue
+                    (time,) = TIME.unpack_from(content, TIME_AT)
+                    index.setdefault(channel, []).append((time, len(kept)))
+                elif op in (Op.SCHEMA, Op.CHANNEL):
+                    self._declare(Op(op), raw[start:end])
+                else:
+                    continue
+                kept += raw[start:end]
+        except Torn:
+            pass
+        times = [time for entries in index.values() for time, _ in entries]
+        if not kept:
+            return
+        first, last = (min(times), max(times)) if times else (0, 0)
+        entries = [(channel, np.array(pairs, np.uint64)) for channel, pairs in index.items()]
+        self._open().write(Batch(bytes(kept), first, last, entries))
+        if times:
+            self.first = first if self.first is None else min(self.first, first)
+            self.last = max(self.last, last)
+            self.found.messages += len(times)
+
+    def _declare(self, op: Op, record: memoryview) -> None:
+        (number,) = NUMBER.unpack_from(record, HEAD.size)
+        if (op, number) not in self.declared:
+            self.declared.add((op, number))
+            self._open().declare(op, bytes(record))

@@ -1,0 +1,145 @@
+"""Recordings read back as tables: they equal what the run had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import astray
+from astray.errors import RecordingError
+from astray.recording.mcap import Mcap
+from astray.recording.recorder import record
+from test_recording import drive, scenario
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[astray.Log, astray.Recording]:
+    """A run as a log of every tick, and as a recording."""
+    path = tmp_path_factory.mktemp("pair") / "run.mcap"
+    sim = astray.load(scenario())
+    with record(sim, path):
+        sim.robots["rover"].drive(0.4, 0.3)
+        log = sim.run(2.0, log=0.01)
+        sim.robots["rover"].place(x=1.0, robots=[1])
+        sim.run(0.1)
+    return log, astray.read_recording(path)
+
+
+def test_what_was_run_is_there(pair: tuple[astray.Log, astray.Recording]) -> None:
+    _, recording = pair
+    assert (recording.seed, recording.worlds, recording.dt) == (4, [0], 0.01)
+    assert recording.duration == pytest.approx(2.1)
+    assert recording.scenario["robots"][0]["name"] == "rover"
+    assert recording.map is not None and len(recording.map) == 4
+    assert list(recording.robots) == ["rover_0", "rover_1"]
+    assert [event.kind for event in recording.events] == ["command", "place"]
+    assert recording.collisions == []
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_truth_and_beliefs_are_those_of_the_run(
+    pair: tuple[astray.Log, astray.Recording], row: int
+) -> None:
+    log, recording = pair
+    track = recording.robots[f"rover_{row}"]
+    group = log["rover"]
+    for found, series in (
+        (track.truth, group.truth),
+        (track.belief, group.belief),
+        (track.rivals["inertial"], group.rivals["inertial"]),
+    ):
+        kept = series[::2, row]  # 50 Hz of 100
+        np.testing.assert_allclose(found["stamp"][: len(kept)], kept["stamp"], atol=1e-9)
+        for column in ("x", "y"):
+            np.testing.assert_array_equal(found[column][: len(kept)], kept[column])
+        np.testing.assert_allclose(found["yaw"][: len(kept)], kept["yaw"], atol=1e-15)
+        np.testing.assert_array_equal(found["cov"][: len(kept)], kept["cov"])
+    np.testing.assert_array_equal(track.truth["vx"][:101], group.truth["vx"][::2, row])
+
+
+def test_readings_are_those_of_the_run(pair: tuple[astray.Log, astray.Recording]) -> None:
+    log, recording = pair
+    found, series = recording.robots["rover_1"].readings, log["rover"].readings
+    imu = series["imu"][:, 1]
+    for column in ("wz", "ax", "ay", "az"):
+        np.testing.assert_array_equal(found["imu"][column][:201], imu[column])
+    wheels = series["wheels"][::2, 1]
+    np.testing.assert_array_equal(found["wheels"]["angle"][:101], wheels["angle"])
+    ranges = log["rover"].bulk["lidar"]["ranges"][::10, 1]
+    seen = np.isfinite(ranges) & (ranges >= 0.05)
+    np.testing.assert_allclose(
+        found["lidar"]["ranges"][:21][seen], ranges[seen], rtol=1e-6
+    )  # a scan has single precision
+    compass = series["compass"][::20, 1]
+    np.testing.assert_array_equal(found["compass"]["yaw"][:11], compass["yaw"])
+    assert recording.robots["rover_1"].sensors == {
+        "wheels": "wheels",
+        "imu": "imu",
+        "lidar": "lidar",
+        "compass": "compass",
+    }
+
+
+def test_commands_and_what_is_true_of_sensors_come_back(
+    pair: tuple[astray.Log, astray.Recording],
+) -> None:
+    _, recording = pair
+    track = recording.robots["rover_0"]
+    assert track.commands["vx"][-1] == 0.4
+    assert track.commands["wz"][-1] == pytest.approx(0.3)
+    true = track.sensor_truth["wheels"]
+    sim = astray.load(scenario())
+    memory = sim.robots["rover"].channels["wheels"].sensor.memory
+    np.testing.assert_array_equal(true["radius_error"][-1], memory["radius_error"][0])
+
+
+def test_events_make_the_same_run_again(pair: tuple[astray.Log, astray.Recording]) -> None:
+    _, recording = pair
+    again = astray.load(recording.scenario, seed=recording.seed)
+    again.replay(recording.events)
+    again.run(2.1)
+    truth = recording.robots["rover_1"].truth[-1]
+    assert (again.truth["x"][1], again.truth["y"][1]) == (truth["x"], truth["y"])
+
+
+def test_a_robot_that_was_spawned_later_has_a_shorter_series(tmp_path: Path) -> None:
+    sim = astray.load(scenario(count=1, capacity=2))
+    with record(sim, tmp_path / "run.mcap"):
+        sim.run(1.0)
+        sim.robots["rover"].spawn(x=2.0)
+        sim.run(0.5)
+        sim.robots["rover"].remove(robots=[0])
+        sim.run(0.5)
+    robots = astray.read_recording(tmp_path / "run.mcap").robots
+    first, second = robots["rover_0"].truth["stamp"], robots["rover_1"].truth["stamp"]
+    assert (first[0], first[-1]) == (0.0, pytest.approx(1.5))
+    assert (second[0], second[-1]) == (pytest.approx(1.02), pytest.approx(2.0))
+
+
+def test_a_robot_alone_has_plain_names(tmp_path: Path) -> None:
+    sim = astray.load(scenario(count=1))
+    with record(sim, tmp_path / "run.mcap"):
+        sim.run(0.1)
+    assert "/scan" in Mcap(tmp_path / "run.mcap").topics()
+    assert list(astray.read_recording(tmp_path / "run.mcap").robots) == ["rover"]
+
+
+def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    sim = astray.load(scenario())
+    path = tmp_path / "run.mcap"
+    with record(sim, path):
+        sim.run(0.3)
+    data = path.read_bytes()
+    for broken, why in (
+        (data[:-100], "recover"),
+        (data[:2000] + b"\xff" * 400 + data[2400:], "damaged|makes no sense|recover"),
+        (b"something else", "not an MCAP file"),
+        (b"", "not an MCAP file"),
+    ):
+        path.write_bytes(broken)
+        with pytest.raises(RecordingError, match=why):
+            astray.read_recording(path).robots["rover_0"].truth  # noqa: B018
+    with pytest.raises(RecordingError, match="No such file"):
+        astray.read_recording(tmp_path / "none.mcap")

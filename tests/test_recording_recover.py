@@ -1,0 +1,275 @@
+"""Recordings whose writer was killed, for real, and other torn files: what was there is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mcap.reader import make_reader
+from mcap.writer import CompressionType, Writer
+from rosbags.highlevel import AnyReader
+
+import astray
+from astray.cli import astray as commands
+from astray.errors import RecordingError
+from astray.recording.recorder import record
+from astray.recording.recover import recover
+from astray.recording.tail import Tail
+from test_recording import drive, fill_disk, scenario
+
+KILLS = 20
+WRITER = """
+import sys, time, json
+import astray
+sim = astray.load(json.loads(sys.argv[2]))
+recorder = astray.record(sim, sys.argv[1])
+sim.robots["rover"].drive(0.3, 0.2)
+print("ready", flush=True)
+for line in sys.stdin:
+    speed, period = (float(part) for part in line.split())
+    begun = time.monotonic()
+    while time.monotonic() < begun + 60.0:
+        if speed:
+            sim.run(period * speed, speed=speed)
+        else:
+            sim.run(1.0)
+        print(sim.steps, time.monotonic(), flush=True)
+"""
+
+
+def messages(path: Path) -> list[tuple[str, int, bytes]]:
+    with path.open("rb") as file:
+        return [(c.topic, m.log_time, m.data) for _, c, m in make_reader(file).iter_messages()]
+
+
+def readable(path: Path) -> int:
+    with AnyReader([path]) as bag:
+        return sum(1 for _ in bag.messages())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "run.mcap"
+    sim = astray.load(scenario())
+    with record(sim, path):
+        drive(sim)
+        sim.run(2.0)
+    return path
+
+
+# Killed for real.
+
+
+def killed(path: Path, after: float, speed: float) -> tuple[list[tuple[int, float]], float]:
+    """The steps that a recording program has done, each with the time, until it was killed."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), json.dumps(scenario())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert run.stdin is not None and run.stdout is not None
+    try:
+        assert run.stdout.readline().strip() == "ready"
+        run.stdin.write(f"{speed} 0.02\n")
+        run.stdin.flush()
+        run.stdout.readline()  # it runs
+        time.sleep(after)
+    finally:
+        at = time.monotonic()
+        os.kill(run.pid, signal.SIGKILL)
+        rest = run.stdout.read()
+        run.wait()
+    done = [line.split() for line in rest.splitlines() if line.count(" ") == 1]
+    return [(int(steps), float(when)) for steps, when in done], at
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_what_was_done_a_second_before_the_kill_is_there(number: int, tmp_path: Path) -> None:
+    chance = random.Random(number)
+    path = tmp_path / "run.mcap"
+    done, at = killed(path, chance.uniform(0.0, 2.5), chance.choice([0.0, 1.0, 1.0, 3.0]))
+    acknowledged = max([steps for steps, when in done if when <= at - 1.0], default=0)
+    mended = recover(path)
+    found = messages(path)
+    assert mended.messages == len(found) == readable(path)
+    assert max(time for _, time, _ in found) >= acknowledged * 10_000_000
+    # And it is the beginning of the very run: nothing is missing before the end.
+    sim = astray.load(scenario())
+    with record(sim, tmp_path / "again.mcap"):
+        sim.robots["rover"].drive(0.3, 0.2)
+        sim.run(max(time for _, time, _ in found) * 1e-9)
+    again = messages(tmp_path / "again.mcap")
+    assert sorted(found) == sorted(again)[: len(found)] or set(found) <= set(again)
+    assert len(again) - len(found) <= 40  # of the very last step, which was under way
+
+
+def test_a_run_that_is_terminated_ends_its_file(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "astray", "run", "x.yaml", "--speed", "1", "--record", "run.mcap"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    tail = tmp_path / "run.mcap.tail"
+    for _ in range(600):
+        if tail.exists() or run.poll() is not None:
+            break
+        time.sleep(0.1)
+    run.send_signal(signal.SIGTERM)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert b"stopped at" in told
+    assert not tail.exists()
+    assert readable(tmp_path / "run.mcap") > 10
+
+
+def test_a_paused_run_has_all_in_its_tail(tmp_path: Path) -> None:
+    sim = astray.load(scenario())
+    recorder = record(sim, tmp_path / "run.mcap")
+    sim.run(0.35)
+    recorder._write_tail()  # what the thread does within a quarter of a second
+    waiting = Tail(tmp_path / "run.mcap").read()
+    assert waiting is not None
+    copy = tmp_path / "copy.mcap"
+    copy.write_bytes((tmp_path / "run.mcap").read_bytes())
+    (tmp_path / "copy.mcap.tail").write_bytes((tmp_path / "run.mcap.tail").read_bytes())
+    recorder.close()
+    mended = recover(copy)
+    assert mended.from_tail > 100
+    assert messages(copy) == messages(tmp_path / "run.mcap")
+
+
+def test_a_full_disk_leaves_what_recover_can_read(tmp_path: Path) -> None:
+    sim = astray.load(scenario())
+    recorder = record(sim, tmp_path / "run.mcap")
+    fill_disk(recorder, 100_000)
+    sim.run(500.0)
+    with pytest.raises(astray.AstrayError, match="No space left"):
+        recorder.close()
+    assert recover(tmp_path / "run.mcap").messages > 1000
+    assert readable(tmp_path / "run.mcap") > 1000
+
+
+# Torn files.
+
+
+@settings(max_examples=40, deadline=None)
+@given(share=st.floats(0.0, 1.0), garbage=st.binary(max_size=40))
+def test_any_beginning_of_a_file_can_be_mended(
+    whole: Path, tmp_path_factory: pytest.TempPathFactory, share: float, garbage: bytes
+) -> None:
+    data = whole.read_bytes()
+    cut = 8 + int(share * (len(data) - 8))
+    torn = tmp_path_factory.mktemp("torn") / "run.mcap"
+    torn.write_bytes(data[:cut] + garbage)
+    mended = recover(torn)
+    if mended.was_whole and not mended.messages:
+        assert torn.read_bytes() == data
+        return
+    found, true = messages(torn), messages(whole)
+    assert len(found) == mended.messages
+    assert set(found) <= set(true)
+    assert readable(torn) == len(found)
+    kept = torn.with_name("run.mcap.torn")
+    assert kept.read_bytes() == data[:cut] + garbage
+
+
+def test_more_of_a_file_gives_no_fewer_messages(whole: Path, tmp_path: Path) -> None:
+    data, torn = whole.read_bytes(), tmp_path / "torn.mcap"
+    counts = []
+    for share in range(1, 11):
+        torn.write_bytes(data[: len(data) * share // 10])
+        counts.append(recover(torn, tmp_path / "mended.mcap").messages)
+        (tmp_path / "mended.mcap").unlink()
+    assert counts == sorted(counts)
+    assert counts[-1] == len(messages(whole))
+
+
+def test_a_mended_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.mcap"
+    torn.write_bytes(whole.read_bytes()[:-50])
+    recover(torn)
+    with torn.open("rb") as file:
+        names = [a.name for a in make_reader(file).iter_attachments()]
+    assert names == ["scenario.yaml", "run.json", "map.geojson"]
+    assert messages(torn) == messages(whole)
+
+
+def test_a_tail_of_another_recording_is_left_alone(whole: Path, tmp_path: Path) -> None:
+    sim = astray.load(scenario(), seed=77)
+    recorder = record(sim, tmp_path / "other.mcap")
+    sim.run(0.3)
+    recorder._write_tail()
+    torn = tmp_path / "torn.mcap"
+    torn.write_bytes(whole.read_bytes()[:-50])
+    (tmp_path / "torn.mcap.tail").write_bytes((tmp_path / "other.mcap.tail").read_bytes())
+    recorder.close()
+    assert recover(torn).from_tail == 0
+    assert messages(torn) == messages(whole)
+
+
+@pytest.mark.parametrize("compression", list(CompressionType))
+@pytest.mark.parametrize("chunked", [True, False])
+def test_files_of_others_are_mended_too(
+    compression: CompressionType, chunked: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "theirs.mcap"
+    with path.open("wb") as file:
+        writer = Writer(
+            file, chunk_size=2000, compression=compression, use_chunking=chunked
+        )
+        writer.start(profile="ros1", library="another")
+        schema = writer.register_schema("pkg/Thing", "ros1msg", b"int32 x")
+        channel = writer.register_channel("/thing", "ros1", schema, {"latching": "0"})
+        for k in range(500):
+            writer.add_message(channel, k, bytes([k % 256] * 30), k, k)
+        writer.add_attachment(5, 3, "note.txt", "text/plain", b"hello")
+        writer.finish()
+    true = messages(path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    mended = recover(path)
+    found = messages(path)
+    assert 50 < mended.messages == len(found) < 500
+    assert found == true[: len(found)]
+    with path.open("rb") as file:
+        header = make_reader(file).get_header()
+    assert (header.profile, header.library) == ("ros1", "another")
+
+
+# The command.
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(commands, ["recover", *arguments], catch_exceptions=False)
+
+
+def test_the_command_tells_what_it_kept(whole: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.mcap"
+    torn.write_bytes(whole.read_bytes()[:-50])
+    told = json.loads(run(str(torn), "--json").output)
+    assert told["messages"] == len(messages(whole))
+    assert told["seconds"] == pytest.approx(4.0)
+    assert told["lost_bytes"] > 0
+    assert "nothing to mend" in run(str(torn)).output
+
+
+def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.mcap").write_bytes(b"not at all")
+    (tmp_path / "empty.mcap").write_bytes(b"")
+    for name, why in (("x", "not an MCAP"), ("empty", "not an MCAP"), ("none", "No such file")):
+        with pytest.raises(RecordingError, match=why):
+            recover(tmp_path / f"{name}.mcap")
