@@ -37,8 +37,9 @@ MEMORY = columns(
     "back m",
 )
 """The goal that a robot heads for and how many it reached and skipped; whether its field is waited
-for; whether it was told a goal, the only one then, and where that is; the way that is left, the carrot, the curvature towards it and what is free ahead and behind; whether it escapes ahead (1)
-or back (−1); when and where it last got on or began to escape; and its size."""
+for; whether it was told a goal, the only one then, and where that is; the way that is left, the
+carrot, the curvature towards it and what is free ahead and behind; whether it escapes ahead (1) or
+back (−1); when and where it last got on or began to escape; and its size."""
 
 TURN = 0.8  # rad of bearing beyond which a robot turns on the spot
 CREEP = 0.02  # m/s; slower is standing

@@ -75,25 +75,29 @@ class Transforms(Paced):
         return rows
 
     def take(self, rows: Rows) -> Taken:
-        """The poses to say, three numbers each, and the time of each."""
+        """Who is where: by dead reckoning, in truth, and as `map → odom` shall have it.
+
+        That is a state, and where dead reckoning had the robot at the time of that state.
+        """
         reckoned, truth = self.reckoning.state[rows], self.truth[rows]
-        poses = [poses_of(reckoned), poses_of(truth)]
-        times = [reckoned["stamp"], truth["stamp"]]
-        if self.map_from is not None:
-            believed = self.map_from[rows]
-            poses.append(apart(poses_of(believed), self.reckoning.at(rows, believed["stamp"])))
-            times.append(reckoned["stamp"])
-        return rows, np.stack(times, axis=1), np.stack(poses, axis=1)
+        if self.map_from is None:
+            return rows, reckoned, truth
+        believed = truth if self.map_from is self.truth else self.map_from[rows]
+        return rows, reckoned, truth, believed, self.reckoning.at(rows, believed["stamp"])
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Write each transform."""
-        rows, times, poses = taken
+        rows, reckoned, truth = taken[:3]
+        poses = [poses_of(reckoned), poses_of(truth)]
+        if self.map_from is not None:
+            poses.append(apart(poses_of(taken[3]), taken[4]))
+        times = (reckoned["stamp"], truth["stamp"], reckoned["stamp"])
         for k, (parents, children) in enumerate(self._names):
             path = f"transforms.{k}"
-            stamp(out, times[:, k], f"{path}.header.stamp")
+            stamp(out, times[k], f"{path}.header.stamp")
             out[f"{path}.header.frame_id"] = parents[rows]
             out[f"{path}.child_frame_id"] = children[rows]
-            place(out, poses[:, k], f"{path}.transform")
+            place(out, poses[k], f"{path}.transform")
 
 
 def poses_of(state: Table) -> Array:
