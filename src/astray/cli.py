@@ -227,6 +227,17 @@ def pioneer(**options: Any) -> None:
     sys.exit(serve_pioneers(**options))
 
 
+@astray.command()
+@click.argument("name")
+@_ros_arguments
+@QUIET
+def node(name: str, ros_args: bool, quiet: bool, **typed: Any) -> None:
+    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
+    from astray.noding import run_node
+
+    run_node(name, lambda text: None if quiet else click.echo(text, err=True), **typed)
+
+
 @astray.command("score")
 @click.argument("log")
 @click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
