@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import astray
 from astray import PluginError, ScenarioError
 from astray.autonomy.ahead import along
 from astray.autonomy.navigate import swept
+from astray.errors import EventError
 from astray.table import Array
 from astray.world.field import make_ground
 from astray.world.map import Map, Place, block, merge, wall
 from astray.world.read import read_map
 from astray.world.shape import Footprint
+from conftest import same
 
 LIDAR = {"kind": "lidar", "rate": 10, "rays": 180, "max_range": 6.0}
 HALL: dict[str, Any] = {"walls": [[[-5, -3], [5, -3], [5, 3], [-5, 3], [-5, -3]]]}
@@ -273,3 +276,62 @@ def test_real_robots_find_their_way_with_their_own_bodies(preset: str) -> None:
         touched = touched or bool(sim.robots["a"].scene.contacts["touching"].any())
     assert memory(sim)["reached"] == 2
     assert not touched
+
+
+def test_a_goal_from_outside_takes_the_place_of_all_others_and_is_replayed() -> None:
+    sim = load("office", [], {"start": {"x": 2, "y": 2}, "count": 2})
+    sim.run(1.0)
+    assert sim.truth["x"].tolist() == [2.0, 2.0]  # nothing to go to yet
+    sim.robots["a"].go_to(8.0, 6.0, robots=[1])
+    sim.run(40.0)
+    assert np.hypot(sim.truth["x"][1] - 8.0, sim.truth["y"][1] - 6.0) < 0.2
+    assert sim.truth["x"][0] == 2.0
+    again = load("office", [], {"start": {"x": 2, "y": 2}, "count": 2})
+    again.replay(sim.events)
+    again.run(41.0)
+    assert again.digest() == sim.digest()
+
+
+def test_a_robot_that_was_told_a_goal_is_alone_with_it_in_any_batch(tmp_path: Path) -> None:
+    def make(worlds: Any) -> astray.Sim:
+        sim = load("office", ["lab"], {"start": {"x": 2, "y": 2}}, worlds, loop=True)
+        for world, goal in ((3, (8.0, 6.0)), (4, (2.0, 3.0))):
+            if world in sim.worlds:
+                sim.robots["a"].go_to(*goal, worlds=[world])
+        return sim
+
+    batch, alone = make(range(6)), make([3])
+    batch.run(5.0)
+    batch.save(tmp_path / "half.astray")
+    resumed = astray.resume(tmp_path / "half.astray")
+    for sim, seconds in ((batch, 20.0), (resumed, 20.0), (alone, 25.0)):
+        sim.run(seconds)
+    assert resumed.digest() == batch.digest()
+    assert same(batch.truth[3:4], alone.truth)
+    assert batch.truth["x"][3] > 4.0 > batch.truth["x"][4]
+
+
+def test_a_reset_brings_the_goals_of_the_scenario_back() -> None:
+    sim = load("office", ["lab"], {"start": {"x": 2, "y": 2}})
+    sim.robots["a"].go_to(2.0, 3.0)
+    sim.run(20.0)
+    assert sim.robots["a"].autonomy.memory["done"][0]
+    sim.reset()
+    sim.run(1.0)
+    assert not sim.robots["a"].autonomy.memory["told"][0]
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [((math.nan, 0.0), "finite"), ((1e9, 0.0), "beyond the map")],
+)
+def test_a_goal_that_makes_no_sense_is_refused(goal: Any, words: str) -> None:
+    sim = load("office", ["lab"])
+    with pytest.raises(EventError, match=words):
+        sim.robots["a"].go_to(*goal)
+
+
+def test_only_robots_that_navigate_take_goals() -> None:
+    sim = astray.load({"dt": 0.1, "robots": [{"name": "a"}]})
+    with pytest.raises(EventError, match="kind: navigate"):
+        sim.robots["a"].go_to(1.0, 2.0)

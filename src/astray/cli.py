@@ -56,6 +56,24 @@ def demo(out: Path, quiet: bool) -> None:
     run_scenario("office", out=out, overwrite=True, quiet=quiet)
 
 
+def _ros_arguments(command: Any) -> Any:
+    """The options that ROS 2 users type behind the name of a node."""
+    for option in (
+        click.option("--ros-args", is_flag=True, hidden=True, help="May stand before the next."),
+        click.option(
+            "--params-file",
+            "files",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="Parameters of the ROS 2 node; may be repeated.",
+        ),
+        click.option("-p", "--param", "params", multiple=True, metavar="NAME:=VALUE"),
+        click.option("-r", "--remap", "remaps", multiple=True, metavar="FROM:=TO"),
+    ):
+        command = option(command)
+    return command
+
+
 @astray.command()
 @SCENARIO
 @SET
@@ -72,12 +90,26 @@ def demo(out: Path, quiet: bool) -> None:
 @click.option("--record", type=click.Path(path_type=Path), help="Record it to this MCAP file.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run or recording there.")
 @click.option("--save", type=click.Path(path_type=Path), help="Save the final state to this file.")
+@click.option("--ros2", is_flag=True, help="Be a node of ROS 2; at real time unless --speed.")
+@_ros_arguments
 @QUIET
 @JSON
 def run(scenario: str, as_json: bool, **options: Any) -> None:
     """Run SCENARIO, a file or the name of a bundled one."""
     from astray.running import run_scenario
 
+    ros2, _ = options.pop("ros2"), options.pop("ros_args")
+    typed = {name: options.pop(name) for name in ("remaps", "params", "files")}
+    if ros2:
+        from astray.roswiring import plan_ros2
+
+        options["overrides"], wire = plan_ros2(scenario, options["overrides"], **typed)
+        options["wires"] = [wire]
+        told = click.get_current_context().get_parameter_source("speed")
+        if told is click.core.ParameterSource.DEFAULT:
+            options["speed"] = 1.0  # others live in real time
+    elif any(typed.values()):
+        raise click.UsageError("-p, -r and --params-file are for a node of ROS 2: add --ros2")
     run_scenario(scenario, as_json=as_json, **options)
 
 
@@ -195,6 +227,17 @@ def pioneer(**options: Any) -> None:
     from astray.pioneering import serve_pioneers
 
     sys.exit(serve_pioneers(**options))
+
+
+@astray.command()
+@click.argument("name")
+@_ros_arguments
+@QUIET
+def node(name: str, ros_args: bool, quiet: bool, **typed: Any) -> None:
+    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
+    from astray.noding import run_node
+
+    run_node(name, lambda text: None if quiet else click.echo(text, err=True), **typed)
 
 
 @astray.command("score")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.autonomy import Remote
+from astray.autonomy import Navigate, Remote
 from astray.errors import EventError
 from astray.events import KINDS, Event
 from astray.group import Group
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PLACED = ("x", "y", "yaw", "vx", "vy", "wz", "steer")
 BELIEVED = (*PLACED, "z", "vz", "ax", "ay", "alpha", "stamp", "cov")
+BEYOND = 100.0  # m from a map that a goal may lie at most: the way to it is planned cell by cell
 COMMANDED = tuple(c for c in COMMAND.names or () if c not in ("mode", "stamp"))
 
 
@@ -159,6 +160,28 @@ def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     group.autonomy.receive(rows, command)
 
 
+def _check_goal(group: Group, values: Mapping[str, Any]) -> None:
+    if not isinstance(group.autonomy, Navigate):
+        raise EventError(
+            f"{group.name!r} is driven by its autonomy {group.autonomy.kind!r}: "
+            "give it {kind: navigate} to send it to goals"
+        )
+    if set(values) != {"x", "y"}:
+        raise EventError(f"goal: x and y are needed, and nothing else, not {', '.join(values)}")
+    _columns(group, values, ("x", "y"), "goal")
+    goals = np.stack(np.broadcast_arrays(values["x"], values["y"]), axis=-1).astype(float)
+    for found in group.known.map.maps:
+        if len(found):
+            corners = found.segments.reshape(-1, 2)
+            away = float(np.maximum(corners.min(0) - goals, goals - corners.max(0)).max())
+            if away > BEYOND:
+                raise EventError(f"goal: it lies {away:g} m beyond the map; {BEYOND:g} m is most")
+
+
+def _goal(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
+    group.autonomy.go_to(rows, _of(rows, group, values["x"]), _of(rows, group, values["y"]))
+
+
 def _of(rows: Rows, group: Group, value: Any) -> Array:
     """A value for each of these rows: one for all, or one per row of the group."""
     array = np.asarray(value, float)
@@ -177,7 +200,8 @@ def _place(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
 
 def _write(group: Group, state: Table, rows: Rows, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        array = _of(rows, group, value)
+        one = name == "cov" and np.ndim(value) == 2  # also for a group of three
+        array = np.asarray(value, float) if one else _of(rows, group, value)
         if name == "yaw":
             array = np.array([wrap(float(v)) for v in np.broadcast_to(array, len(rows))])
         state[name][rows] = array
@@ -271,6 +295,7 @@ def _check_nothing(group: Group, values: Mapping[str, Any]) -> None:
 
 CHECKS: dict[str, Callable[[Group, Mapping[str, Any]], None]] = {
     "command": _check_command,
+    "goal": _check_goal,
     "place": _check_pose,
     "believe": _check_believe,
     "spawn": _check_pose,
@@ -280,6 +305,7 @@ CHECKS: dict[str, Callable[[Group, Mapping[str, Any]], None]] = {
 }
 EFFECTS: dict[str, Callable[[Group, Rows, Mapping[str, Any]], None]] = {
     "command": _command,
+    "goal": _goal,
     "place": _place,
     "believe": _believe,
     "remove": _remove,

@@ -19,7 +19,18 @@ import numpy as np
 
 from astray.errors import EventError
 
-KINDS = ("command", "place", "believe", "reset", "spawn", "remove", "ghost", "set", "world")
+KINDS = (
+    "command",
+    "goal",
+    "place",
+    "believe",
+    "reset",
+    "spawn",
+    "remove",
+    "ghost",
+    "set",
+    "world",
+)
 Value = float | int | str | Sequence[float] | None
 
 

@@ -142,6 +142,10 @@ class Group:
         """Command a turn on the spot to a heading in the map, rad."""
         self._post("command", {"mode": "heading", "heading": heading}, **whom)
 
+    def go_to(self, x: Any, y: Any, **whom: Any) -> None:
+        """Send robots that navigate to a goal on the map, m, in place of all that they had."""
+        self._post("goal", {"x": x, "y": y}, **whom)
+
     def place(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
         """Move the truth; the belief knows nothing of it."""
         self._post("place", pose, worlds, robots)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +26,8 @@ from astray.recording.while_running import check_recording, recording
 from astray.sim import Sim
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
+Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]
+"""Connects a run to others as long as it lasts; it is told where to say something to the user."""
 
 
 def run_scenario(
@@ -44,6 +47,7 @@ def run_scenario(
     save: Path | None = None,
     quiet: bool = False,
     as_json: bool = False,
+    wires: Sequence[Wiring] = (),
 ) -> None:
     """Run a scenario as the command line asks."""
     tell = Console(stderr=True, quiet=quiet)
@@ -64,7 +68,13 @@ def run_scenario(
     Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
     started = time.perf_counter()
     wanted = period if out is not None else None
-    with recording(sim, record, overwrite) as recorder:
+
+    def say(text: str) -> None:
+        tell.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
+        for wire in wires:
+            connected.enter_context(wire(sim, say))
         series = _watch(sim, seconds, wanted, speed, tell)
     wall = time.perf_counter() - started
     if out is not None and series is not None:

@@ -15,17 +15,15 @@ A car that cannot turn sharply enough in the room that it has goes back, steerin
 Whoever wants to move but, as it believes, does not, has run into something: it goes to where there
 is more room, straight, for a bit. A goal to which no way leads is skipped, and so is one that was
 blocked for `patience` seconds; with no other goal left, the robot waits. Without ranges nothing is
-braked for.
+braked for. A goal that comes from outside, by event, takes the place of all others.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import field
-from typing import Annotated
 
 import numpy as np
-from annotated_types import Len
 
 from astray.autonomy.ahead import along, beams_of
 from astray.autonomy.plans import Fields, Goal, Plans
@@ -41,7 +39,6 @@ from astray.world.shape import Footprint
 
 MARGIN = 0.05  # m kept clear beyond what the body sweeps over
 SIDE = 0.03  # m to either side that what is passed by must be away
-Goals = Annotated[list[Goal], Len(1)]
 
 
 @kernel
@@ -91,7 +88,8 @@ def aim_all(
     waiting = 0
     for i in rows:
         m = memory[i]
-        aim(m, params[i], belief[i], ways, fields[first[i] : first[i] + goals])
+        mine = 1 if m.told else goals
+        aim(m, params[i], belief[i], ways, fields[first[i] : first[i] + mine])
         waiting += 1 if m.waits else 0
         square = m.x * m.x + m.y * m.y
         bend = 2.0 * m.y / square if square > SAME else 0.0
@@ -131,7 +129,7 @@ class Navigate(Autonomy, kind="navigate"):
     """Drives to goals around the obstacles of its map, and stops before those that it sees."""
 
     remembers = MEMORY
-    goals: Goals = field(default_factory=list)  # [x, y] m, or names of places on the map
+    goals: list[Goal] = field(default_factory=list)  # [x, y] m, or names of places on the map
     loop: bool = False  # begin again after the last goal
     speed: Positive = 0.4  # m/s
     turn: Positive = 1.5  # rad/s, on the spot
@@ -167,10 +165,17 @@ class Navigate(Autonomy, kind="navigate"):
         self.memory["back"][rows] = -self.outline[:, 0].min()
         self.memory["mark_time"][rows] = self.address["tick"][rows] * self.dt
 
+    def go_to(self, rows: Rows, x: Array, y: Array) -> None:
+        """Head for a goal that came from outside: one for all of these rows, or one for each."""
+        m = self.memory
+        m["told"][rows], m["told_x"][rows], m["told_y"][rows] = True, x, y
+        m["goal"][rows], m["done"][rows], m["escape"][rows] = 0, False, 0.0
+        m["mark_time"][rows] = self.address["tick"][rows] * self.dt
+
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
         """Choose speed and turn of these rows."""
         goals, m, p = len(self.goals), self.memory, self.params
-        while aim_all(m, p, known.belief, self.plans.of(known), goals, rows):
+        while aim_all(m, p, known.belief, self.plans.of(known, m), goals, rows):
             waiting = rows[m["waits"][rows]]
             self.plans.add(np.unique(self.plans.fields[2][waiting] + m["goal"][waiting]))
         for name, reading in known.readings.items():

@@ -17,6 +17,9 @@ MEMORY = columns(
     Column("skipped", "", "i8"),
     Column("done", "", "?"),
     Column("waits", "", "?"),
+    Column("told", "", "?"),
+    "told_x m",
+    "told_y m",
     "rest m",
     "x m",
     "y m",
@@ -34,9 +37,9 @@ MEMORY = columns(
     "back m",
 )
 """The goal that a robot heads for and how many it reached and skipped; whether its field is waited
-for; the way that is left, the carrot, the curvature towards it and what is free ahead and behind;
-whether it escapes ahead (1) or back (−1); when and where it last got on or began to escape; and its
-size."""
+for; whether it was told a goal, the only one then, and where that is; the way that is left, the
+carrot, the curvature towards it and what is free ahead and behind; whether it escapes ahead (1) or
+back (−1); when and where it last got on or began to escape; and its size."""
 
 TURN = 0.8  # rad of bearing beyond which a robot turns on the spot
 CREEP = 0.02  # m/s; slower is standing
@@ -53,7 +56,7 @@ def move_on(m: Row, p: Row, goals: int) -> None:
     """Turn to the next goal, if there is one."""
     if m.goal + 1 < goals:
         m.goal += 1
-    elif p.loop:
+    elif p.loop and not m.told:
         m.goal = 0
     else:
         m.done = True
@@ -118,7 +121,7 @@ def wait(m: Row, p: Row, b: Row, now: float, goals: int) -> None:
     still = now - m.mark_time
     if still > CONTENT and m.rest <= p.tolerance + p.stop_distance:
         m.reached += 1
-    elif still > p.patience and (p.loop or m.goal + 1 < goals):
+    elif still > p.patience and ((p.loop and not m.told) or m.goal + 1 < goals):
         m.skipped += 1
     else:
         return
@@ -132,7 +135,7 @@ def decide(c: Row, m: Row, p: Row, b: Row, now: float, goals: int) -> None:
     c.mode, c.vx, c.vy, c.wz, c.curvature = TWIST, 0.0, 0.0, 0.0, 0.0
     if m.done or not m.rest < math.inf:
         return
-    v = fastest(m, p, m.goal == goals - 1 and not p.loop)
+    v = fastest(m, p, m.goal == goals - 1 and (m.told or not p.loop))
     escape(m, p, b, now, v)
     drive(c, m, p, v)
     if v < CREEP and m.escape == 0.0:
@@ -151,4 +154,5 @@ def decide_all(
     """Choose the commands of these rows; the clock is the time of each, and the number of goals."""
     time, goals = clock
     for i in rows:
-        decide(command[i], memory[i], params[i], belief[i], time[i], goals)
+        mine = 1 if memory[i].told else goals
+        decide(command[i], memory[i], params[i], belief[i], time[i], mine)

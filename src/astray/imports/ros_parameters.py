@@ -64,6 +64,42 @@ def read_ros_parameters(
     return Signals(found)
 
 
+def node_parameters(file: Path, node: str, faults: list[Fault]) -> Marked:
+    """All parameters of a node in a file, nested by their dots; none if it is not about the node.
+
+    A file without sections is taken to be about whoever reads it.
+    """
+    tree = _read(file, faults)
+    found = Marked({}, tree.origin)
+    if not isinstance(tree.value, dict):
+        faults.append(Fault(tree.origin, "", "a parameter file is a mapping of names to values"))
+        return found
+    sections = dict(_sections(tree, ()))
+    fitting = [s for name, s in sections.items() if fits(name, node)] if sections else [tree]
+    for section in fitting:
+        found = merge(found, _nested(section, faults))
+    return found
+
+
+def as_parameter(name: str, value: str, origin: str, faults: list[Fault]) -> Marked:
+    """One parameter as it is typed: a dotted name, and a value in YAML."""
+    made = read_yaml(value, origin, faults) or Marked(None, Origin(origin))
+    return _nested(Marked({name: made}, made.origin, {name: made.origin}), faults)
+
+
+def signals_of(tree: Marked, objects: Sequence[str], *, strict: bool = False) -> Signals:
+    """The signals of these names among parameters; those that are not there are 0."""
+    chosen = _signals_of(tree, objects)
+    make_paths_absolute(chosen)
+    findings = Findings(strict)
+    found = read_signals(chosen.plain(), findings)
+    if findings.faults:
+        raise ScenarioError([located(problem, chosen) for problem in findings.faults])
+    for remark in findings.remarks:
+        warnings.warn(str(located(remark, chosen)), SignalWarning, stacklevel=2)
+    return Signals(found)
+
+
 def signal_tree(
     file: Path,
     faults: list[Fault],
@@ -71,6 +107,12 @@ def signal_tree(
     node: str | None = None,
 ) -> Marked:
     """What a parameter file says of signals, each value with its place."""
+    before = len(faults)
+    tree = _read(file, faults)
+    return signals_in(tree, faults, objects, node) if len(faults) == before else tree
+
+
+def _read(file: Path, faults: list[Fault]) -> Marked:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -80,7 +122,7 @@ def signal_tree(
     else:
         tree = read_yaml(text, str(file), faults)
         if tree is not None:
-            return signals_in(tree, faults, objects, node)
+            return tree
     return Marked({}, Origin(str(file)))
 
 

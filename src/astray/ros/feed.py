@@ -40,19 +40,19 @@ class Feed:
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
     ) -> Iterator[Speaker]:
-        reckoned, period = self.reckonings[group.name].state, self.period
+        reckoning, period = self.reckonings[group.name], self.period
         topics = topics_of(group.channels)
         for name, channel in group.channels.items():
             if channel.taking.offset < NEVER:
                 report = report_of(channel.sensor.measures)
                 yield report(robots, channel, topics[name], frame_of(group, name))
         yield truth_of(robots, group.truth, period)
-        yield reckoning_of(robots, reckoned, period)
+        yield reckoning_of(robots, reckoning.state, period)
         for name, belief in group.beliefs().items():
             yield Belief(robots, belief_topic(name), belief, period)
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
-        yield Transforms(robots, reckoned, group.truth, map_from, period)
+        yield Transforms(robots, reckoning, group.truth, map_from, period)
 
     def alike(self, group: str) -> list[list[Robot]]:
         """The robots of a group by the length of their names: their messages have one layout."""

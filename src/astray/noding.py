@@ -1,0 +1,76 @@
+"""One node of the documents from the command line: `astray node NAME`, until someone stops it."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from astray.errors import WrongInput, suggest
+from astray.ros.arguments import parse_arguments
+from astray.wires.ros2.discovery import Discovery, check_transport
+
+NODES = (
+    "imu_data_simulator",
+    "imu_position_approximator",
+    "wheel_data_simulator",
+    "wheel_position_approximator",
+)
+
+
+def run_node(
+    name: str,
+    say: Callable[[str], None],
+    *,
+    remaps: Sequence[str] = (),
+    params: Sequence[str] = (),
+    files: Sequence[Path] = (),
+) -> None:
+    """Run a node until Ctrl-C, or until it is terminated."""
+    if name not in NODES:
+        raise WrongInput(f"no node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
+    check_transport()
+    node = make_node(name, say, remaps=remaps, params=params, files=files)
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        asked = (signal.SIGINT, signal.SIGTERM)
+        before = {a: signal.signal(a, lambda *_: node.node.stop()) for a in asked}
+    try:
+        node.node.announce()
+        bus = node.node
+        hears = ", ".join(bus.hears) or "nothing"
+        say(
+            f"{bus.arguments.node} publishes {', '.join(bus.publishes)} and hears {hears} "
+            f"({bus.discovery.describe()})"
+        )
+        node.run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        node.node.close()
+
+
+def make_node(
+    name: str,
+    say: Callable[[str], None] = lambda text: None,
+    *,
+    remaps: Sequence[str] = (),
+    params: Sequence[str] = (),
+    files: Sequence[Path] = (),
+    discovery: Discovery | None = None,
+) -> Any:
+    """A node, ready to be run; its bus is `node.node`."""
+    from astray.wires.ros2.node import Node
+
+    arguments = parse_arguments(name, remaps, params, files)
+    module = importlib.import_module(f"astray.wires.ros2.nodes.{name}")
+    made = getattr(module, "".join(part.capitalize() for part in name.split("_")))
+    bus = Node(arguments, discovery, tell=say)
+    try:
+        return made(bus)
+    except BaseException:
+        bus.close()
+        raise

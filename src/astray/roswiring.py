@@ -1,0 +1,85 @@
+"""A run on ROS 2 from the command line: `astray run … --ros2`, and what users type behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from astray.autonomy import Idle, Remote
+from astray.ros.arguments import Arguments, parse_arguments
+from astray.running import Wiring
+from astray.scenario.load import Source, load_scenario
+from astray.sim import Sim
+from astray.wires.ros2.discovery import Discovery, check_transport
+from astray.wires.ros2.settings import Settings
+
+NODE = "astray"
+
+
+def plan_ros2(
+    scenario: Source,
+    overrides: Sequence[str] = (),
+    *,
+    remaps: Sequence[str] = (),
+    params: Sequence[str] = (),
+    files: Sequence[Path] = (),
+) -> tuple[list[str], Wiring]:
+    """What to set in a scenario so that it can be driven, and how to connect its run.
+
+    WrongInput where the transport is missing, or something that was typed makes no sense.
+    """
+    check_transport()
+    arguments = parse_arguments(NODE, remaps, params, files)
+    settings = arguments.settings(Settings)
+    discovery = Discovery.of()
+    sets = drivable(scenario, overrides, settings.timeout)
+
+    def connect(sim: Sim, say: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
+        return connected(sim, arguments, settings, discovery, say)
+
+    return sets, connect
+
+
+def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
+    """The overrides, and those by which robots that want nothing listen to commands instead.
+
+    Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
+    """
+    sets = list(overrides)
+    for plan in load_scenario(scenario, overrides).robots:
+        where, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
+        if isinstance(autonomy, Idle):
+            wanted = json.dumps({"kind": "remote", "timeout": timeout})
+            sets.append(f"{where}={wanted}")
+        elif isinstance(autonomy, Remote) and autonomy.timeout is autonomy.lockstep is None:
+            sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
+    return sets
+
+
+@contextlib.contextmanager
+def connected(
+    sim: Sim,
+    arguments: Arguments,
+    settings: Settings,
+    discovery: Discovery,
+    say: Callable[[str], None],
+) -> Iterator[object]:
+    """A run as a node of ROS 2 as long as the with block lasts."""
+    from astray.wires.ros2.node import Node
+    from astray.wires.ros2.wire import Wire
+
+    node = Node(arguments, discovery, settings.ros_distro, say)
+    wire = Wire(sim, node, settings)
+    with wire:
+        name = f"{arguments.namespace}/{arguments.node}"
+        say(
+            f"ROS 2: {name} says {len(node.publishes)} topics and hears {len(node.hears)} "
+            f"({discovery.describe()})"
+        )
+        if wire.lockstep:
+            say("Waiting for someone to publish cmd_vel: the run is in lockstep.")
+        yield wire
+    if wire.dropped:
+        say(f"ROS 2: the bus was too slow for {wire.dropped} moments, which were not published.")

@@ -1,0 +1,42 @@
+"""`imu_data_simulator`: signals as the readings of an IMU, sensor_msgs/Imu.
+
+Parameters are the signals `linear_x` to `angular_z` of the signal simulator's document, and those
+of `playing.py`. Without `linear_z` the unit feels gravity, 9.81 m/s².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from astray.imports.ros_parameters import signals_of
+from astray.ros.readings import ImuReport
+from astray.sensors.scripted import AXES, ScriptedImu
+from astray.signals.read import SETTINGS
+from astray.wires.ros2.node import Node
+from astray.wires.ros2.nodes.playing import ROW, Player, Playing, Unit, alone, restamp
+
+
+@dataclass(frozen=True)
+class Settings(Playing):
+    """The parameters besides the signals."""
+
+    frame_id: str = "imu_link"
+    imu_topic: str = "imu_data"
+
+
+class ImuDataSimulator(Player):
+    """Plays signals as an IMU."""
+
+    def __init__(self, node: Node) -> None:
+        settings = node.arguments.settings(Settings, (*AXES, *SETTINGS))
+        signals = signals_of(node.arguments.parameters, AXES)
+        super().__init__(node, Unit(ScriptedImu(signals=signals), settings.rate), settings)
+        robot = alone(settings.frame_id)
+        self._report = ImuReport([robot], self.unit.channel, "imu_data", settings.frame_id)
+        self.writer = node.publish(settings.imu_topic, self._report.layout.type)
+
+    def message(self, ns: int) -> bytes:
+        """The reading that has just arrived, stamped."""
+        out = self._report.layout.make(1)
+        self._report.fill(out, self._report.take(ROW))
+        return restamp(out, ns)

@@ -1,0 +1,88 @@
+"""What is to be published, on its way from the tick to the bus.
+
+A tick copies what messages need and goes on; a thread of the wire makes them and hands them to the
+bus. If that falls behind, the oldest moments are dropped, or, in lockstep, the run waits.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Outbox(Generic[T]):
+    """A queue with a thread that empties it."""
+
+    def __init__(self, publish: Callable[[T], None], room: int, *, lossless: bool) -> None:
+        self.dropped = 0
+        """Moments that nobody was told of."""
+        self._publish, self._room, self._lossless = publish, room, lossless
+        self._waiting: deque[T] = deque()
+        self._changed = threading.Condition()
+        self._busy = self._closing = False
+        self._problem: Exception | None = None
+        self._thread = threading.Thread(target=self._work, name="astray-ros2-say", daemon=True)
+
+    def open(self) -> None:
+        """Begin to publish."""
+        self._thread.start()
+
+    def put(self, moment: T) -> None:
+        """Let something be published soon."""
+        with self._changed:
+            if self._problem is not None:
+                raise self._problem
+            while self._lossless and len(self._waiting) >= self._room and not self._closing:
+                self._changed.wait()
+            while len(self._waiting) >= self._room:
+                self._waiting.popleft()
+                self.dropped += 1
+            self._waiting.append(moment)
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Wait until all is published."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._closing or self._problem or not (self._waiting or self._busy)
+            )
+
+    def fail(self, problem: Exception) -> None:
+        """Let whoever puts something in next know that it is of no use any more."""
+        with self._changed:
+            self._problem = problem
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Publish what is left, and end."""
+        if self._thread.is_alive():
+            self.flush()
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            while (moment := self._next()) is not None:
+                self._publish(moment)
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+        except Exception as problem:  # noqa: BLE001 - told to the run, which ends with it
+            self.fail(problem)
+
+    def _next(self) -> T | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            if self._closing:
+                return None
+            self._busy = True
+            moment = self._waiting.popleft()
+            self._changed.notify_all()
+            return moment

@@ -1,0 +1,202 @@
+"""A run as a node of ROS 2: an observer that says all that happens, and posts what it hears.
+
+It changes nothing by itself: what others send reaches the run as events. In lockstep nothing that
+is said gets lost, and the run begins when every robot that waits for commands can be given some.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from astray.ros.battery import Battery
+from astray.ros.feed import Feed
+from astray.ros.grid import GRID, occupancy_grid
+from astray.ros.hearing import Ears, Hearing
+from astray.ros.layout import Layout
+from astray.ros.names import MAP, world_frame
+from astray.ros.speaker import Speaker, Taken
+from astray.ros.transforms import TF
+from astray.ros.types import OWN_PACKAGE, decode, typestore
+from astray.wires.ros2.dds import BusError, Reader, Writer
+from astray.wires.ros2.node import Node
+from astray.wires.ros2.outbox import Outbox
+from astray.wires.ros2.settings import Settings
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+CLOCK = "rosgraph_msgs/msg/Clock"
+CLOCK_PERIOD = 0.01  # s, at most, of simulated time
+ROOM = 256  # moments that may wait to be published
+SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
+SWITCH = 0.0005  # s after which threads take turns, so that no message waits for the tick
+Moment = tuple[int, list[tuple[Speaker, Taken]], list[bytes]]
+"""A time in ns, what is to be said, and maps that are new."""
+
+
+class Wire:
+    """All robots of a run on the bus of ROS 2."""
+
+    def __init__(self, sim: Sim, node: Node, settings: Settings | None = None) -> None:
+        self.sim, self.node = sim, node
+        settings = settings or Settings()
+        self.feed = Feed(sim, settings.localization, settings.rate)
+        for name, group in sim.robots.items():
+            lengths = {len(robot.namespace) for robot in self.feed.robots[name]}
+            for length in sorted(lengths):
+                alike = [r for r in self.feed.robots[name] if len(r.namespace) == length]
+                self.feed.speakers.append(Battery(alike, group.truth, sim.dt))
+        self._clock_period = max(1, int(CLOCK_PERIOD / sim.dt + 1e-9))
+        self._clock = Layout(CLOCK).make(1)
+        self._clock_writer = node.publish("/clock", CLOCK)
+        self._writers: dict[int, dict[int, Writer]] = {}
+        for speaker in self.feed.speakers:
+            if settings.own_types or not speaker.layout.type.startswith(OWN_PACKAGE):
+                self._writers[id(speaker)] = {
+                    row: node.publish(topic.name, topic.type)
+                    for row, topic in speaker.topics.items()
+                }
+        self._map_writer = node.publish(self._map_topic(), GRID, latched=True)
+        self._map: Any = None
+        self._hear(settings)
+        self.lockstep = any(group.lockstep for group in sim.robots.values())
+        self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, lossless=self.lockstep)
+        self._listening = threading.Thread(
+            target=self._listen, name="astray-ros2-hear", daemon=True
+        )
+
+    def _hear(self, settings: Settings) -> None:
+        hearing = Hearing(settings.stamped_cmd_vel, settings.belief_from, settings.belief_heard_at)
+        ears = Ears(self.sim, hearing, self.feed.reckonings)
+        self._commanders: list[Reader] = []
+        waiting = {
+            robot.topic("cmd_vel")
+            for name, group in self.sim.robots.items()
+            for robot in self.feed.robots[name]
+            if group.lockstep and group.truth["alive"][robot.row]
+        }
+        for topic, heard in ears.topics.items():
+            reader = self.node.hear(topic, heard.type, heard.hear)
+            if topic in waiting:
+                self._commanders.append(reader)
+
+    def _map_topic(self) -> str:
+        return f"/world_{self.sim.worlds[0]}/map" if len(self.sim.worlds) > 1 else "/map"
+
+    @property
+    def dropped(self) -> int:
+        """Moments that were not published since the bus was slower than the run."""
+        return self.outbox.dropped
+
+    def open(self) -> None:
+        """Join in, and watch the run."""
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
+        self.node.publish("/tf_static", TF, latched=True).write(static_frames(self.feed))
+        self.node.announce()
+        if self.lockstep:
+            self.sim.pace.pause()
+        self.outbox.open()
+        self.observe(self.sim)
+        self.sim.observers.append(self)
+        self._listening.start()
+
+    def close(self) -> None:
+        """Leave; the run is watched no more."""
+        self.sim.observers.remove(self)
+        self.outbox.close()
+        self.node.stop()
+        self._listening.join()
+        self.node.close()
+        sys.setswitchinterval(self._before)
+
+    def __enter__(self) -> Wire:
+        self.open()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    # The observer.
+
+    def next_due(self, step: int) -> int:
+        """When there is something to say, or the clock to be told."""
+        return min(self.feed.next_due(step), step + -step % self._clock_period)
+
+    def observe(self, sim: Sim) -> None:
+        """Copy what is to be said now."""
+        said = [
+            (speaker, speaker.take(rows))
+            for speaker, rows in self.feed.speak()
+            if id(speaker) in self._writers
+        ]
+        ns = round(sim.time * 1e9)
+        self.outbox.put((ns, said, self._new_map(sim)))
+
+    def _new_map(self, sim: Sim) -> list[bytes]:
+        found = sim.map()
+        if found is self._map:
+            return []
+        self._map = found
+        if not len(found):
+            return []
+        robots = next(iter(self.feed.robots.values()))
+        return [occupancy_grid(found, world_frame(robots[0], MAP), sim.time)]
+
+    # The thread that says.
+
+    def _publish(self, moment: Moment) -> None:
+        ns, said, maps = moment
+        for message in maps:
+            self._write(self._map_writer, message)
+        for speaker, taken in said:
+            rows, writers = taken[0], self._writers[id(speaker)]
+            out = speaker.layout.make(len(rows))
+            speaker.fill(out, taken)
+            for k, row in enumerate(rows):
+                self._write(writers[int(row)], out[k].tobytes())
+        # The clock comes last: who hears it may rely on all of that time having been said.
+        self._clock["clock.sec"], self._clock["clock.nanosec"] = divmod(ns, 1_000_000_000)
+        self._write(self._clock_writer, self._clock.tobytes())
+
+    def _write(self, writer: Writer, message: bytes) -> None:
+        while True:
+            try:
+                writer.write(message)
+            except BusError:  # a reader that does not get on; who is live drops what it missed
+                if self.lockstep and not self.node.stopped:
+                    continue
+                self.outbox.dropped += 1
+            return
+
+    # The thread that hears.
+
+    def _listen(self) -> None:
+        try:
+            if self.lockstep:
+                self._await_commanders()
+            self.node.spin()
+        except Exception as problem:  # noqa: BLE001 - told to the run, which ends with it
+            self.outbox.fail(problem)
+
+    def _await_commanders(self) -> None:
+        """Hold the run until someone can command every robot; what it says would reach no one."""
+        while not self.node.stopped and not all(reader.writers for reader in self._commanders):
+            self.node.listen(0.01)
+        settled = time.monotonic() + SETTLE
+        while not self.node.stopped and time.monotonic() < settled:
+            self.node.listen(0.01)
+        self.sim.pace.play()
+
+
+def static_frames(feed: Feed) -> bytes:
+    """All frames that stay where they are, in one message: late comers are told the last one."""
+    frames: dict[str, Any] = {}
+    for message in feed.static():
+        for transform in decode(TF, message).transforms:
+            frames[transform.child_frame_id] = transform
+    store = typestore()
+    return bytes(store.serialize_cdr(store.types[TF](transforms=list(frames.values())), TF))

@@ -1,0 +1,111 @@
+"""Dead reckoning beside beliefs: it never jumps, and late beliefs are compared with their time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import astray
+from astray.ros.feed import Feed, Localization
+from astray.ros.transforms import Transforms
+from astray.ros.types import decode
+
+SPEED, TURN = 0.5, 0.3
+TICK = 3.1e-4  # m that a tick of the encoders means
+
+
+def load(estimator: Any, **robot: Any) -> astray.Sim:
+    rover = {
+        "name": "rover",
+        "start": {"x": 1.0, "y": 2.0, "yaw": 0.5},
+        "sensors": [{"kind": "wheels", "rate": 50}],
+        "autonomy": {"kind": "remote"},
+        **robot,
+    }
+    if estimator:
+        rover["estimator"] = estimator
+    return astray.load({"dt": 0.01, "robots": [rover]})
+
+
+class Frames:
+    """Keeps every transform that a run says, by child frame."""
+
+    def __init__(self, sim: astray.Sim, localization: Localization = "belief") -> None:
+        self.feed = Feed(sim, localization)
+        self.said: dict[str, list[tuple[float, float, float, float]]] = {}
+        sim.observers.append(self)
+
+    def next_due(self, step: int) -> int:
+        return self.feed.next_due(step)
+
+    def observe(self, sim: astray.Sim) -> None:
+        for speaker, rows in self.feed.speak():
+            if isinstance(speaker, Transforms):
+                for _, data in speaker.say(rows):
+                    for t in decode(speaker.layout.type, data).transforms:
+                        q, p = t.transform.rotation, t.transform.translation
+                        time = t.header.stamp.sec + t.header.stamp.nanosec * 1e-9
+                        yaw = 2.0 * np.arctan2(q.z, q.w)
+                        self.said.setdefault(t.child_frame_id, []).append((time, p.x, p.y, yaw))
+
+    def of(self, frame: str) -> Any:
+        return np.array(self.said[frame])
+
+
+def test_the_body_never_jumps_in_odom_whatever_is_believed() -> None:
+    sim = load({"kind": "odometry"})
+    frames = Frames(sim)
+    sim.robots["rover"].drive(SPEED, TURN)
+    for k in range(10):
+        sim.run(0.5)
+        sim.robots["rover"].believe(x=float(k), y=-3.0, yaw=0.1 * k)
+    moved = np.diff(frames.of("base_link"), axis=0)
+    assert len(moved) > 200
+    assert (moved[:, 0] > 0.0).all()
+    far = np.hypot(moved[:, 1], moved[:, 2])
+    assert (far <= SPEED * moved[:, 0] + TICK).all()
+    jumps = np.abs(np.diff(frames.of("odom")[:, 1:], axis=0)).max(axis=1)
+    assert (jumps > 0.5).sum() >= 9  # the jumps are there, in map → odom
+
+
+@pytest.mark.parametrize("localization", ["belief", "truth"])
+def test_map_to_body_is_what_is_believed_or_true(localization: Any) -> None:
+    sim = load({"kind": "odometry"})
+    frames = Frames(sim, localization)
+    sim.robots["rover"].drive(SPEED, TURN)
+    sim.run(2.0)
+    sim.robots["rover"].believe(x=5.0, y=6.0, yaw=1.0)
+    sim.run(2.0)
+    (_, x, y, yaw), (_, bx, by, byaw) = frames.of("odom")[-1], frames.of("base_link")[-1]
+    state = sim.robots["rover"].belief[0] if localization == "belief" else sim.truth[0]
+    at = x + np.cos(yaw) * bx - np.sin(yaw) * by, y + np.sin(yaw) * bx + np.cos(yaw) * by
+    assert np.allclose([*at, yaw + byaw], [state["x"], state["y"], state["yaw"]], atol=1e-3)
+
+
+def test_nobody_says_where_odom_is_if_that_is_left_to_others() -> None:
+    sim = load({"kind": "odometry"})
+    frames = Frames(sim, "external")
+    sim.robots["rover"].drive(SPEED)
+    sim.run(1.0)
+    assert set(frames.said) == {"base_link", "base_link_truth"}
+
+
+def test_a_late_belief_is_compared_with_the_dead_reckoning_of_its_time() -> None:
+    """A perfect filter that is 0.2 s late leaves map → odom where it was, also in a curve."""
+    sim = load({"kind": "remote"})
+    frames = Frames(sim)
+    sim.robots["rover"].drive(SPEED, TURN)
+    past: list[Any] = []
+    for _ in range(200):
+        past.append(sim.truth[0].copy())
+        sim.step(2)
+        if len(past) > 10:
+            then = past[-10]
+            values = {c: float(then[c]) for c in ("x", "y", "yaw", "stamp")}
+            sim.robots["rover"].believe(**values)
+    odom = frames.of("odom")[30:]
+    assert np.ptp(odom[:, 1]) < 2e-3
+    assert np.ptp(odom[:, 2]) < 2e-3
+    assert np.allclose(odom[-1, 1:], [1.0, 2.0, 0.5], atol=2e-3)  # where the robot began
