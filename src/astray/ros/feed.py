@@ -40,20 +40,20 @@ class Feed:
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
     ) -> Iterator[Speaker]:
-        reckoned, period = self.reckonings[group.name].state, self.period
+        reckoning, period = self.reckonings[group.name], self.period
         topics = topics_of(group.channels)
         for name, channel in group.channels.items():
             if channel.taking.offset < NEVER:
                 report = report_of(channel.sensor.measures)
                 yield report(robots, channel, topics[name], frame_of(group, name))
         yield truth_of(robots, group.truth, period)
-        yield reckoning_of(robots, reckoned, period)
+        yield reckoning_of(robots, reckoning.state, period)
         for name, belief in group.beliefs().items():
             topic = "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
             yield Belief(robots, topic, belief, period)
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
-        yield Transforms(robots, reckoned, group.truth, map_from, period)
+        yield Transforms(robots, reckoning, group.truth, map_from, period)
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which there may be something to say."""

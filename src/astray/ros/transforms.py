@@ -4,20 +4,26 @@
       └── base_link_truth
 
 `odom → base_link` is dead reckoning: it drifts and never jumps. `map → odom` makes up for the
-difference to what is believed (or, if that is asked for, to the truth), and jumps with it.
+difference to what is believed (or, if that is asked for, to the truth), and jumps with it. A belief
+is compared with the dead reckoning of its own time, however late it came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
 from astray.ros.poses import Paced
+from astray.ros.reckoning import Reckoning
 from astray.ros.speaker import Taken, Topic, stamp, turn
 from astray.table import Array, Rows, Table
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
 
 TF = "tf2_msgs/msg/TFMessage"
 Mount = tuple[float, float, float, float, float]
@@ -30,7 +36,7 @@ class Transforms(Paced):
     def __init__(
         self,
         robots: Sequence[Robot],
-        reckoned: Table,
+        reckoning: Reckoning,
         truth: Table,
         map_from: Table | None,
         period: int,
@@ -44,7 +50,8 @@ class Transforms(Paced):
         layout = Layout(TF, {"transforms": len(pairs)}, texts)
         super().__init__(robots, "tf", layout, period, truth["alive"])
         self.topics = {r.row: Topic("/tf", TF) for r in robots}
-        self.reckoned, self.truth, self.map_from = reckoned, truth, map_from
+        self.reckoning, self.truth, self.map_from = reckoning, truth, map_from
+        self._said = np.full(len(truth), np.nan)
         self._names = [(self._texts_of(k, 0), self._texts_of(k, 1)) for k in range(len(pairs))]
 
     def _texts_of(self, k: int, side: int) -> Array:
@@ -59,24 +66,38 @@ class Transforms(Paced):
         ]
         return pairs + ([(world_frame(robot, MAP), robot.frame(ODOM))] if localised else [])
 
+    def due(self, sim: Sim) -> Rows:
+        """Those whose wheels told something new: nobody wants two transforms of one time."""
+        rows = super().due(sim)
+        if len(rows):
+            rows = rows[self.reckoning.state["stamp"][rows] != self._said[rows]]
+            self._said[rows] = self.reckoning.state["stamp"][rows]
+        return rows
+
     def take(self, rows: Rows) -> Taken:
-        """The poses to say, three numbers each, and the time of each."""
-        reckoned, truth = self.reckoned[rows], self.truth[rows]
-        poses = [poses_of(reckoned), poses_of(truth)]
-        now = truth["stamp"]
-        if self.map_from is not None:
-            poses.append(apart(poses_of(self.map_from[rows]), poses[0]))
-        return rows, now, np.stack(poses, axis=1)
+        """Who is where: by dead reckoning, in truth, and as `map → odom` shall have it.
+
+        That is a state, and where dead reckoning had the robot at the time of that state.
+        """
+        reckoned, truth = self.reckoning.state[rows], self.truth[rows]
+        if self.map_from is None:
+            return rows, reckoned, truth
+        believed = truth if self.map_from is self.truth else self.map_from[rows]
+        return rows, reckoned, truth, believed, self.reckoning.at(rows, believed["stamp"])
 
     def fill(self, out: Array, taken: Taken) -> None:
         """Write each transform."""
-        rows, now, poses = taken
+        rows, reckoned, truth = taken[:3]
+        poses = [poses_of(reckoned), poses_of(truth)]
+        if self.map_from is not None:
+            poses.append(apart(poses_of(taken[3]), taken[4]))
+        times = (reckoned["stamp"], truth["stamp"], reckoned["stamp"])
         for k, (parents, children) in enumerate(self._names):
             path = f"transforms.{k}"
-            stamp(out, now, f"{path}.header.stamp")
+            stamp(out, times[k], f"{path}.header.stamp")
             out[f"{path}.header.frame_id"] = parents[rows]
             out[f"{path}.child_frame_id"] = children[rows]
-            place(out, poses[:, k], f"{path}.transform")
+            place(out, poses[k], f"{path}.transform")
 
 
 def poses_of(state: Table) -> Array:
