@@ -71,12 +71,46 @@ def demo(out: Path, quiet: bool) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in that folder.")
 @click.option("--save", type=click.Path(path_type=Path), help="Save the final state to this file.")
+@click.option(
+    "--rosbridge",
+    is_flag=False,
+    flag_value=9090,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Serve clients of rosbridge, at 9090; at real time unless --speed.",
+)
+@click.option(
+    "--foxglove",
+    is_flag=False,
+    flag_value=8765,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Show the run live in Foxglove, at 8765; at real time unless --speed.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let pages from there reach rosbridge, * for all; may be repeated.",
+)
 @QUIET
 @JSON
-def run(scenario: str, as_json: bool, **options: Any) -> None:
+@click.pass_context
+def run(context: click.Context, /, scenario: str, as_json: bool, **options: Any) -> None:
     """Run SCENARIO, a file or the name of a bundled one."""
     from astray.running import run_scenario
 
+    bridges = {name: options.pop(name) for name in ("rosbridge", "foxglove", "origins")}
+    if bridges["origins"] and bridges["rosbridge"] is None:
+        raise click.UsageError("--allow-origin is for --rosbridge")
+    if bridges["rosbridge"] is not None or bridges["foxglove"] is not None:
+        from astray.bridging import plan_bridges
+
+        options["overrides"], wires = plan_bridges(scenario, options["overrides"], **bridges)
+        options["wires"] = wires
+        if context.get_parameter_source("speed") is click.core.ParameterSource.DEFAULT:
+            options["speed"] = 1.0  # others live in real time
     run_scenario(scenario, as_json=as_json, **options)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +25,8 @@ from astray.observers.summary import summary
 from astray.sim import Sim
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
+Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]
+"""Connects a run to others as long as it lasts; it is told where to say something to the user."""
 
 
 def run_scenario(
@@ -42,6 +45,7 @@ def run_scenario(
     save: Path | None = None,
     quiet: bool = False,
     as_json: bool = False,
+    wires: Sequence[Wiring] = (),
 ) -> None:
     """Run a scenario as the command line asks."""
     tell = Console(stderr=True, quiet=quiet)
@@ -60,7 +64,14 @@ def run_scenario(
     Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
     started = time.perf_counter()
     wanted = period if out is not None else None
-    series = _watch(sim, seconds, wanted, speed, tell)
+
+    def say(text: str) -> None:
+        tell.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    with contextlib.ExitStack() as connected:
+        for wire in wires:
+            connected.enter_context(wire(sim, say))
+        series = _watch(sim, seconds, wanted, speed, tell)
     wall = time.perf_counter() - started
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)

@@ -54,6 +54,8 @@ class Hub:
 
     def __init__(self, graph: Graph, start: Start, may_post: Callable[[], bool]) -> None:
         self.graph, self._start, self._may_post = graph, start, may_post
+        self.on_speaker: Callable[[str], None] = lambda topic: None
+        """Told when somebody begins to speak on a topic."""
         self.clients: list[Client] = []
         self.wanted: frozenset[str] = frozenset()
         """The topics that someone hears; another set whenever that changes."""
@@ -109,6 +111,7 @@ class Hub:
         if topic not in client.advertised and len(client.advertised) >= MOST_TOPICS:
             raise BadRequest(f"a client speaks on at most {MOST_TOPICS} topics")
         client.advertised[topic] = type
+        self.on_speaker(topic)
 
     def _unadvertise(self, client: Client, message: Mapping[str, Any]) -> None:
         client.advertised.pop(name_of(message, "topic"), None)
@@ -131,6 +134,7 @@ class Hub:
             if type is None:
                 raise BadRequest(f"{topic} has to be advertised with its type first")
             self._check_speaker(topic, type)
+            self.on_speaker(topic)
         values = message.get("msg")
         if not isinstance(values, dict):
             raise BadRequest("publish needs msg, an object")

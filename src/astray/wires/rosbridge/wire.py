@@ -14,10 +14,10 @@ import numpy as np
 
 from astray.ros.clock import Clock
 from astray.ros.feed import Feed, Localization
-from astray.ros.grid import GRID, occupancy_grid
+from astray.ros.grid import GRID
 from astray.ros.hearing import Ears, Hearing
 from astray.ros.looking import look
-from astray.ros.names import MAP, Robot, robots_of, world_frame
+from astray.ros.maps import MapTopic, map_topics
 from astray.ros.services import Services
 from astray.ros.speaker import Speaker, Taken
 from astray.ros.transforms import TF
@@ -57,6 +57,7 @@ class Wire:
             graph, may_post=self._may_post, origins=origins, patience=patience, log=log
         )
         self.server.on_wake = self._write
+        self.lockstep = any(group.lockstep for group in sim.robots.values())
         self._waiting: deque[tuple[Speaker, Taken]] = deque(maxlen=MOST_WAITING)
         self._writers: dict[Speaker, Writer] = {}
         self._wanted: frozenset[str] = frozenset()
@@ -70,8 +71,23 @@ class Wire:
 
     def open(self, port: int = PORT) -> None:
         """Listen, and watch the run."""
+        if self.lockstep:
+            # No one is there to wait for before the first tick: the first to command lets it go.
+            self.sim.pace.pause()
+            self.server.hub.on_speaker = self._let_go
         self.server.open(port)
         self.sim.observers.append(self)
+
+    def _let_go(self, topic: str) -> None:
+        if topic.endswith("/cmd_vel"):
+            self.server.hub.on_speaker = lambda topic: None
+            self.sim.pace.play()
+
+    def describe(self) -> str:
+        """How much there is to hear and to ask for."""
+        graph = self.server.hub.graph
+        said, heard = len(graph.said), len(graph.heard)
+        return f"says {said} topics, hears {heard}, serves {len(graph.services)} services"
 
     def close(self) -> None:
         """Send everyone away; the run is watched no more."""
@@ -153,8 +169,8 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     for speaker in speakers:
         graph.said |= {topic.name: topic.type for topic in speaker.topics.values()}
     graph.said["/tf_static"] = TF
-    for topic, latched in maps_of(sim).items():
-        graph.said[topic], graph.latched[topic] = GRID, latched
+    for map in map_topics(sim):
+        graph.said[map.name], graph.latched[map.name] = GRID, _told(sim, map)
     for stamped in (True, False):  # both are understood, and the plain one is the usual one
         for name, heard in Ears(sim, Hearing(stamped_cmd_vel=stamped)).topics.items():
             graph.ears[name, heard.type] = heard.hear
@@ -164,22 +180,6 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     return graph
 
 
-def maps_of(sim: Sim) -> dict[str, Callable[[], list[str]]]:
-    """The topic of each world's map, and what gives its message: the map as it is when asked."""
-    first: dict[str, Robot] = {}
-    for robots in robots_of(sim).values():
-        for robot in robots:
-            first.setdefault("/" + world_frame(robot, MAP), robot)
-
-    def latched(robot: Robot, frame: str) -> Callable[[], list[str]]:
-        def tell() -> list[str]:
-            found, time = look(sim, lambda: (sim.map(robot.world), sim.time))
-            return [to_text(to_plain(decode(GRID, occupancy_grid(found, frame, time))))]
-
-        return tell
-
-    return {
-        topic: latched(robot, world_frame(robot, MAP))
-        for topic, robot in first.items()
-        if len(sim.map(robot.world))
-    }
+def _told(sim: Sim, map: MapTopic) -> Callable[[], list[str]]:
+    """What tells a map, as it is when that is asked for."""
+    return lambda: [to_text(to_plain(decode(GRID, look(sim, lambda: map.message(sim)))))]
