@@ -92,24 +92,57 @@ def _ros_arguments(command: Any) -> Any:
 @click.option("--save", type=click.Path(path_type=Path), help="Save the final state to this file.")
 @click.option("--ros2", is_flag=True, help="Be a node of ROS 2; at real time unless --speed.")
 @_ros_arguments
+@click.option(
+    "--rosbridge",
+    is_flag=False,
+    flag_value=9090,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Serve clients of rosbridge, at 9090; at real time unless --speed.",
+)
+@click.option(
+    "--foxglove",
+    is_flag=False,
+    flag_value=8765,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Show the run live in Foxglove, at 8765; at real time unless --speed.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let pages from there reach rosbridge, * for all; may be repeated.",
+)
 @QUIET
 @JSON
-def run(scenario: str, as_json: bool, **options: Any) -> None:
+@click.pass_context
+def run(context: click.Context, /, scenario: str, as_json: bool, **options: Any) -> None:
     """Run SCENARIO, a file or the name of a bundled one."""
     from astray.running import run_scenario
 
+    wires: list[Any] = []
     ros2, _ = options.pop("ros2"), options.pop("ros_args")
     typed = {name: options.pop(name) for name in ("remaps", "params", "files")}
     if ros2:
         from astray.roswiring import plan_ros2
 
         options["overrides"], wire = plan_ros2(scenario, options["overrides"], **typed)
-        options["wires"] = [wire]
-        told = click.get_current_context().get_parameter_source("speed")
-        if told is click.core.ParameterSource.DEFAULT:
-            options["speed"] = 1.0  # others live in real time
+        wires.append(wire)
     elif any(typed.values()):
         raise click.UsageError("-p, -r and --params-file are for a node of ROS 2: add --ros2")
+    bridges = {name: options.pop(name) for name in ("rosbridge", "foxglove", "origins")}
+    if bridges["origins"] and bridges["rosbridge"] is None:
+        raise click.UsageError("--allow-origin is for --rosbridge")
+    if bridges["rosbridge"] is not None or bridges["foxglove"] is not None:
+        from astray.bridging import plan_bridges
+
+        options["overrides"], more = plan_bridges(scenario, options["overrides"], **bridges)
+        wires += more
+    if wires and context.get_parameter_source("speed") is click.core.ParameterSource.DEFAULT:
+        options["speed"] = 1.0  # others live in real time
+    options["wires"] = wires
     run_scenario(scenario, as_json=as_json, **options)
 
 

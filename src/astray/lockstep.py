@@ -25,6 +25,7 @@ def await_commands(sim: Sim, group: Group) -> None:
             if not sim.agenda.is_due(sim.steps):
                 sim.agenda.arrived.wait(LOOK)
         sim.admit()
+        sim.pace.answer()
         if time.monotonic() > deadline:
             raise LockstepTimeout(
                 f"{group.name!r} is in lockstep and no command came for {patience:g} s"

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 
 BREATH = 0.01  # s of real time after which a paced run looks up
+LOOK_UP = -1  # instead of a number of ticks: something was asked of the run
 
 
 class Pace:
@@ -20,6 +23,8 @@ class Pace:
         self.paused = False
         self.factor = 0.0
         """Simulated seconds per second, as measured over the last quarter second."""
+        self.asked: deque[Callable[[], None]] = deque()
+        """What the thread of the run is to do between two ticks."""
         self._changed = threading.Condition()
         self._granted = 0
         self._stopped = False
@@ -65,6 +70,17 @@ class Pace:
             self._stopped = True
             self._changed.notify_all()
 
+    def ask(self, what: Callable[[], None]) -> None:
+        """Let the run do something between two ticks, in its own thread: to look, not to touch."""
+        self.asked.append(what)
+        with self._changed:
+            self._changed.notify_all()
+
+    def answer(self) -> None:
+        """Do what was asked for."""
+        while self.asked:
+            self.asked.popleft()()
+
     @property
     def stopped(self) -> bool:
         """Whether the run was asked to end."""
@@ -78,12 +94,14 @@ class Pace:
             return self._wall + (then - self._from) / self.speed
 
     def ticks(self, now: float, dt: float, most: int) -> int:
-        """Wait until ticks may happen; how many of `most`, 0 if the run is to end."""
+        """Wait until ticks may happen; how many of `most`, 0 to end, LOOK_UP if asked to."""
         self._measure(now)
         if self.speed is None and not self.paused:
             return 0 if self._stopped else most
         with self._changed:
             while not self._stopped:
+                if self.asked:
+                    return LOOK_UP
                 if self.paused and not self._granted:
                     self._changed.wait()
                 elif self.paused:

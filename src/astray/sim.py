@@ -25,7 +25,7 @@ from astray.lockstep import await_commands
 from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
-from astray.pace import Pace
+from astray.pace import LOOK_UP, Pace
 from astray.scenario.plan import Scenario
 from astray.scenery import Scenery
 from astray.table import Array, Rows, Table
@@ -178,6 +178,9 @@ class Sim:
         try:
             while self.steps < end:
                 most = self.pace.ticks(self.steps * self.dt, self.dt, end - self.steps)
+                if most == LOOK_UP:
+                    self._look_up()
+                    continue
                 if not most:
                     break
                 before_stretch = self.steps
@@ -190,7 +193,13 @@ class Sim:
             raise blame(problem, self.time) from problem
         finally:
             self.observers, self._due = before, 0
+            self.pace.answer()
         return logger.log() if logger else None
+
+    def _look_up(self) -> None:
+        """Do what was asked of a run that waits."""
+        self.admit()  # a robot that is moved by hand is there at once, not when time goes on
+        self.pace.answer()
 
     def _ticks_in(self, seconds: float) -> int:
         ticks = round(seconds / self.dt)
@@ -204,6 +213,8 @@ class Sim:
         """Advance to where something is next due, at most some ticks."""
         clock, spent = time.perf_counter_ns, self.spent
         t0 = clock()
+        if self.pace.asked:
+            self.pace.answer()
         if self.agenda.is_due(self.steps):
             self.admit()
         for group in self._in_lockstep:

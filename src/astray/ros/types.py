@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,35 @@ def to_plain(message: Any) -> Any:
     if isinstance(message, (list, tuple)):
         return [to_plain(value) for value in message]
     return message.item() if isinstance(message, np.generic) else message
+
+
+def fields_of(name: str) -> tuple[str, ...]:
+    """The names of a type's fields, in their order."""
+    return tuple(field for field, _ in _fields(name))
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a message type; `length` is −1 for one value, 0 for any number of them."""
+
+    name: str
+    type: str
+    length: int
+
+
+def structure(name: str) -> list[Field]:
+    """The fields of a type, with their types and how many values each has."""
+    from rosbags.interfaces import Nodetype
+
+    found = []
+    for field, (kind, about) in _fields(name):
+        length, inner = -1, (kind, about)
+        if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+            inner, length = about
+            length = length if kind == Nodetype.ARRAY else 0
+        base = inner[1] if inner[0] == Nodetype.NAME else inner[1][0]
+        found.append(Field(field, base, length))
+    return found
 
 
 def _fields(name: str) -> list[tuple[str, Any]]:

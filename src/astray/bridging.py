@@ -1,0 +1,84 @@
+"""A run on rosbridge or Foxglove from the command line: `astray run … --rosbridge --foxglove`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+
+from astray.autonomy import Idle, Remote
+from astray.events import Event
+from astray.running import Wiring
+from astray.scenario.load import Source, load_scenario
+from astray.sim import Sim
+
+TIMEOUT = 0.5  # s after which a robot that nobody commands any more stops
+Say = Callable[[str], None]
+
+
+def plan_bridges(
+    scenario: Source,
+    overrides: Sequence[str],
+    *,
+    rosbridge: int | None = None,
+    foxglove: int | None = None,
+    origins: Sequence[str] = (),
+) -> tuple[list[str], list[Wiring]]:
+    """What to set in a scenario so that it can be driven, and how to connect its run to others."""
+    sets, wires = list(overrides), list[Wiring]()
+    if rosbridge is not None:
+        port = rosbridge
+        sets = drivable(scenario, overrides, TIMEOUT)
+        wires.append(lambda sim, say: on_rosbridge(sim, port, origins, say))
+    if foxglove is not None:
+        from astray.wires.foxglove import check_package, on_foxglove
+
+        check_package()
+        other = foxglove
+        wires.append(lambda sim, say: on_foxglove(sim, other, say))
+    return sets, wires
+
+
+def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
+    """The overrides, and those by which robots that want nothing listen to commands instead.
+
+    Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
+    """
+    sets = list(overrides)
+    for plan in load_scenario(scenario, overrides).robots:
+        where, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
+        if isinstance(autonomy, Idle):
+            wanted = json.dumps({"kind": "remote", "timeout": timeout})
+            sets.append(f"{where}={wanted}")
+        elif isinstance(autonomy, Remote) and autonomy.timeout is autonomy.lockstep is None:
+            sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
+    return sets
+
+
+@contextlib.contextmanager
+def on_rosbridge(sim: Sim, port: int, origins: Sequence[str], say: Say) -> Iterator[object]:
+    """A run that clients of rosbridge can reach as long as the with block lasts."""
+    from astray.wires.rosbridge.wire import Wire
+
+    warm_up(sim)
+    wire = Wire(sim, origins=origins, log=say)
+    wire.open(port)
+    try:
+        say(f"rosbridge: ws://127.0.0.1:{wire.port}, {wire.describe()}")
+        if wire.lockstep:
+            say("Waiting for a client to advertise cmd_vel: the run is in lockstep.")
+        yield wire
+    finally:
+        wire.close()
+
+
+def warm_up(sim: Sim) -> None:
+    """Run a twin through the events of a client: nobody shall wait for kernels to compile."""
+    twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
+    for name, group in twin.robots.items():
+        twin.post(Event("place", name, values={"yaw": 0.0}))
+        if isinstance(group.autonomy, Remote):
+            twin.post(Event("command", name, values={"vx": 0.0}))
+        if group.estimator is not None:
+            twin.post(Event("believe", name, values={"x": 0.0}))
+    twin.step()

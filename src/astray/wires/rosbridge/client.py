@@ -1,0 +1,184 @@
+"""One client: what it wants to hear, and what waits to be sent to it.
+
+What is published waits in bounds: of each topic the newest messages, and no more bytes than it may
+have outstanding. Answers are never dropped; whoever lets them pile up is cut off.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from astray.wires.rosbridge.protocol import LEVELS, BadRequest, Fragments
+from astray.wires.rosbridge.text import to_text
+
+MOST_WAITING = 100  # messages of one topic, unless asked for less
+MOST_BYTES = 32 << 20  # waiting for one client
+MOST_TOPICS = 1000  # that one client may hear or speak on
+Later = Callable[[float, Callable[[], None]], object]
+
+
+@dataclass
+class Wish:
+    """How one subscription wants a topic; a client may have several of one topic."""
+
+    throttle: float = 0.0  # s of real time between two messages
+    queue_length: int = 0
+    fragment_size: int = 0
+
+
+@dataclass(eq=False)
+class Subscription:
+    """A topic that a client hears."""
+
+    wishes: dict[str, Wish] = field(default_factory=dict)
+    ready: deque[str] = field(default_factory=deque)
+    """What may be sent now."""
+    held: deque[str] = field(default_factory=deque)
+    """What has to wait for its turn, where it comes faster than wanted."""
+    next_turn: float = 0.0
+
+    @property
+    def throttle(self) -> float:
+        """The shortest time between two messages that some wish has."""
+        return min((wish.throttle for wish in self.wishes.values()), default=0.0)
+
+    @property
+    def queue_length(self) -> int:
+        """The shortest queue that some wish has; 0 for none."""
+        return min((wish.queue_length for wish in self.wishes.values()), default=0)
+
+    @property
+    def fragment_size(self) -> int:
+        """The smallest fragments that some wish has; 0 for whole messages."""
+        wanted = [wish.fragment_size for wish in self.wishes.values() if wish.fragment_size]
+        return min(wanted, default=0)
+
+
+class Client:
+    """What a server knows of one client."""
+
+    def __init__(self, name: str, later: Later, wake: Callable[[], None]) -> None:
+        self.name = name
+        self.level = "error"
+        self.subscriptions: dict[str, Subscription] = {}
+        self.advertised: dict[str, str] = {}
+        """The types of the topics that it speaks on."""
+        self.fragments = Fragments()
+        self.calls = 0
+        """Services that it has called and that have not answered."""
+        self.dropped = 0
+        self.is_cut = False
+        self._outbox: deque[str | Subscription] = deque()
+        self._bytes = 0
+        self._sent = 0
+        self._later, self._wake = later, wake
+
+    # What it wants.
+
+    def subscribe(self, topic: str, id: str, wish: Wish) -> None:
+        """Hear a topic."""
+        if topic not in self.subscriptions and len(self.subscriptions) >= MOST_TOPICS:
+            raise BadRequest(f"a client hears at most {MOST_TOPICS} topics")
+        subscription = self.subscriptions.setdefault(topic, Subscription())
+        if len(subscription.wishes) >= MOST_TOPICS:
+            raise BadRequest(f"{topic} is subscribed to {MOST_TOPICS} times already")
+        subscription.wishes[id] = wish
+
+    def unsubscribe(self, topic: str, id: str | None) -> None:
+        """Hear it no more, or not by this subscription."""
+        subscription = self.subscriptions.get(topic)
+        if subscription is None:
+            return
+        if id is not None:
+            subscription.wishes.pop(id, None)
+        if id is None or not subscription.wishes:
+            del self.subscriptions[topic]
+            subscription.held.clear()
+
+    # What it is sent.
+
+    def say(self, text: str) -> None:
+        """Queue an answer."""
+        self._outbox.append(text)
+        self._account(len(text))
+
+    def status(self, level: str, text: str, id: object = None) -> None:
+        """Tell how something went, if it wants to know."""
+        if LEVELS.index(level) <= LEVELS.index(self.level):
+            about = {} if id is None else {"id": id}
+            self.say(to_text({"op": "status", "level": level, "msg": text, **about}))
+
+    def publish(self, topic: str, text: str) -> None:
+        """Queue a message of a topic that it hears."""
+        subscription = self.subscriptions.get(topic)
+        if subscription is None:
+            return
+        now = time.monotonic()
+        if now < subscription.next_turn or subscription.held:
+            if not subscription.queue_length:
+                return
+            if not subscription.held:
+                wait = max(0.0, subscription.next_turn - now)
+                self._later(wait, lambda: self._release(topic, subscription))
+            subscription.held.append(text)
+            while len(subscription.held) > subscription.queue_length:
+                subscription.held.popleft()
+            return
+        subscription.next_turn = now + subscription.throttle
+        self._queue(subscription, text)
+
+    def _release(self, topic: str, subscription: Subscription) -> None:
+        """Send the next message that was held back."""
+        if subscription.held and self.subscriptions.get(topic) is subscription:
+            subscription.next_turn = time.monotonic() + subscription.throttle
+            self._queue(subscription, subscription.held.popleft())
+            if subscription.held:
+                self._later(subscription.throttle, lambda: self._release(topic, subscription))
+
+    def _queue(self, subscription: Subscription, text: str) -> None:
+        for part in self._parts(subscription, text):
+            subscription.ready.append(part)
+            self._outbox.append(subscription)
+            self._account(len(part))
+        most = subscription.queue_length or MOST_WAITING
+        if not subscription.fragment_size and len(subscription.ready) > most:
+            self._bytes -= len(subscription.ready.popleft())
+            self._outbox.remove(subscription)
+            self.dropped += 1
+
+    def _parts(self, subscription: Subscription, text: str) -> list[str]:
+        size = subscription.fragment_size
+        if not size or len(text) <= size:
+            return [text]
+        self._sent += 1
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        about = {"op": "fragment", "id": str(self._sent), "total": len(pieces)}
+        return [to_text({**about, "data": piece, "num": k}) for k, piece in enumerate(pieces)]
+
+    def _account(self, size: int) -> None:
+        self._bytes += size
+        while self._bytes > MOST_BYTES and self._drop():
+            self.dropped += 1
+        self.is_cut |= self._bytes > MOST_BYTES
+        self._wake()
+
+    def _drop(self) -> bool:
+        """Drop the oldest message that may be dropped."""
+        for k, waiting in enumerate(self._outbox):
+            if isinstance(waiting, Subscription):
+                del self._outbox[k]
+                self._bytes -= len(waiting.ready.popleft())
+                return True
+        return False
+
+    def next(self) -> str | None:
+        """What to send next; nothing if nothing waits."""
+        if not self._outbox:
+            return None
+        first = self._outbox.popleft()
+        text = first.ready.popleft() if isinstance(first, Subscription) else first
+        self._bytes -= len(text)
+        return text

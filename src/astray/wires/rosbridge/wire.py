@@ -1,0 +1,185 @@
+"""A run on rosbridge: an observer that copies what someone hears, and ears for what is said to it.
+
+In the tick what is fresh is copied, and only if somebody subscribes to it; the server's thread
+makes text of it, once however many hear it. What it cannot keep up with is dropped, oldest first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from astray.ros.clock import Clock
+from astray.ros.feed import Feed, Localization
+from astray.ros.grid import GRID
+from astray.ros.hearing import Ears, Hearing
+from astray.ros.looking import look
+from astray.ros.maps import MapTopic, map_topics
+from astray.ros.services import Services
+from astray.ros.speaker import Speaker, Taken
+from astray.ros.transforms import TF
+from astray.ros.types import decode, to_plain
+from astray.table import Array, Rows
+from astray.wires.rosbridge import rosapi
+from astray.wires.rosbridge.hub import Graph
+from astray.wires.rosbridge.server import PATIENCE, Log, Server
+from astray.wires.rosbridge.text import Writer, to_text
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+PORT = 9090  # where clients of rosbridge look for it
+MOST_WAITING = 2000  # copies that wait to become text
+MOST_POSTED = 20_000  # messages from clients between two looks at the run
+AT_ONCE = 50  # copies that become text before the thread sees to its clients
+
+
+class Wire:
+    """A run, served to clients of rosbridge."""
+
+    def __init__(
+        self,
+        sim: Sim,
+        *,
+        localization: Localization = "belief",
+        origins: Sequence[str] = (),
+        patience: float = PATIENCE,
+        log: Log = lambda text: None,
+    ) -> None:
+        self.sim = sim
+        self.feed, self.clock = Feed(sim, localization), Clock(sim)
+        graph = graph_of(sim, [*self.feed.speakers, self.clock])
+        graph.latched["/tf_static"] = self._static
+        self.server = Server(
+            graph, may_post=self._may_post, origins=origins, patience=patience, log=log
+        )
+        self.server.on_wake = self._write
+        self.lockstep = any(group.lockstep for group in sim.robots.values())
+        self._waiting: deque[tuple[Speaker, Taken]] = deque(maxlen=MOST_WAITING)
+        self._writers: dict[Speaker, Writer] = {}
+        self._wanted: frozenset[str] = frozenset()
+        self._heard: dict[Speaker, Array] = {}
+        self._posted = 0
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self.server.port
+
+    def open(self, port: int = PORT) -> None:
+        """Listen, and watch the run."""
+        if self.lockstep:
+            # No one is there to wait for before the first tick: the first to command lets it go.
+            self.sim.pace.pause()
+            self.server.hub.on_speaker = self._let_go
+        self.server.open(port)
+        self.sim.observers.append(self)
+
+    def _let_go(self, topic: str) -> None:
+        if topic.endswith("/cmd_vel"):
+            self.server.hub.on_speaker = lambda topic: None
+            self.sim.pace.play()
+
+    def describe(self) -> str:
+        """How much there is to hear and to ask for."""
+        graph = self.server.hub.graph
+        said, heard = len(graph.said), len(graph.heard)
+        return f"says {said} topics, hears {heard}, serves {len(graph.services)} services"
+
+    def close(self) -> None:
+        """Send everyone away; the run is watched no more."""
+        self.sim.observers.remove(self)
+        self.server.close()
+
+    def __enter__(self) -> Wire:
+        self.open(0)
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    # The observer.
+
+    def next_due(self, step: int) -> int:
+        """When there may be something to say."""
+        return min(self.feed.next_due(step), self.clock.next_due(step, 0))
+
+    def observe(self, sim: Sim) -> None:
+        """Copy what is fresh and wanted."""
+        self._posted = 0
+        if self._wanted is not self.server.hub.wanted:
+            self._note_wanted()
+        for speaker, rows in self._said(sim):
+            if speaker in self._heard:
+                rows = rows[self._heard[speaker][rows]]
+                if len(rows):
+                    self._waiting.append((speaker, speaker.take(rows)))
+        if self._waiting:
+            self.server.wake()
+
+    def _said(self, sim: Sim) -> Iterator[tuple[Speaker, Rows]]:
+        now = self.clock.due(sim)  # time comes first: who waits for it may act on what follows
+        if len(now):
+            yield self.clock, now
+        yield from self.feed.speak()
+
+    def _note_wanted(self) -> None:
+        """Find out for which rows of each speaker somebody listens."""
+        self._wanted = self.server.hub.wanted
+        self._heard = {}
+        for speaker in [*self.feed.speakers, self.clock]:
+            rows = [row for row, topic in speaker.topics.items() if topic.name in self._wanted]
+            if rows:
+                self._heard[speaker] = np.zeros(int(speaker.rows.max()) + 1, bool)
+                self._heard[speaker][rows] = True
+
+    def _may_post(self) -> bool:
+        """Whether the run is not yet flooded: while it rests, what it is told piles up."""
+        self._posted += 1
+        return self._posted <= MOST_POSTED
+
+    # In the thread of the server.
+
+    def _write(self) -> None:
+        """Make text of what waits, and give it to who wants it."""
+        for _ in range(AT_ONCE):
+            try:
+                speaker, taken = self._waiting.popleft()
+            except IndexError:
+                return
+            writer = self._writers.get(speaker)
+            if writer is None:
+                writer = self._writers[speaker] = Writer(speaker.layout)
+            messages = speaker.layout.make(len(taken[0]))
+            speaker.fill(messages, taken)
+            for row, text in zip(taken[0].tolist(), writer.write(messages), strict=True):
+                self.server.hub.publish(speaker.topics[row].name, [text])
+        self.server.wake()  # there is more, but clients want to be heard as well
+
+    def _static(self) -> list[str]:
+        return [to_text(to_plain(decode(TF, message))) for message in self.feed.static()]
+
+
+def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
+    """The topics and services of a run."""
+    graph = Graph()
+    for speaker in speakers:
+        graph.said |= {topic.name: topic.type for topic in speaker.topics.values()}
+    graph.said["/tf_static"] = TF
+    for map in map_topics(sim):
+        graph.said[map.name], graph.latched[map.name] = GRID, _told(sim, map)
+    for stamped in (True, False):  # both are understood, and the plain one is the usual one
+        for name, heard in Ears(sim, Hearing(stamped_cmd_vel=stamped)).topics.items():
+            graph.ears[name, heard.type] = heard.hear
+            graph.heard[name] = heard.type
+    graph.services |= Services(sim).table
+    graph.services |= rosapi.services(graph, lambda: sim.time)
+    return graph
+
+
+def _told(sim: Sim, map: MapTopic) -> Callable[[], list[str]]:
+    """What tells a map, as it is when that is asked for."""
+    return lambda: [to_text(to_plain(decode(GRID, look(sim, lambda: map.message(sim)))))]
