@@ -36,6 +36,7 @@ LAYERS = (
         "scenario",
         "scenery",
         "imports",
+        "hands",
         "group",
         "effects",
         "observers",

@@ -1,0 +1,28 @@
+// The binary frame of frames.py as views into its buffer: nothing is copied.
+
+export const ROBOT = 9, BELIEF = 10, VALUE = 3, READING = 4, HEADER = 12;
+export const ALIVE = 1, TOUCHING = 2, STALLED = 4, IN_HAND = 8, BUMPED = 16;
+
+export function decodeFrame(buffer) {
+  const head = new Float64Array(buffer, 0, HEADER);
+  const body = new Float32Array(buffer, HEADER * 8);
+  const [version, serial, step, time, factor, speed, flags, robots, beliefs, values, readings] = head;
+  if (version !== 1) throw new Error(`a frame of version ${version}`);
+  let at = 0;
+  const take = (count) => body.subarray(at, (at += count));
+  const frame = {
+    serial, step, time, factor, speed, held: (flags & 1) > 0, resting: (flags & 2) > 0,
+    count: robots,
+    robots: take(robots * ROBOT),
+    beliefs: take(beliefs * BELIEF),
+    values: new Map(),
+    readings: [],
+  };
+  const told = take(values * VALUE);
+  for (let k = 0; k < told.length; k += VALUE) frame.values.set(`${told[k]}/${told[k + 1]}`, told[k + 2]);
+  for (let k = 0; k < readings; k++) {
+    const [robot, sensor, age, count] = take(READING);
+    frame.readings.push({ robot, sensor, age, numbers: take(count) });
+  }
+  return frame;
+}
