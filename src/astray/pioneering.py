@@ -13,6 +13,7 @@ from astray.errors import WrongInput, suggest
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.running import LOG_PERIOD, stopping
+from astray.viewing import Look, viewed
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.serving import FOREVER, warm_up
@@ -45,6 +46,7 @@ def serve_pioneers(
     out: Path | None = None,
     overwrite: bool = False,
     quiet: bool = False,
+    look: Look | None = None,
 ) -> int:
     """Serve robots as the command line asks; the code to end with."""
     if out is not None:
@@ -82,7 +84,8 @@ def serve_pioneers(
     wire.open(address)
     try:
         _tell_ports(fleet, address)
-        with stopping(sim):
+        # A reset would take the robots from under their clients.
+        with viewed(sim, look, say, resets=False), stopping(sim):
             series = None
             if out is None:
                 sim.run(FOREVER, speed=speed)

@@ -22,6 +22,7 @@ from astray.observers.folder import check_folder, check_writable, write_folder
 from astray.observers.log import Log
 from astray.observers.summary import summary
 from astray.sim import Sim
+from astray.viewing import Look, run_again, viewed
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
 
@@ -42,8 +43,9 @@ def run_scenario(
     save: Path | None = None,
     quiet: bool = False,
     as_json: bool = False,
+    look: Look | None = None,
 ) -> None:
-    """Run a scenario as the command line asks."""
+    """Run a scenario as the command line asks, and show it on a page if it is to be looked at."""
     tell = Console(stderr=True, quiet=quiet)
     if out is not None:
         check_folder(out, overwrite)
@@ -60,8 +62,15 @@ def run_scenario(
     Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
     started = time.perf_counter()
     wanted = period if out is not None else None
-    series = _watch(sim, seconds, wanted, speed, tell)
-    wall = time.perf_counter() - started
+
+    def say(text: str) -> None:
+        tell.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    with viewed(sim, look, say), stopping(sim):
+        series = _watch(sim, seconds, wanted, speed, tell)
+        wall = time.perf_counter() - started
+        while look is not None and run_again(sim, say):
+            series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)
     if save is not None:
@@ -70,7 +79,7 @@ def run_scenario(
         print(json.dumps(summary(sim)))
     elif not quiet:
         _print_summary(sim, wall, out)
-    if sim.pace.stopped:
+    if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 
 
@@ -84,7 +93,7 @@ def _read(events: Path) -> Any:
 def _watch(
     sim: Sim, seconds: float, log: float | None, speed: float | None, tell: Console
 ) -> Log | None:
-    """Run with a progress bar; the first Ctrl-C ends the run in good order, the second at once."""
+    """Run with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[factor]}"))
     with Progress(*columns, TimeRemainingColumn(), console=tell, transient=True) as bar:
         task = bar.add_task(sim.scenario.name, total=seconds, factor="")
@@ -92,11 +101,10 @@ def _watch(
         def progress(done: float) -> None:
             bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
 
-        with stopping(sim):
-            if log is None:
-                sim.run(seconds, speed=speed, progress=progress)
-                return None
-            return sim.run(seconds, log=log, speed=speed, progress=progress)
+        if log is None:
+            sim.run(seconds, speed=speed, progress=progress)
+            return None
+        return sim.run(seconds, log=log, speed=speed, progress=progress)
 
 
 class stopping:  # noqa: N801 - reads as a phrase after with

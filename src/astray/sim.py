@@ -460,9 +460,7 @@ class Sim:
 
         return plot_paths(self.trail.paths(), self.map())
 
-    def view(
-        self, port: int = 0, *, browser: bool | None = None, token: str | None = None
-    ) -> View:
+    def view(self, port: int = 0, *, browser: bool | None = None, token: str | None = None) -> View:
         """Show the run on a page, in the notebook or else in the browser, while it goes on.
 
         The page is served on this machine alone, until `close` of what is returned is called.

@@ -99,6 +99,7 @@ class Hub:
             self.commands.teleop.let_go(page)
             self._gather_wishes()
             sending.cancel()
+            await _close(socket, 1008)
 
     # In the thread of the run.
 
@@ -184,8 +185,7 @@ class Hub:
         try:
             message = messages.read_message(text)
         except ValueError as problem:
-            self.log(f"the page refused a message: {str(problem):.200}")
-            asyncio.create_task(_close(page.socket, 1008))  # noqa: RUF006 - ends by itself
+            self.log(f"the page refused a message: {problem!s:.200}")
             return False
         if isinstance(message, messages.Look):
             page.wishes = Wishes(

@@ -12,7 +12,7 @@ from astray.sim import Sim
 from astray.table import BUMP, Array, Table
 from astray.view.page import frames
 from astray.view.page.frames import BELIEF, ROBOT, Moment, Shown, encode
-from astray.view.page.scene import scene_of
+from astray.view.page.scene import beliefs_of, scene_of
 from astray.view.page.sights import numbers, sight
 from astray.view.page.signals import signals_of
 from astray.view.page.wishes import Wishes
@@ -88,8 +88,10 @@ class LiveSource:
     def _outdated(self) -> bool:
         scenery, around, world = self._built
         now = self.sim.scenery
-        return now is not scenery or now.scene.map.map(self.world) is not around or (
-            self.world != world
+        return (
+            now is not scenery
+            or now.scene.map.map(self.world) is not around
+            or (self.world != world)
         )
 
     def _build(self) -> None:
@@ -102,7 +104,7 @@ class LiveSource:
         self._noted = 0
         groups = list(sim.robots.values())
         self._robots = np.zeros((sum(g.plan.capacity for g in groups), ROBOT), np.float32)
-        judged = [[t for t in g.beliefs().values() if t is not g.truth] for g in groups]
+        judged = [[g.beliefs()[who] for who in beliefs_of(g.plan)] for g in groups]
         count = sum(len(t) * g.plan.capacity for g, t in zip(groups, judged, strict=True))
         self._beliefs = np.zeros((count, BELIEF), np.float32)
         self._parts: list[tuple[Group, Array, list[tuple[Table, Array]]]] = []
@@ -194,9 +196,7 @@ class LiveSource:
                 if int(hit["row"]) in shown:
                     other = shown.get(int(hit["other"]), -1)
                     place = [float(hit[c]) for c in ("x", "y", "speed")]
-                    self._hits.append(
-                        [float(hit["stamp"]), shown[int(hit["row"])], other, *place]
-                    )
+                    self._hits.append([float(hit["stamp"]), shown[int(hit["row"])], other, *place])
             if len(self._hits) > MOST_HITS:
                 self._hits = self._hits[-MOST_HITS:]
 

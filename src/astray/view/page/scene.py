@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from astray.group import Group
+from astray.scenario.plan import GroupPlan
 from astray.sim import PHASES, Sim
 from astray.view.page.sights import sight
 from astray.view.page.signals import Signals
@@ -30,7 +31,7 @@ def scene_of(sim: Sim, world: int, signals: dict[str, Signals], resets: bool) ->
         "resets": resets,
         "map": map_data(around),
         "groups": [
-            _group(group, around, signals[name].about()) for name, group in sim.robots.items()
+            group_data(plan, around, signals[plan.name].about()) for plan in sim.scenario.robots
         ],
     }
 
@@ -49,25 +50,34 @@ def map_data(around: Map) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, around: Map, signals: list[dict[str, str]]) -> dict[str, Any]:
-    beliefs = [who for who, belief in group.beliefs().items() if belief is not group.truth]
+def beliefs_of(plan: GroupPlan) -> dict[str, str]:
+    """Who believes something else than the truth, and by which kind of estimator."""
+    found = {"belief": plan.estimator.kind} if plan.estimator else {}
+    return found | {rival.name: rival.kind for rival in plan.rivals}
+
+
+def group_data(
+    plan: GroupPlan, around: Map, signals: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """What the page is told of a group of robots."""
+    beliefs = beliefs_of(plan)
     return {
-        "name": group.name,
-        "count": group.plan.capacity,
-        "footprint": np.round(group.plan.footprint.outline(24), 4).tolist(),
-        "motion": group.motion.kind,
-        "autonomy": group.autonomy.kind,
-        "estimators": {e.name: e.kind for e in (group.plan.estimator, *group.plan.rivals) if e},
-        "beliefs": beliefs,
-        "path": _path(group, around),
-        "sensors": [sight(channel.sensor) for channel in group.channels.values()],
-        "signals": signals,
+        "name": plan.name,
+        "count": plan.capacity,
+        "footprint": np.round(plan.footprint.outline(24), 4).tolist(),
+        "motion": plan.motion.kind,
+        "autonomy": plan.autonomy.kind,
+        "estimators": beliefs,
+        "beliefs": list(beliefs),
+        "path": _path(plan, around),
+        "sensors": [sight(sensor) for sensor in plan.sensors],
+        "signals": list(signals),
     }
 
 
-def _path(group: Group, around: Map) -> list[list[float]]:
+def _path(plan: GroupPlan, around: Map) -> list[list[float]]:
     """Where the group wants to go: points, or names of places on the map."""
-    wanted = getattr(group.autonomy, "points", None) or getattr(group.autonomy, "goals", None) or ()
+    wanted = getattr(plan.autonomy, "points", None) or getattr(plan.autonomy, "goals", None) or ()
     named = {place.name: [place.x, place.y] for place in around.places}
     found = []
     for point in wanted if isinstance(wanted, (list, tuple)) else ():

@@ -10,6 +10,7 @@ import numpy as np
 from astray.draw import nominal
 from astray.plugin import Sensor
 from astray.reading import Reading
+from astray.sensors.lidar import layout
 from astray.table import FIX, LANDMARKS, RANGE, SCAN, SONAR, Array
 
 DRAWN = {SCAN: "scan", SONAR: "sonar", RANGE: "range", LANDMARKS: "landmarks", FIX: "fix"}
@@ -32,12 +33,10 @@ def sight(sensor: Sensor) -> dict[str, Any]:
 
 
 def _fan(sensor: Sensor) -> dict[str, Any]:
-    """The angles of a scan: known to the lidar, and else those of an even fan all round."""
+    """The angles of a scan, over the field of view if it has one, and else all round."""
     rays = math.prod(sensor.bulk().get("ranges", (0,)))
-    start, step = getattr(sensor, "start", None), getattr(sensor, "step", None)
-    if start is None or step is None:
-        start, step = -math.pi, math.tau / max(rays, 1)
-    return {"rays": rays, "start": float(start), "step": float(step)}
+    start, step = layout(rays, min(math.tau, _number(sensor, "field_of_view", math.tau)))
+    return {"rays": rays, "start": start, "step": step}
 
 
 def _number(sensor: Sensor, name: str, default: float) -> float:

@@ -92,9 +92,7 @@ async def _page(request: Request) -> Response:
     return index("live")
 
 
-def view(
-    sim: Sim, *, port: int = 0, browser: bool | None = None, token: str | None = None
-) -> View:
+def view(sim: Sim, *, port: int = 0, browser: bool | None = None, token: str | None = None) -> View:
     """Show a run on a page, in a notebook or else in the browser."""
     made = View(sim, port=port, token=token)
     if browser or (browser is None and not in_notebook()):

@@ -1,7 +1,13 @@
 // The binary frame of frames.py as views into its buffer: nothing is copied.
 
-export const ROBOT = 9, BELIEF = 10, VALUE = 3, READING = 4, HEADER = 12;
-export const ALIVE = 1, TOUCHING = 2, STALLED = 4, IN_HAND = 8, BUMPED = 16;
+const HEADER = 12, VALUE = 3, READING = 4;
+export const ROBOT = 9;
+export const BELIEF = 10;
+export const ALIVE = 1;
+export const TOUCHING = 2;
+export const STALLED = 4;
+export const IN_HAND = 8;
+export const BUMPED = 16;
 
 export function decodeFrame(buffer) {
   const head = new Float64Array(buffer, 0, HEADER);

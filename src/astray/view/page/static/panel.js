@@ -14,7 +14,7 @@ export class Panel {
     this.signal = 0;
     this.forget();
     model.on("scene", () => this.readScene());
-    model.on("select", () => { this.forget(); this.readSignals(); });
+    model.on("select", () => { this.readSignals(); this.forget(); });
     model.on("frame", () => { if (runner.live) this.note(this.series, model.frame); });
     element("robot").onchange = (event) => model.select(Number(event.target.value));
     element("signal").onchange = (event) => { this.signal = Number(event.target.value); this.wish(); this.forget(); };
@@ -29,8 +29,8 @@ export class Panel {
   readScene() {
     const choice = element("robot");
     choice.replaceChildren(...this.model.robots.map((robot) => new Option(robot.name, robot.index)));
-    this.forget();
     this.readSignals();
+    this.forget();
   }
 
   readSignals() {
@@ -56,7 +56,7 @@ export class Panel {
       c.lineWidth = 4;
       c.setLineDash(k ? [[8, 6], [3, 5], [12, 4, 3, 4]][(k - 1) % 3] : []);
       c.beginPath(); c.moveTo(0, 10); c.lineTo(40, 10); c.stroke();
-      const kind = robot.group.estimators[name] ?? (k === 1 ? Object.values(robot.group.estimators)[0] : "");
+      const kind = robot.group.estimators[name];
       item.append(line, kind && kind !== name ? `${name}: ${kind}` : name);
       return item;
     }));
