@@ -23,6 +23,7 @@ from astray.view.page.messages import LARGEST
 
 ADDRESS = "127.0.0.1"
 SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
+SEND_BUFFER = 1 << 16  # bytes
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 Work = Callable[[], Awaitable[None]]
 
@@ -117,6 +118,8 @@ def _listen(port: int) -> socket.socket:
     try:
         if sys.platform != "win32":  # there it would let two servers share a port
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # What waits in the system is old when it is read: little of it, please.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         made.bind((ADDRESS, port))
         made.listen(32)
     except OSError as problem:
