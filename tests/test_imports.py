@@ -36,6 +36,7 @@ LAYERS = (
         "scenario",
         "scenery",
         "imports",
+        "hands",
         "group",
         "effects",
         "observers",
@@ -165,7 +166,8 @@ def test_command_line_imports_nothing_heavy_at_the_top() -> None:
 
 def test_command_line_starts_without_numpy() -> None:
     code = (
-        "import sys, astray.cli; print(sorted({'numpy', 'numba', 'pydantic'} & set(sys.modules)))"
+        "import sys, astray.cli; "
+        "print(sorted({'numpy', 'numba', 'pydantic', 'starlette', 'uvicorn'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -19,6 +19,11 @@ SET = click.option(
     help="Change one value; may be repeated.",
 )
 QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+VIEW = click.option("--view", is_flag=True, help="Show it on a page in the browser.")
+BROWSER = click.option("--no-browser", is_flag=True, help="Print the page's address, open nothing.")
+PORT = click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Of the page; a free one unless given."
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
@@ -48,12 +53,16 @@ def astray() -> None:
 
 @astray.command()
 @click.option("--out", type=click.Path(path_type=Path), default="astray-demo", show_default=True)
+@VIEW
+@PORT
+@BROWSER
 @QUIET
-def demo(out: Path, quiet: bool) -> None:
+def demo(out: Path, quiet: bool, view: bool, port: int, no_browser: bool) -> None:
     """Three robots find their way through an office by their beliefs, one of them badly."""
     from astray.running import run_scenario
 
-    run_scenario("office", out=out, overwrite=True, quiet=quiet)
+    look, speed = _look(view, port, no_browser), 1.0 if view else None
+    run_scenario("office", out=out, overwrite=True, quiet=quiet, look=look, speed=speed)
 
 
 def _ros_arguments(command: Any) -> Any:
@@ -115,6 +124,9 @@ def _ros_arguments(command: Any) -> Any:
     metavar="ORIGIN",
     help="Let pages from there reach rosbridge, * for all; may be repeated.",
 )
+@VIEW
+@PORT
+@BROWSER
 @QUIET
 @JSON
 @click.pass_context
@@ -140,10 +152,42 @@ def run(context: click.Context, /, scenario: str, as_json: bool, **options: Any)
 
         options["overrides"], more = plan_bridges(scenario, options["overrides"], **bridges)
         wires += more
-    if wires and context.get_parameter_source("speed") is click.core.ParameterSource.DEFAULT:
-        options["speed"] = 1.0  # others live in real time
+    look = _look(*(options.pop(name) for name in ("view", "port", "no_browser")))
+    if (wires or look) and context.get_parameter_source(
+        "speed"
+    ) is click.core.ParameterSource.DEFAULT:
+        options["speed"] = 1.0  # others live in real time, and who looks wants to see it
     options["wires"] = wires
-    run_scenario(scenario, as_json=as_json, **options)
+    run_scenario(scenario, as_json=as_json, look=look, **options)
+
+
+def _look(view: bool, port: int, no_browser: bool) -> Any:
+    """How a run is to be looked at; None if it is not."""
+    if not view:
+        return None
+    from astray.viewing import Look
+
+    return Look(port, not no_browser)
+
+
+@astray.command()
+@click.argument("recording", type=click.Path(path_type=Path))
+@click.option(
+    "--html", type=click.Path(path_type=Path), help="Write one file that shows itself instead."
+)
+@PORT
+@BROWSER
+@QUIET
+def replay(recording: Path, html: Path | None, port: int, no_browser: bool, quiet: bool) -> None:
+    """Show a run that was written to a folder, RECORDING, on a page with a time scrubber."""
+    from astray.viewing import Look
+    from astray.viewing import replay as show
+
+    def say(text: str) -> None:
+        if not quiet:
+            click.echo(text, err=True)
+
+    show(recording, html=html, look=Look(port, not no_browser), say=say)
 
 
 @astray.command()
@@ -254,12 +298,17 @@ def map_command(file: str, **options: Any) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Write the run to this folder.")
 @click.option("--record", type=click.Path(path_type=Path), help="Record it to this MCAP file.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run or recording there.")
+@VIEW
+@click.option(
+    "--view-port", type=click.IntRange(0, 65535), default=0, help="Of the page; a free one."
+)
+@BROWSER
 @QUIET
-def pioneer(**options: Any) -> None:
+def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> None:
     """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
     from astray.pioneering import serve_pioneers
 
-    sys.exit(serve_pioneers(**options))
+    sys.exit(serve_pioneers(look=_look(view, view_port, no_browser), **options))
 
 
 @astray.command()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PLACED = ("x", "y", "yaw", "vx", "vy", "wz", "steer")
 BELIEVED = (*PLACED, "z", "vz", "ax", "ay", "alpha", "stamp", "cov")
 BEYOND = 100.0  # m from a map that a goal may lie at most: the way to it is planned cell by cell
+LONGEST_HOLD = 1e6  # s that a hand may stay on a robot
 COMMANDED = tuple(c for c in COMMAND.names or () if c not in ("mode", "stamp"))
 
 
@@ -136,17 +137,21 @@ def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], ki
 
 
 def _check_command(group: Group, values: Mapping[str, Any]) -> None:
-    if not isinstance(group.autonomy, Remote):
+    hold = values.get("hold")
+    if hold is None and not isinstance(group.autonomy, Remote):
         raise EventError(
             f"{group.name!r} is driven by its autonomy {group.autonomy.kind!r}: "
-            "give it {kind: remote} to drive it from outside"
+            "give it {kind: remote} to drive it from outside, or hold it for a while"
         )
+    if hold is not None and not (isinstance(hold, (int, float)) and 0.0 <= hold < LONGEST_HOLD):
+        raise EventError(f"command: hold is {hold}: it must be a length of time in s")
     mode = values.get("mode", "twist")
     if mode not in MODES:
         raise EventError(f"command: no mode {mode!r} ({', '.join(MODES)})")
     if MODES.index(mode) not in group.control.modes:
         raise EventError(f"command: control {group.control.kind!r} does not understand {mode!r}")
-    _columns(group, {k: v for k, v in values.items() if k != "mode"}, COMMANDED, "command")
+    rest = {k: v for k, v in values.items() if k not in ("mode", "hold")}
+    _columns(group, rest, COMMANDED, "command")
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
@@ -155,9 +160,13 @@ def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     if values.get("mode") == "servo":  # an axis that is given no end is left to its speed
         command["distance"] = command["heading"] = np.nan
     for name, value in values.items():
-        if name != "mode":
+        if name not in ("mode", "hold"):
             command[name] = _of(rows, group, value)
-    group.autonomy.receive(rows, command)
+    if "hold" in values:
+        command["stamp"] = group.time[rows]
+        group.take_in_hand(rows, command, values["hold"])
+    else:
+        group.autonomy.receive(rows, command)
 
 
 def _check_goal(group: Group, values: Mapping[str, Any]) -> None:

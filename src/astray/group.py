@@ -15,6 +15,7 @@ from astray.clock import Beat, beat, ticks_in
 from astray.errors import PluginError, WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
+from astray.hands import Hands
 from astray.judge import History, Judge
 from astray.plugin import NEVER, Known, Metric, Plugin, Scene
 from astray.reading import Reading
@@ -53,6 +54,7 @@ class Group:
         self.commands = table(COMMAND, n)
         self.drives = table(DRIVE, n)
         self.commanded = True
+        self.hands: Hands | None = None  # on those that were ever driven by hand
         self.post: Callable[[Event], None]
         self.pool: ThreadPoolExecutor | None = None
         self.threads = 1
@@ -122,9 +124,15 @@ class Group:
 
     # What a user asks of robots: all of them, unless worlds or robots are named.
 
-    def drive(self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, **whom: Any) -> None:
-        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row."""
-        self._post("command", {"vx": vx, "vy": vy, "wz": wz}, **whom)
+    def drive(
+        self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, hold: float | None = None, **whom: Any
+    ) -> None:
+        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row.
+
+        With `hold` a hand drives for so many seconds, whatever the robots' autonomy is.
+        """
+        held = {} if hold is None else {"hold": hold}
+        self._post("command", {"vx": vx, "vy": vy, "wz": wz, **held}, **whom)
 
     def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
         """Command a speed, m/s, and a curvature, 1/m."""
@@ -190,6 +198,13 @@ class Group:
     ) -> None:
         self.post(Event(kind, self.name, _indices(worlds), _indices(robots), values))
 
+    def take_in_hand(self, rows: Rows, command: Table, seconds: float) -> None:
+        """Let a hand drive these rows for some seconds; 0 lets go."""
+        if self.hands is None:
+            self.hands = Hands(len(self.truth))
+        self.hands.take(rows, command, self.ticks[rows] + ticks_in(seconds, self.dt))
+        self.commanded = True
+
     # Starting rows.
 
     def rows_of(self, worlds: Array) -> Rows:
@@ -218,6 +233,9 @@ class Group:
         self.commands[rows] = STOP
         self.drives[rows] = np.zeros((), DRIVE)
         self.drives["curvature"][rows] = np.nan
+        if self.hands is not None:
+            self.hands.forget(rows)
+            self.hands = None if self.hands.idle else self.hands
         for channel in self.channels.values():
             channel.forget(rows)
         self.history.forget(rows)
@@ -261,10 +279,14 @@ class Group:
             if rows is not None:
                 self._each(self.autonomy.decide, rows, self.known, self.commands)
                 self.commanded = True
+        commands = self.commands
+        if self.hands is not None:
+            self.commanded |= self.hands.let_go(self.ticks)
+            commands = self.hands.over(commands)
         if self.commanded or tick is None or self.control.next_due(tick) <= tick:
             rows = self.due(self.steering)
             if rows is not None:
-                self._each(self.control.steer, rows, self.known, self.commands, self.drives)
+                self._each(self.control.steer, rows, self.known, commands, self.drives)
                 self.commanded = False
 
     def move(self, steps: int) -> None:
@@ -340,6 +362,9 @@ class Group:
             due = plugin.next_due(tick)
             if due < first:
                 first = min(first, pace.from_(due))
+        if self.hands is not None:
+            release = tick if self.commanded else self.hands.next_release(tick)
+            first = min(first, self.steering.from_(release))
         for pace in self._beats:
             due = pace.from_(tick)
             if due < first:

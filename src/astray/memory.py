@@ -17,6 +17,8 @@ def memories(group: Group) -> dict[str, Array]:
         "command": group.commands,
         "drive": group.drives,
     }
+    if group.hands is not None:
+        found["hand"] = group.hands.table
     if group.history.moments.size:
         found |= {"history": group.history.moments, "history.next_slot": group.history.next_slot}
     if group.estimator:

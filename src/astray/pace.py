@@ -25,24 +25,25 @@ class Pace:
         """Simulated seconds per second, as measured over the last quarter second."""
         self.asked: deque[Callable[[], None]] = deque()
         """What the thread of the run is to do between two ticks."""
+        self._again: tuple[int | None] | None = None
         self._changed = threading.Condition()
         self._granted = 0
         self._stopped = False
         self._wall = self._since = time.perf_counter()
-        self._from = self._seen = 0.0
+        self._from = self._seen = self._now = 0.0
 
     def begin(self, now: float) -> None:
         """Start to count at this simulated time."""
         with self._changed:
             self._stopped = False
             self._wall = self._since = time.perf_counter()
-            self._from = self._seen = now
+            self._from = self._seen = self._now = now
 
     def set_speed(self, speed: float | None) -> None:
         """Change the speed; the present moment is the new origin."""
         with self._changed:
             self.speed = speed
-            self._wall, self._from = time.perf_counter(), self._seen
+            self._wall, self._from = time.perf_counter(), self._now
             self._changed.notify_all()
 
     def pause(self) -> None:
@@ -55,7 +56,7 @@ class Pace:
         with self._changed:
             self.paused = False
             self._granted = 0
-            self._wall, self._from = time.perf_counter(), self._seen
+            self._wall, self._from = time.perf_counter(), self._now
             self._changed.notify_all()
 
     def step(self, ticks: int = 1) -> None:
@@ -81,6 +82,24 @@ class Pace:
         while self.asked:
             self.asked.popleft()()
 
+    def start_over(self, seed: int | None = None) -> None:
+        """Let the run begin anew, with its own seed or another."""
+        with self._changed:
+            self._again = (seed,)
+            self._changed.notify_all()
+
+    def restart(self) -> tuple[int | None] | None:
+        """The seed to begin anew with, None for the same; nothing at all if no one wants that."""
+        again, self._again = self._again, None
+        return again
+
+    def await_restart(self) -> tuple[int | None] | None:
+        """Wait until the run is to begin anew; nothing if it is to end."""
+        with self._changed:
+            while self._again is None and not self._stopped:
+                self._changed.wait(10 * BREATH)  # and not for ever, so that Ctrl-C is heard
+        return self.restart()
+
     @property
     def stopped(self) -> bool:
         """Whether the run was asked to end."""
@@ -96,11 +115,11 @@ class Pace:
     def ticks(self, now: float, dt: float, most: int) -> int:
         """Wait until ticks may happen; how many of `most`, 0 to end, LOOK_UP if asked to."""
         self._measure(now)
-        if self.speed is None and not self.paused:
+        if self.speed is None and not self.paused and self._again is None:
             return 0 if self._stopped else most
         with self._changed:
             while not self._stopped:
-                if self.asked:
+                if self.asked or self._again is not None:
                     return LOOK_UP
                 if self.paused and not self._granted:
                     self._changed.wait()
@@ -124,6 +143,7 @@ class Pace:
                 self._granted = max(0, self._granted - ticks)
 
     def _measure(self, now: float) -> None:
+        self._now = now
         wall = time.perf_counter()
         if wall - self._since > 0.25:
             self.factor = (now - self._seen) / (wall - self._since)

@@ -14,6 +14,7 @@ from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
 from astray.running import LOG_PERIOD, stopping
+from astray.viewing import Look, viewed
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.serving import FOREVER, warm_up
@@ -47,6 +48,7 @@ def serve_pioneers(
     record: Path | None = None,
     overwrite: bool = False,
     quiet: bool = False,
+    look: Look | None = None,
 ) -> int:
     """Serve robots as the command line asks; the code to end with."""
     if out is not None:
@@ -86,7 +88,12 @@ def serve_pioneers(
     wire.open(address)
     try:
         _tell_ports(fleet, address)
-        with recording(sim, record, overwrite) as recorder, stopping(sim):
+        # A reset would take the robots from under their clients.
+        with (
+            viewed(sim, look, say, resets=False),
+            recording(sim, record, overwrite) as recorder,
+            stopping(sim),
+        ):
             series = None
             if out is None:
                 sim.run(FOREVER, speed=speed)

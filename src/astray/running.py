@@ -24,6 +24,7 @@ from astray.observers.log import Log
 from astray.observers.summary import summary
 from astray.recording.while_running import check_recording, recording
 from astray.sim import Sim
+from astray.viewing import Look, run_again, viewed
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
 Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]
@@ -48,8 +49,9 @@ def run_scenario(
     quiet: bool = False,
     as_json: bool = False,
     wires: Sequence[Wiring] = (),
+    look: Look | None = None,
 ) -> None:
-    """Run a scenario as the command line asks."""
+    """Run a scenario as the command line asks, and show it on a page if it is to be looked at."""
     tell = Console(stderr=True, quiet=quiet)
     if out is not None:
         check_folder(out, overwrite)
@@ -72,11 +74,16 @@ def run_scenario(
     def say(text: str) -> None:
         tell.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
-        for wire in wires:
-            connected.enter_context(wire(sim, say))
-        series = _watch(sim, seconds, wanted, speed, tell)
-    wall = time.perf_counter() - started
+    # What was recorded or said to others cannot be taken back.
+    resets = record is None and not wires
+    with viewed(sim, look, say, resets=resets), stopping(sim):
+        with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
+            for wire in wires:
+                connected.enter_context(wire(sim, say))
+            series = _watch(sim, seconds, wanted, speed, tell)
+        wall = time.perf_counter() - started
+        while look is not None and run_again(sim, say):
+            series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)
     if save is not None:
@@ -87,7 +94,7 @@ def run_scenario(
         _print_summary(sim, wall, out, record)
     if recorder.failure is not None:
         raise recorder.failure
-    if sim.pace.stopped:
+    if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 
 
@@ -101,7 +108,7 @@ def _read(events: Path) -> Any:
 def _watch(
     sim: Sim, seconds: float, log: float | None, speed: float | None, tell: Console
 ) -> Log | None:
-    """Run with a progress bar; the first Ctrl-C ends the run in good order, the second at once."""
+    """Run with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[factor]}"))
     with Progress(*columns, TimeRemainingColumn(), console=tell, transient=True) as bar:
         task = bar.add_task(sim.scenario.name, total=seconds, factor="")
@@ -109,11 +116,10 @@ def _watch(
         def progress(done: float) -> None:
             bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
 
-        with stopping(sim):
-            if log is None:
-                sim.run(seconds, speed=speed, progress=progress)
-                return None
-            return sim.run(seconds, log=log, speed=speed, progress=progress)
+        if log is None:
+            sim.run(seconds, speed=speed, progress=progress)
+            return None
+        return sim.run(seconds, log=log, speed=speed, progress=progress)
 
 
 class stopping:  # noqa: N801 - reads as a phrase after with

@@ -18,6 +18,7 @@ import numpy as np
 from astray import __version__
 from astray.errors import SavedError, ScenarioError
 from astray.events import Event
+from astray.hands import Hands
 from astray.memory import memories
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
@@ -102,6 +103,8 @@ def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: 
     sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
     maps = {name: raw.pop(name) for name in list(raw) if name.startswith("map/")}
     hits = np.frombuffer(raw.pop("hits").tobytes(), sim.collisions.dtype)
+    for name, group in sim.robots.items():
+        group.hands = Hands(len(group.truth)) if f"{name}/hand" in raw else None
     arrays = _arrays(sim)
     if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
         raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")

@@ -22,7 +22,7 @@ from astray.errors import WrongInput
 from astray.events import Agenda, Event
 from astray.group import Group
 from astray.lockstep import await_commands
-from astray.observers import Observer
+from astray.observers import Chronicle, Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
 from astray.pace import LOOK_UP, Pace
@@ -33,6 +33,8 @@ from astray.world.map import Map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from astray.view.page.view import View
 
 LONGEST = 1_000_000  # ticks in one stretch, so that a run can still be watched and stopped
 PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
@@ -69,6 +71,7 @@ class Sim:
         self.pace = Pace()
         self.observers: list[Observer] = []
         self.spent = [0] * len(PHASES)  # ns
+        self.resting = True  # while no one is advancing it
         self._due = self._watched = 0  # the step at which something is due, and for how many eyes
         self._build(max(1, threads))
         self.trail = Trail(self)
@@ -125,11 +128,14 @@ class Sim:
     def step(self, ticks: int = 1) -> None:
         """Advance by some ticks."""
         end = self.steps + ticks
+        self.resting = False
         try:
             while self.steps < end:
                 self._stretch(end - self.steps)
         except Exception as problem:
             raise blame(problem, self.time) from problem
+        finally:
+            self.resting = True
 
     def ticks(self, seconds: float) -> Iterator[float]:
         """Advance tick by tick, giving the time after each: a loop to drive robots in."""
@@ -169,17 +175,18 @@ class Sim:
         `progress` is told the simulated seconds done, some ten times per second.
         """
         start, told = self.steps, 0.0
-        end = self.steps + self._ticks_in(self.scenario.duration if seconds is None else seconds)
+        length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
         logger = Logger(self, log) if log is not None else None
         watching = [*self.observers, logger] if logger else self.observers
         before, self.observers, self._due = self.observers, watching, 0
         self.pace.set_speed(speed)
         self.pace.begin(self.steps * self.dt)
+        self.resting = False
         try:
-            while self.steps < end:
-                most = self.pace.ticks(self.steps * self.dt, self.dt, end - self.steps)
+            while (rest := start + length - self.steps) > 0:
+                most = self.pace.ticks(self.steps * self.dt, self.dt, rest)
                 if most == LOOK_UP:
-                    self._look_up()
+                    start = self._look_up(start)
                     continue
                 if not most:
                     break
@@ -192,14 +199,20 @@ class Sim:
         except Exception as problem:
             raise blame(problem, self.time) from problem
         finally:
-            self.observers, self._due = before, 0
+            self.observers, self._due, self.resting = before, 0, True
             self.pace.answer()
         return logger.log() if logger else None
 
-    def _look_up(self) -> None:
-        """Do what was asked of a run that waits."""
+    def _look_up(self, start: int) -> int:
+        """Do what was asked of a run that waits; the step at which it began, perhaps anew."""
+        again = self.pace.restart()
+        if again is not None:
+            self.reset(seed=again[0])
+            self.pace.begin(0.0)
+            start = 0
         self.admit()  # a robot that is moved by hand is there at once, not when time goes on
         self.pace.answer()
+        return start
 
     def _ticks_in(self, seconds: float) -> int:
         ticks = round(seconds / self.dt)
@@ -370,10 +383,12 @@ class Sim:
         if worlds is None and life is None:
             self.agenda.clear()
             self.steps = 0
-            self.trail.forget()
             self.scenery.restore_maps()
             self.restart(np.arange(len(self.worlds)), 0)
-            self.trail.observe(self)
+            for observer in self.observers:
+                if isinstance(observer, Chronicle):
+                    observer.forget()
+                    observer.observe(self)
             return
         if worlds is not None:
             which = np.asarray(worlds)
@@ -444,6 +459,15 @@ class Sim:
         from astray.view.plot import plot_paths
 
         return plot_paths(self.trail.paths(), self.map())
+
+    def view(self, port: int = 0, *, browser: bool | None = None, token: str | None = None) -> View:
+        """Show the run on a page, in the notebook or else in the browser, while it goes on.
+
+        The page is served on this machine alone, until `close` of what is returned is called.
+        """
+        from astray.view.page.view import view
+
+        return view(self, port=port, browser=browser, token=token)
 
     def profile(self) -> dict[str, float]:
         """Seconds spent in each phase of the tick so far."""

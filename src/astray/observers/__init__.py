@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -17,4 +17,13 @@ class Observer(Protocol):
 
     def observe(self, sim: Sim) -> None:
         """Look."""
+        ...
+
+
+@runtime_checkable
+class Chronicle(Observer, Protocol):
+    """An observer that keeps what it saw, from the start of the run on."""
+
+    def forget(self) -> None:
+        """Begin anew: the run was reset."""
         ...

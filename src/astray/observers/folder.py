@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from astray.sim import Sim
 
 MOST_FILES = 100  # robots per group that get a trajectory file of their own; log.npz has all
-LOGGED = ("stamp", "x", "y", "yaw", "vx", "vy", "wz")
+LOGGED = ("stamp", "alive", "x", "y", "yaw", "vx", "vy", "wz", "cov")
 MARK = "run.json"
 
 
@@ -90,7 +90,8 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
     (folder / "trajectories").mkdir()
     for name, group in log.groups.items():
         for who, series in _beliefs(group).items():
-            arrays |= {f"{name}/{who}/{column}": series[column] for column in LOGGED}
+            logged = [c for c in LOGGED if (who, c) != ("truth", "cov")]  # zero, and large
+            arrays |= {f"{name}/{who}/{column}": series[column] for column in logged}
             for row in range(min(MOST_FILES, series.shape[1])):
                 _write_tum(folder / "trajectories", name, who, series[:, row])
         for metric, values in group.metrics.items():

@@ -75,11 +75,15 @@ class Logger:
             raise WrongInput(
                 f"log: {period:g} s is not a whole number of ticks of {sim.dt:g} s; {near:g} s is"
             )
-        self.first = sim.steps
         self.sim = sim
-        self.times: list[float] = []
-        self.moments: dict[str, list[dict[str, Any]]] = {name: [] for name in sim.robots}
+        self.forget()
         self.observe(sim)
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.first = self.sim.steps
+        self.times: list[float] = []
+        self.moments: dict[str, list[dict[str, Any]]] = {name: [] for name in self.sim.robots}
 
     def next_due(self, step: int) -> int:
         """The first step from this one on that it wants to see."""

@@ -1,0 +1,407 @@
+// The world on its canvas, from the floor up: grid, walls, ways, trails, readings, ghosts, robots.
+
+import { IN_HAND, STALLED, TOUCHING, BUMPED } from "./frame.js";
+import { axes } from "./model.js";
+
+const SIGMA_95 = Math.sqrt(5.991); // of two dimensions
+const DASHES = [[5, 4], [1.5, 3.5], [8, 3, 2, 3]];
+
+export class Painter {
+  constructor(canvas, model, camera, theme, shown) {
+    Object.assign(this, { canvas, model, camera, theme, shown });
+    this.context = canvas.getContext("2d");
+    this.walls = this.solids = new Path2D();
+    this.fans = new Map();
+    model.on("scene", () => this.readScene());
+  }
+
+  readScene() {
+    const { segments: s, solid } = this.model.scene.map;
+    this.walls = new Path2D();
+    this.solids = new Path2D(); // rings: what they wind around is solid, and holes wind the other way
+    for (let k = 0; k < s.length; k += 4) {
+      for (const path of k < 4 * solid ? [this.walls, this.solids] : [this.walls]) {
+        if (!k || s[k] !== s[k - 2] || s[k + 1] !== s[k - 1]) path.moveTo(s[k], s[k + 1]);
+        path.lineTo(s[k + 2], s[k + 3]);
+      }
+    }
+    this.fans.clear();
+  }
+
+  resize() {
+    const { canvas, camera } = this;
+    this.ratio = Math.min(2, devicePixelRatio || 1);
+    camera.width = canvas.clientWidth;
+    camera.height = canvas.clientHeight;
+    const width = Math.round(camera.width * this.ratio), height = Math.round(camera.height * this.ratio);
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  }
+
+  draw(hover) {
+    this.resize();
+    const c = this.context, { colours } = this.theme;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.fillStyle = colours.floor;
+    c.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    this.camera.apply(c, this.ratio);
+    this.pixel = 1 / this.camera.scale;
+    this.hover = hover;
+    if (this.shown.grid) this.grid();
+    if (!this.model.scene) return;
+    this.map();
+    if (this.shown.waypoints) this.ways();
+    if (!this.model.frame) return;
+    if (this.shown.trails) this.trails();
+    if (this.shown.readings) for (const reading of this.model.frame.readings) this.reading(reading);
+    if (this.shown.beliefs) this.ghosts();
+    for (const robot of this.model.robots) if (this.model.alive(robot.index)) this.robot(robot);
+    if (this.shown.collisions) this.contacts();
+  }
+
+  grid() {
+    const c = this.context, { camera, pixel } = this;
+    const step = [0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000].find((s) => s * camera.scale >= 14) ?? 5000;
+    const [left, top] = camera.toWorld(0, 0), [right, bottom] = camera.toWorld(camera.width, camera.height);
+    for (const strong of [false, true]) {
+      c.beginPath();
+      for (let k = Math.floor(left / step); k * step <= right; k++) if ((k % 5 === 0) === strong) {
+        c.moveTo(k * step, bottom);
+        c.lineTo(k * step, top);
+      }
+      for (let k = Math.floor(bottom / step); k * step <= top; k++) if ((k % 5 === 0) === strong) {
+        c.moveTo(left, k * step);
+        c.lineTo(right, k * step);
+      }
+      c.lineWidth = pixel;
+      c.strokeStyle = this.theme.colours[strong ? "grid-strong" : "grid"];
+      c.stroke();
+    }
+  }
+
+  map() {
+    const c = this.context;
+    c.lineWidth = 1.6 * this.pixel;
+    c.lineCap = c.lineJoin = "round";
+    c.fillStyle = this.theme.colours.solid;
+    c.fill(this.solids);
+    c.strokeStyle = this.theme.colours.wall;
+    c.stroke(this.walls);
+    if (!this.shown.waypoints) return;
+    for (const place of this.model.scene.map.places) this.text(place.name || place.kind, place.x, place.y, 0, 15, this.theme.colours.soft, 0.8);
+  }
+
+  ways() {
+    const c = this.context, seen = new Set();
+    this.model.robots.forEach((robot) => {
+      const { group } = robot;
+      if (seen.has(group.name) || !group.path.length) return;
+      seen.add(group.name);
+      const chosen = this.model.robots[this.model.selected]?.group === group;
+      c.globalAlpha = chosen ? 0.95 : 0.4;
+      c.fillStyle = c.strokeStyle = this.colour(robot);
+      group.path.forEach(([x, y], k) => {
+        const r = 5.5 * this.pixel;
+        c.beginPath();
+        c.moveTo(x, y + r); c.lineTo(x + r, y); c.lineTo(x, y - r); c.lineTo(x - r, y);
+        c.closePath();
+        c.lineWidth = 1.6 * this.pixel;
+        c.stroke();
+        if (chosen && group.path.length > 1) this.text(String(k + 1), x, y, 0, -14, this.theme.colours.soft, 0.9);
+      });
+    });
+    c.globalAlpha = 1;
+  }
+
+  trails() {
+    const c = this.context, n = this.model.robots.length;
+    c.lineJoin = "round";
+    this.model.trails.forEach((trail, k) => {
+      if (trail.points.length < 2) return;
+      const ghost = k >= n ? this.model.ghosts[k - n] : null;
+      if (ghost && !this.shown.beliefs) return;
+      const robot = ghost ? ghost.robot : k;
+      c.beginPath();
+      let move = true;
+      for (const point of trail.points) {
+        if (!point) move = true;
+        else if (move) { c.moveTo(point[0], point[1]); move = false; }
+        else c.lineTo(point[0], point[1]);
+      }
+      c.strokeStyle = this.colour(this.model.robots[robot]);
+      c.globalAlpha = (robot === this.model.selected ? 0.75 : 0.38) * (ghost ? 0.8 : 1);
+      c.lineWidth = (ghost ? 1.2 : 1.8) * this.pixel;
+      c.setLineDash(ghost ? DASHES[ghost.rank % 3].map((d) => d * this.pixel) : []);
+      c.stroke();
+    });
+    c.setLineDash([]);
+    c.globalAlpha = 1;
+  }
+
+  // Readings are taken in the body frame: drawn from the truth, or from where the robot believes to be.
+  reading({ robot, sensor, age, numbers }) {
+    if (!this.model.alive(robot)) return;
+    const about = this.model.robots[robot].group.sensors[sensor];
+    const t = this.model.truth(robot), c = this.context;
+    let pose = { x: t.x - (Math.cos(t.yaw) * t.vx - Math.sin(t.yaw) * t.vy) * age, y: t.y - (Math.sin(t.yaw) * t.vx + Math.cos(t.yaw) * t.vy) * age, yaw: t.yaw - t.wz * age };
+    const ghost = this.model.robots[robot].ghosts[0];
+    if (this.shown.believed && ghost) {
+      const b = this.model.belief(ghost), back = age - b.age;
+      pose = { x: b.x - Math.cos(b.yaw) * t.vx * back, y: b.y - Math.sin(b.yaw) * t.vx * back, yaw: b.yaw - t.wz * back };
+    }
+    if (about.draws === "fix") return this.cross(numbers[0], numbers[1], this.colour(this.model.robots[robot]));
+    c.save();
+    c.translate(pose.x, pose.y);
+    c.rotate(pose.yaw);
+    if (about.draws === "scan") this.scan(about, numbers, robot === this.model.selected);
+    else if (about.draws === "landmarks") this.sightings(about, numbers);
+    else this.cones(about, numbers);
+    c.restore();
+  }
+
+  scan(about, ranges, chosen) {
+    const key = `${about.start}/${about.step}/${ranges.length}/${about.mounts[0]}`;
+    if (!this.fans.has(key)) {
+      const fan = new Float64Array(2 * ranges.length), yaw = about.mounts[0][2];
+      for (let k = 0; k < ranges.length; k++) {
+        fan[2 * k] = Math.cos(yaw + about.start + k * about.step);
+        fan[2 * k + 1] = Math.sin(yaw + about.start + k * about.step);
+      }
+      this.fans.set(key, fan);
+    }
+    const c = this.context, fan = this.fans.get(key), [mx, my] = about.mounts[0], size = 2.6 * this.pixel, half = size / 2;
+    if (chosen) { // what was seen to be free, in a breath of colour
+      c.beginPath();
+      c.moveTo(mx, my);
+      for (let k = 0; k < ranges.length; k++) {
+        const r = Math.min(Math.max(0, ranges[k]), about.max_range);
+        c.lineTo(mx + r * fan[2 * k], my + r * fan[2 * k + 1]);
+      }
+      c.closePath();
+      c.globalAlpha = 0.07;
+      c.fillStyle = this.theme.colours.scan;
+      c.fill();
+    }
+    c.globalAlpha = chosen ? 1 : 0.5;
+    c.fillStyle = this.theme.colours.scan;
+    c.beginPath();
+    for (let k = 0; k < ranges.length; k++) {
+      const r = ranges[k];
+      if (r > 0 && r < Infinity) c.rect(mx + r * fan[2 * k] - half, my + r * fan[2 * k + 1] - half, size, size);
+    }
+    c.fill();
+    c.globalAlpha = 1;
+  }
+
+  cones(about, ranges) {
+    const c = this.context;
+    c.fillStyle = c.strokeStyle = this.theme.colours.sonar;
+    about.mounts.forEach(([x, y, yaw], k) => {
+      const r = ranges[k];
+      if (!(r > 0)) return;
+      const heard = r < about.max_range, far = Math.min(r, about.max_range), open = Math.max(about.cone, 0.01);
+      c.beginPath();
+      c.moveTo(x, y);
+      c.arc(x, y, far, yaw - open, yaw + open);
+      c.closePath();
+      c.globalAlpha = heard ? 0.14 : 0.04;
+      c.fill();
+      if (!heard) return;
+      c.globalAlpha = 0.9;
+      c.beginPath();
+      c.arc(x, y, far, yaw - open, yaw + open);
+      c.lineWidth = 2 * this.pixel;
+      c.stroke();
+    });
+    c.globalAlpha = 1;
+  }
+
+  sightings(about, numbers) {
+    const c = this.context, [mx, my, yaw] = about.mounts[0];
+    c.strokeStyle = this.theme.colours.sonar;
+    c.lineWidth = 1.2 * this.pixel;
+    for (let k = 0; k < numbers.length; k += 2) {
+      const x = mx + numbers[k] * Math.cos(yaw + numbers[k + 1]), y = my + numbers[k] * Math.sin(yaw + numbers[k + 1]);
+      c.beginPath();
+      c.moveTo(mx, my);
+      c.lineTo(x, y);
+      c.stroke();
+      this.cross(x, y, this.theme.colours.sonar);
+    }
+  }
+
+  cross(x, y, colour) {
+    const c = this.context, r = 5 * this.pixel;
+    c.beginPath();
+    c.moveTo(x - r, y - r); c.lineTo(x + r, y + r);
+    c.moveTo(x - r, y + r); c.lineTo(x + r, y - r);
+    c.strokeStyle = colour;
+    c.lineWidth = 1.8 * this.pixel;
+    c.stroke();
+  }
+
+  ghosts() {
+    const c = this.context, { model, pixel } = this;
+    for (const ghost of model.ghosts) {
+      if (!model.alive(ghost.robot)) continue;
+      const robot = model.robots[ghost.robot], t = model.truth(ghost.robot), b = model.belief(ghost);
+      const chosen = ghost.robot === model.selected, colour = this.colour(robot), dash = DASHES[ghost.rank % 3].map((d) => d * pixel);
+      c.strokeStyle = c.fillStyle = colour;
+      c.globalAlpha = chosen ? 0.9 : 0.45;
+      c.lineWidth = pixel;
+      c.beginPath();
+      c.moveTo(t.x, t.y);
+      c.lineTo(b.x, b.y);
+      c.stroke();
+      const { long, short, angle } = axes(b.cov);
+      if (this.shown.ellipses && long > 0) {
+        c.beginPath();
+        c.ellipse(b.x, b.y, SIGMA_95 * Math.sqrt(long), SIGMA_95 * Math.sqrt(short), angle, 0, 2 * Math.PI);
+        c.globalAlpha = chosen ? 0.13 : 0.07;
+        c.fill();
+        c.globalAlpha = chosen ? 0.8 : 0.4;
+        c.setLineDash(dash);
+        c.stroke();
+      }
+      c.save();
+      c.translate(b.x, b.y);
+      c.rotate(b.yaw);
+      const shape = this.outline(robot);
+      c.globalAlpha = chosen ? 0.22 : 0.12;
+      c.fill(shape.path);
+      c.globalAlpha = chosen ? 1 : 0.7;
+      c.lineWidth = (this.hover === ghost ? 2.6 : 1.6) * pixel;
+      c.setLineDash(dash);
+      c.stroke(shape.path);
+      c.setLineDash([]);
+      c.beginPath();
+      c.moveTo(0, 0);
+      c.lineTo(Math.max(shape.front, 0.05), 0);
+      c.stroke();
+      c.restore();
+      if (chosen && robot.ghosts.length > 1) this.text(ghost.who, b.x, b.y, 0, 20 + shape.half * this.camera.scale, colour, 0.95);
+      if (ghost.rank === 0 && t.flags & BUMPED) this.ring(b.x, b.y, shape.reach + 7 * pixel, this.theme.colours.hit, [2, 3]);
+    }
+    c.globalAlpha = 1;
+    c.setLineDash([]);
+  }
+
+  robot(robot) {
+    const c = this.context, { pixel } = this, t = this.model.truth(robot.index), shape = this.outline(robot);
+    const chosen = robot.index === this.model.selected;
+    c.save();
+    c.translate(t.x, t.y);
+    c.rotate(t.yaw);
+    if (chosen) {
+      c.beginPath();
+      c.arc(0, 0, shape.reach + 10 * pixel, 0, 2 * Math.PI);
+      c.fillStyle = this.theme.colours.halo;
+      c.fill();
+    }
+    c.fillStyle = this.colour(robot);
+    c.fill(shape.path);
+    c.lineWidth = (this.hover === robot ? 2.6 : 1.4) * pixel;
+    c.lineJoin = "round";
+    c.strokeStyle = this.theme.colours[this.hover === robot || t.flags & IN_HAND ? "ink" : "floor"];
+    c.stroke(shape.path);
+    const size = Math.min(shape.half, shape.front) * 0.55, nose = Math.max(0, shape.front - size * 1.25);
+    c.beginPath(); // which way is forward
+    c.moveTo(nose + size, 0);
+    c.lineTo(nose - size * 0.35, size * 0.8);
+    c.lineTo(nose, 0);
+    c.lineTo(nose - size * 0.35, -size * 0.8);
+    c.closePath();
+    c.fillStyle = this.theme.colours.floor;
+    c.fill();
+    if (chosen && this.shown.handle) {
+      const away = shape.reach + 22 * pixel;
+      c.beginPath();
+      c.moveTo(shape.reach + 10 * pixel, 0);
+      c.lineTo(away - 5 * pixel, 0);
+      c.strokeStyle = this.theme.colours.accent;
+      c.lineWidth = 1.4 * pixel;
+      c.stroke();
+      c.beginPath();
+      c.arc(away, 0, 5 * pixel, 0, 2 * Math.PI);
+      c.fillStyle = this.theme.colours.floor;
+      c.fill();
+      c.stroke();
+    }
+    c.restore();
+    if (this.shown.names && this.model.robots.length <= 60) {
+      this.text(robot.name, t.x, t.y, 0, -(shape.reach * this.camera.scale + (chosen ? 22 : 13)), this.theme.colours.ink, chosen ? 1 : 0.7);
+    }
+  }
+
+  contacts() {
+    const c = this.context;
+    for (const [time, , , x, y] of this.model.hits) {
+      const age = this.model.frame.time - time;
+      if (age < 0) continue;
+      c.globalAlpha = Math.max(0.25, 1 - age / 8);
+      this.cross(x, y, this.theme.colours.hit);
+      if (age < 0.8) this.ring(x, y, (6 + 26 * age) * this.pixel, this.theme.colours.hit, [], 1 - age / 0.8);
+    }
+    c.globalAlpha = 1;
+    for (const robot of this.model.robots) {
+      const t = this.model.truth(robot.index);
+      if (!this.model.alive(robot.index) || !(t.flags & (TOUCHING | STALLED))) continue;
+      this.ring(t.x, t.y, this.outline(robot).reach + 5 * this.pixel, this.theme.colours.hit, []);
+      if (t.flags & TOUCHING) {
+        c.beginPath();
+        c.arc(t.at[0], t.at[1], 3.5 * this.pixel, 0, 2 * Math.PI);
+        c.fillStyle = this.theme.colours.hit;
+        c.fill();
+      }
+    }
+  }
+
+  ring(x, y, radius, colour, dash, alpha = 1) {
+    const c = this.context, before = c.globalAlpha;
+    c.globalAlpha = alpha;
+    c.beginPath();
+    c.arc(x, y, radius, 0, 2 * Math.PI);
+    c.lineWidth = 2 * this.pixel;
+    c.strokeStyle = colour;
+    c.setLineDash(dash.map((d) => d * this.pixel));
+    c.stroke();
+    c.setLineDash([]);
+    c.globalAlpha = before;
+  }
+
+  text(text, x, y, dx, dy, colour, alpha) {
+    const c = this.context, [px, py] = this.camera.toScreen(x, y);
+    c.save();
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.font = "600 11px Inter, 'Segoe UI', system-ui, sans-serif";
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.globalAlpha = alpha;
+    c.lineWidth = 3;
+    c.lineJoin = "round";
+    c.strokeStyle = this.theme.colours.floor;
+    c.strokeText(text, px + dx, py + dy);
+    c.fillStyle = colour;
+    c.fillText(text, px + dx, py + dy);
+    c.restore();
+  }
+
+  colour(robot) { return this.theme.robots[robot.colour]; }
+  outline(robot) { return this.model.outlines[this.model.scene.groups.indexOf(robot.group)]; }
+}
+
+// The scale bar: the longest round length that is at most 150 pixels.
+export function drawScale(canvas, camera, theme) {
+  const ratio = Math.min(2, devicePixelRatio || 1), c = canvas.getContext("2d");
+  canvas.width = 190 * ratio;
+  canvas.height = 30 * ratio;
+  c.scale(ratio, ratio);
+  const longest = 150 / camera.scale, ten = 10 ** Math.floor(Math.log10(longest));
+  const length = [5, 2, 1].find((k) => k * ten <= longest) * ten, pixels = length * camera.scale;
+  c.strokeStyle = c.fillStyle = theme.colours.soft;
+  c.lineWidth = 1.6;
+  c.beginPath();
+  c.moveTo(2, 18); c.lineTo(2, 25); c.lineTo(2 + pixels, 25); c.lineTo(2 + pixels, 18);
+  c.stroke();
+  c.font = "600 11px Inter, 'Segoe UI', system-ui, sans-serif";
+  c.fillText(length >= 1 ? `${length} m` : `${Math.round(length * 100)} cm`, 7, 20);
+}

@@ -1,0 +1,17 @@
+"""What whoever looks at a run wants to see of it, beyond where the robots are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What all open pages together want: they say it, and the run looks."""
+
+    robots: frozenset[int] = frozenset()
+    """Whose readings are drawn."""
+    everyone: bool = False
+    """Whether those of all robots are."""
+    signals: frozenset[tuple[int, int]] = frozenset()
+    """Robots, and the signals of theirs that are plotted."""

@@ -1,0 +1,76 @@
+"""Looking at a run from the command line: the page beside it, and replay of what was written."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from astray.sim import Sim
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a run is to be looked at."""
+
+    port: int = 0
+    browser: bool = True
+
+
+@contextlib.contextmanager
+def viewed(sim: Sim, look: Look | None, say: Say, resets: bool = True) -> Iterator[None]:
+    """Show a run on its page as long as the with block lasts; nothing at all unless asked for."""
+    if look is None:
+        yield
+        return
+    from astray.view.page.view import View
+
+    with View(sim, port=look.port, resets=resets, log=say) as view:
+        _show(view.url, look.browser)
+        yield
+
+
+def run_again(sim: Sim, say: Say) -> bool:
+    """A run that is looked at has ended: wait whether it is to begin anew, or Ctrl-C."""
+    if sim.pace.stopped:
+        return False
+    say("The run has ended: reset it on the page to see it again, Ctrl-C to leave.")
+    again = sim.pace.await_restart()
+    if again is None:
+        return False
+    sim.reset(seed=again[0])
+    return True
+
+
+def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
+    """Show a run that was written to a folder, or make one file of it that shows itself."""
+    from astray.view.page.folder import read_folder
+    from astray.view.page.pack import pack
+    from astray.view.page.replay import ReplayServer, write_html
+
+    packed = pack(read_folder(source))
+    if html is not None:
+        write_html(packed, html)
+        say(f"Written to {html}: {html.stat().st_size / 1000:,.0f} kB, and needs nothing else.")
+        return
+    server = ReplayServer(packed, port=look.port, log=say)
+    server.open()
+    try:
+        _show(server.url, look.browser)
+        say("Ctrl-C to leave.")
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    finally:
+        server.close()
+
+
+def _show(url: str, browser: bool) -> None:
+    # Printed even if quiet: without the address and its token no one could look.
+    print(url, flush=True)
+    if browser:
+        webbrowser.open(url)

@@ -1,0 +1,519 @@
+"""The page's server: who is let in, what a frame says, and that a run does not notice it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+import astray
+from astray.errors import WrongInput
+from astray.view.page.frames import BELIEF, HEADER, ROBOT
+from astray.view.page.messages import LARGEST
+from astray.view.page.view import View
+
+BUSY: dict[str, Any] = {
+    "seed": 5,
+    "dt": 0.01,
+    "duration": 30.0,
+    "world": {"map": "office"},
+    "metrics": [{"kind": "position_error"}],
+    "robots": [
+        {
+            "name": "scout",
+            "count": 2,
+            "start": {"x": 2.0, "y": 2.0, "spread": 0.1},
+            "sensors": [
+                {"kind": "wheels", "rate": 50, "radius_sd": 0.01, "slip_density": 0.004},
+                {"kind": "lidar", "name": "scan", "rate": 10, "rays": 720, "sigma": 0.01},
+            ],
+            "estimator": {"kind": "odometry"},
+            "rivals": [{"kind": "odometry", "name": "other"}],
+            "autonomy": {"kind": "waypoints", "points": [[6, 2], [6, 3]], "loop": True},
+        },
+        {"name": "box", "start": {"x": 15.0, "y": 7.6}, "autonomy": {"kind": "remote"}},
+    ],
+}
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + 20.0
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.005)
+    return found
+
+
+class Room:
+    """A run with its page, and what was logged."""
+
+    def __init__(self, **how: Any) -> None:
+        self.sim = astray.load(BUSY, **how)
+        self.logged: list[str] = []
+        self.view = View(self.sim, log=self.logged.append)
+        self.port = self.view.server.port
+
+    def connect(self, **headers: str) -> ClientConnection:
+        origin = headers.pop("Origin", f"http://127.0.0.1:{self.port}")
+        token = headers.pop("token", self.view.server.token)
+        address = f"ws://127.0.0.1:{self.port}/ws?token={token}"
+        return connect(
+            address,
+            origin=origin or None,  # type: ignore[arg-type]
+            additional_headers=headers,
+            compression=None,
+            max_size=None,
+        )
+
+    def get(self, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        line.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            line.putheader(name, value)
+        line.endheaders()
+        answer = line.getresponse()
+        text = answer.read().decode()
+        line.close()
+        return answer.status, text, {k.lower(): v for k, v in answer.getheaders()}
+
+
+@pytest.fixture
+def room() -> Iterator[Room]:
+    made = Room()
+    yield made
+    made.view.close()
+
+
+def messages(client: ClientConnection, kind: str) -> dict[str, Any]:
+    """The next message of a kind."""
+    while True:
+        data = client.recv(timeout=20)
+        if isinstance(data, str):
+            found: dict[str, Any] = json.loads(data)
+            if found["type"] == kind:
+                return found
+
+
+def frame(client: ClientConnection) -> dict[str, Any]:
+    """The next frame, as numbers."""
+    while True:
+        data = client.recv(timeout=20)
+        if isinstance(data, bytes):
+            return decode(data)
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    head = np.frombuffer(data, "<f8", HEADER)
+    body = np.frombuffer(data, "<f4", offset=8 * HEADER)
+    robots, beliefs, values, readings = (int(n) for n in head[7:11])
+    parts = np.split(body, np.cumsum([robots * ROBOT, beliefs * BELIEF, values * 3]))
+    found, rest = [], parts[3]
+    for _ in range(readings):
+        robot, sensor, age, count = rest[:4]
+        found.append((int(robot), int(sensor), float(age), rest[4 : 4 + int(count)]))
+        rest = rest[4 + int(count) :]
+    assert len(rest) == 0
+    return {
+        "serial": head[1],
+        "step": int(head[2]),
+        "time": head[3],
+        "speed": head[5],
+        "flags": int(head[6]),
+        "robots": parts[0].reshape(-1, ROBOT),
+        "beliefs": parts[1].reshape(-1, BELIEF),
+        "values": parts[2].reshape(-1, 3),
+        "readings": found,
+    }
+
+
+# What it shows.
+
+
+def test_a_frame_says_what_the_simulator_says(room: Room) -> None:
+    sim = room.sim
+    with room.connect() as client:
+        scene = messages(client, "scene")
+        client.send(json.dumps({"do": "look", "robots": [1], "signals": [[1, 5]]}))
+        sim.run(3.0)
+        shown = until(lambda: (f := frame(client))["step"] == sim.steps and f["readings"] and f)
+    scout = sim.robots["scout"]
+    columns = ("x", "y", "yaw", "vx", "vy", "wz")
+    truth = np.stack([sim.truth[c] for c in columns], 1).astype(np.float32)
+    assert (shown["robots"][:, :6] == truth).all()
+    believed = np.concatenate([scout.belief, scout.rivals["other"]])
+    assert (shown["beliefs"][:, 0] == believed["x"].astype(np.float32)).all()
+    assert (shown["beliefs"][:, 4] == believed["cov"][:, 0, 0].astype(np.float32)).all()
+    assert (shown["beliefs"][:, 9] == believed["cov"][:, 2, 2].astype(np.float32)).all()
+    assert shown["time"] == pytest.approx(3.0)
+    [(robot, sensor, age, ranges)] = shown["readings"]
+    assert (robot, scene["groups"][0]["sensors"][sensor]["name"]) == (1, "scan")
+    assert age == pytest.approx(0.0)
+    assert (ranges == scout.readings["scan"]["ranges"][1].astype(np.float32)).all()
+    [(robot, signal, value)] = shown["values"]
+    assert (robot, scene["groups"][0]["signals"][int(signal)]["name"]) == (1, "truth.wz")
+    assert value == np.float32(scout.truth["wz"][1])
+
+
+def test_the_scene_tells_of_all_that_can_be_drawn(room: Room) -> None:
+    with room.connect() as client:
+        scene = messages(client, "scene")
+    scout, box = scene["groups"]
+    assert (scout["name"], scout["count"], scout["beliefs"]) == ("scout", 2, ["belief", "other"])
+    assert scout["path"] == [[6.0, 2.0], [6.0, 3.0]]
+    assert box["beliefs"] == []
+    assert len(scene["map"]["segments"]) == 4 * len(room.sim.map())
+    assert scene["map"]["solid"] == room.sim.map().solid.sum()
+    names = {signal["name"] for signal in scout["signals"]}
+    assert {"truth.vx", "belief.x", "other.yaw", "position_error", "wheels.rate[0]"} <= names
+
+
+def test_a_foreign_sensor_can_be_plotted_without_the_page_knowing_it() -> None:
+    class Thermometer(astray.Sensor, kind="page_thermometer"):
+        """Warmer to the right."""
+
+        measures = astray.columns(astray.READING, "warmth K")
+
+        def sense(self, rows: Any, scene: Any, out: Any) -> None:
+            out["warmth"][rows] = 300.0 + scene.truth["x"][rows]
+
+    sim = astray.load(
+        {"robots": [{"name": "r", "sensors": [{"kind": "page_thermometer"}]}], "duration": 1.0}
+    )
+    with View(sim) as view:
+        scene = view.source.scene()
+        names = [signal["name"] for signal in scene["groups"][0]["signals"]]
+        assert "page_thermometer.warmth" in names
+        assert scene["groups"][0]["sensors"][0]["draws"] == ""
+
+
+def test_another_map_is_another_scene(room: Room) -> None:
+    with room.connect() as client:
+        first = messages(client, "scene")
+        room.sim.clear_map()
+        room.sim.run(0.1)
+        second = messages(client, "scene")
+    assert second["serial"] > first["serial"]
+    assert second["map"]["segments"] == []
+
+
+def test_another_world_can_be_shown() -> None:
+    room = Room(worlds=[4, 7])
+    with room.view, room.connect() as client:
+        assert messages(client, "scene")["worlds"] == [4, 7]
+        client.send(json.dumps({"do": "world", "place": 1}))
+        room.sim.run(0.5)
+        shown = until(lambda: (f := frame(client))["serial"] == 2 and f)
+    seventh = room.sim.robots["scout"].truth["x"][2:4].astype(np.float32)
+    assert (shown["robots"][:2, 0] == seventh).all()
+
+
+# What it does.
+
+
+def act(client: ClientConnection, **message: Any) -> None:
+    client.send(json.dumps(message))
+
+
+@pytest.fixture
+def going(room: Room) -> Room:
+    """A run that goes on at real speed."""
+    room.view.start(1e6, speed=1.0)
+    until(lambda: room.sim.steps > 0)
+    return room
+
+
+def test_time_is_held_stepped_hurried_and_let_go(going: Room) -> None:
+    sim = going.sim
+    with going.connect() as client:
+        act(client, do="pause")
+        until(lambda: sim.pace.paused)
+        held = until(lambda: (f := frame(client))["flags"] & 1 and f)["step"]
+        act(client, do="step", ticks=7)
+        until(lambda: sim.steps == held + 7)
+        act(client, do="speed", value=50.0)
+        until(lambda: sim.pace.speed == 50.0)
+        act(client, do="play")
+        until(lambda: sim.steps > held + 500)
+        act(client, do="speed", value=None)
+        until(lambda: sim.pace.speed is None)
+
+
+def test_a_hand_moves_truth_and_another_belief(going: Room) -> None:
+    sim = going.sim
+    with going.connect() as client:
+        act(client, do="pause")
+        until(lambda: frame(client)["flags"] & 1)
+        steps = sim.steps
+        act(client, do="place", robot=1, x=8.5, y=4.0, yaw=1.0)
+        shown = until(lambda: (f := frame(client))["robots"][1, 0] == 8.5 and f)
+        assert shown["step"] == steps  # it is there at once, though time stands still
+        act(client, do="believe", robot=0, who="other", x=3.0, y=3.5, yaw=0.5)
+        shown = until(lambda: (f := frame(client))["beliefs"][2, 0] == 3.0 and f)
+    assert shown["beliefs"][0, 0] != 3.0  # that of its own estimator
+    assert [event.kind for event in sim.events] == ["place", "believe"]
+    assert sim.robots["scout"].truth["x"][1] == 8.5
+    assert sim.robots["scout"].rivals["other"]["cov"][0, 0, 0] == pytest.approx(0.01)
+
+
+def test_a_robot_is_driven_while_it_is_held_and_stops_when_let_go(going: Room) -> None:
+    box = going.sim.robots["box"].truth
+    with going.connect() as client:
+        act(client, do="drive", robot=2, forward=1.0, turn=0.0)
+        until(lambda: box["vx"][0] > 0.05)
+        act(client, do="drive", robot=2, forward=0.0, turn=0.0)
+        until(lambda: box["vx"][0] == 0.0)
+    assert {event.kind for event in going.sim.events} == {"command"}
+
+
+def test_a_hand_that_falls_silent_lets_go(going: Room) -> None:
+    box = going.sim.robots["box"].truth
+    with going.connect() as client:
+        act(client, do="drive", robot=2, forward=1.0, turn=0.0)
+        until(lambda: box["vx"][0] > 0.05)
+        until(lambda: box["vx"][0] == 0.0)  # with the page still there, but silent
+
+
+def test_a_page_that_goes_lets_go(going: Room) -> None:
+    box = going.sim.robots["box"].truth
+    with going.connect() as client:
+        act(client, do="drive", robot=2, forward=1.0, turn=0.0)
+        until(lambda: box["vx"][0] > 0.05)
+    until(lambda: going.view.hub.commands.teleop.grips == {})
+    until(lambda: box["vx"][0] == 0.0)
+
+
+def test_a_reset_begins_anew_with_another_seed(going: Room) -> None:
+    with going.connect() as client:
+        first = messages(client, "scene")["serial"]
+        until(lambda: going.sim.steps > 20)
+        act(client, do="reset", seed=77)
+        scene = until(lambda: (s := messages(client, "scene"))["serial"] > first and s)
+        assert scene["seed"] == 77
+        until(lambda: frame(client)["step"] < 2000)
+    assert going.sim.seed == 77
+
+
+def test_what_cannot_be_done_is_said_and_logged(going: Room) -> None:
+    with going.connect() as client:
+        act(client, do="believe", robot=2, who="belief", x=0.0, y=0.0, yaw=0.0)
+        assert "believes the truth" in messages(client, "refused")["text"]
+        act(client, do="drive", robot=99, forward=1.0, turn=0.0)
+        assert "no such robot" in messages(client, "refused")["text"]
+    assert going.sim.events == []
+    assert len(going.logged) == 2
+
+
+# Who is let in.
+
+
+def test_the_page_is_served_with_its_token_and_a_strict_policy(room: Room) -> None:
+    status, text, headers = room.get(f"/?token={room.view.server.token}")
+    assert status == 200
+    assert 'data-mode="live"' in text
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+    assert "unsafe" not in policy
+    assert "http" not in text.replace("http-equiv", "")  # nothing from elsewhere
+    for name in ("main.js", "style.css", "icon.svg"):
+        assert room.get(f"/static/{name}")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=wrong", "/ws", "/recording"])
+def test_without_the_token_nothing_is_told(room: Room, path: str) -> None:
+    status, text, _ = room.get(path)
+    assert (status, "token" in text) == (403, True)
+    until(lambda: room.logged)
+
+
+@pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/x"])
+def test_no_other_file_is_served(room: Room, path: str) -> None:
+    assert room.get(path)[0] in (403, 404)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "127.0.0.1", ""])
+def test_another_host_is_refused(room: Room, host: str) -> None:
+    status, text, _ = room.get(f"/?token={room.view.server.token}", Host=host)
+    assert (status, "Host" in text) == (403, True)
+    assert any("Host" in line for line in room.logged)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"token": "wrong"},
+        {"token": ""},
+    ],
+)
+def test_a_websocket_from_elsewhere_is_refused_and_logged(
+    room: Room, headers: dict[str, str]
+) -> None:
+    with pytest.raises(InvalidStatus) as refused, room.connect(**headers):
+        pass
+    assert refused.value.response.status_code == 403
+    assert len(room.logged) == 1
+    assert room.view.hub.pages == set()
+
+
+MALFORMED = [
+    "",
+    "{",
+    "[]",
+    '"play"',
+    '{"do": "explode"}',
+    '{"do": "play", "more": 1}',
+    '{"do": "step", "ticks": 0}',
+    '{"do": "step", "ticks": 1e9}',
+    '{"do": "speed", "value": -1}',
+    '{"do": "speed", "value": NaN}',
+    '{"do": "speed", "value": "fast"}',
+    '{"do": "place", "robot": 0, "x": 1e999, "y": 0, "yaw": 0}',
+    '{"do": "place", "robot": -1, "x": 0, "y": 0, "yaw": 0}',
+    '{"do": "place", "robot": 0, "x": "0", "y": 0, "yaw": 0}',
+    '{"do": "drive", "robot": 0, "forward": 2, "turn": 0}',
+    '{"do": "look", "robots": "all"}',
+    '{"do": "world", "place": -1}',
+    '{"do": "reset", "seed": -1}',
+    "x" * (LARGEST + 1),
+    '{"do": "pause", "why": "' + "x" * 10 * LARGEST + '"}',
+    b"\x00\x01\x02",
+    "\ud800".encode("utf-8", "surrogatepass"),
+]
+
+
+@pytest.mark.parametrize("message", MALFORMED, ids=lambda m: repr(m)[:40])
+def test_a_message_that_no_page_sends_is_refused_and_nothing_else_happens(
+    room: Room, message: str | bytes
+) -> None:
+    before = room.sim.digest()
+    with room.connect() as client:
+        until(lambda: room.view.hub.pages)
+        client.send(message)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                client.recv(timeout=20)
+    until(lambda: not room.view.hub.pages)
+    assert len(room.logged) == 1
+    assert "refused a message" in room.logged[0]
+    assert len(room.logged[0]) < 300
+    assert (room.sim.events, room.sim.pace.paused, room.sim.pace.speed) == ([], False, None)
+    assert room.sim.digest() == before
+    with room.connect() as client:
+        messages(client, "scene")  # and others are served
+
+
+def test_a_port_that_is_taken_is_wrong_input(room: Room) -> None:
+    with pytest.raises(WrongInput, match="choose another by --port"):
+        View(room.sim, port=room.port)
+
+
+def test_there_is_room_for_some_pages_only(room: Room) -> None:
+    with contextlib.ExitStack() as clients:
+        for _ in range(16):
+            clients.enter_context(room.connect())
+        until(lambda: len(room.view.hub.pages) == 16)
+        with pytest.raises(InvalidStatus):
+            clients.enter_context(room.connect())
+    until(lambda: not room.view.hub.pages)
+
+
+# That the run does not notice.
+
+
+def test_a_viewed_run_has_the_bytes_of_one_that_nobody_sees() -> None:
+    room, alone = Room(), astray.load(BUSY)
+    with room.view, room.connect() as client:
+        messages(client, "scene")
+        act(client, do="look", everyone=True, signals=[[0, 0]])
+        seen = threading.Thread(target=lambda: [frame(client) for _ in range(5)], daemon=True)
+        seen.start()
+        room.sim.run(20.0, speed=40.0)
+        seen.join(20.0)
+        assert not seen.is_alive()
+    alone.run(20.0)
+    assert room.sim.digest() == alone.digest()
+    assert room.sim.events == []
+
+
+def test_a_run_that_was_touched_on_the_page_replays_from_its_events(going: Room) -> None:
+    with going.connect() as client:
+        act(client, do="drive", robot=0, forward=-1.0, turn=0.3)
+        until(lambda: going.sim.robots["scout"].truth["vx"][0] < 0.0)
+        act(client, do="place", robot=1, x=3.0, y=2.0, yaw=2.0)
+        act(client, do="believe", robot=0, who="belief", x=2.0, y=2.0, yaw=0.1)
+        until(lambda: len(going.sim.events) >= 3)
+        mark = going.sim.steps
+        until(lambda: going.sim.steps > mark + 100)
+    going.view.close()
+    again = astray.load(BUSY)
+    again.replay(going.sim.events)
+    again.step(going.sim.steps)
+    assert again.digest() == going.sim.digest()
+
+
+def test_a_page_that_stops_reading_misses_frames_and_holds_no_one_up(going: Room) -> None:
+    token = going.view.server.token
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.connect(("127.0.0.1", going.port))
+    host = f"127.0.0.1:{going.port}"
+    sock.sendall(
+        f"GET /ws?token={token} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
+    )
+    wish = b'{"do":"look","everyone":true}'
+    mask = struct.pack("!I", 0)  # a mask of zeros leaves the text as it is
+    sock.sendall(bytes([0x81, 0x80 | len(wish)]) + mask + wish)
+    [silent] = until(lambda: list(going.view.hub.pages))
+    until(lambda: len(silent.frames) == 2)  # it takes nothing any more
+    with going.connect() as client:
+        first = frame(client)["step"]
+        until(lambda: frame(client)["step"] > first + 50)  # while another is served all the time
+    assert len(silent.frames) <= 2
+    sock.close()
+
+
+def test_nobody_looks_and_the_run_is_not_asked(going: Room) -> None:
+    with going.connect() as client:
+        frame(client)
+    until(lambda: not going.view.hub.pages and not going.sim.pace.asked)
+    assert going.view.hub.wishes.robots == frozenset()
+    frames = []
+    going.view.source.frame = lambda wishes: frames.append(wishes) or b""  # type: ignore[method-assign,func-returns-value]
+    mark = going.sim.steps
+    until(lambda: going.sim.steps > mark + 20)
+    assert frames == []
+
+
+def test_a_view_can_be_closed_before_and_after_its_run(room: Room) -> None:
+    sim = room.sim
+    room.view.start(1e6)
+    room.view.close()
+    steps = sim.steps
+    sim.run(0.1)
+    assert sim.steps > steps
+    with View(sim, port=room.port, token="t") as again:
+        assert again.url == f"http://127.0.0.1:{room.port}/?token=t"
+
+
+def test_what_ends_a_run_in_its_thread_is_raised_where_it_is_waited_for(room: Room) -> None:
+    def broken(*rest: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    room.sim.robots["box"].motion.move = broken  # type: ignore[method-assign]
+    with pytest.raises(ZeroDivisionError, match="oh"):
+        room.view.start(1.0).wait()
