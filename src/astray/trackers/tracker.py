@@ -7,8 +7,9 @@
     report     those that are there, with the covariance of the believer         polar.py
 
 Tracks are in the map frame as the believer has it. Its own error is not averaged away by looking
-again and again, as the noise of a sensor is: it hardly changes between looks, so it is left out of
-the filter and added to the covariance that is reported. It shifts and turns all tracks alike.
+again and again, as the noise of a sensor is: it is left out of the filter and added to the
+covariance that is reported. What it changes by between looks lets tracks be less sure; see
+wandering.py.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from astray.trackers.moving import FIELDS, IDENTITY, KEPT, TRACK, coast
 from astray.trackers.own_trail import LENGTH, note, pose_at
 from astray.trackers.pairing import NOBODY, choose, possible_pairs
 from astray.trackers.polar import Noise, Pose, mounted, place
+from astray.trackers.wandering import own, shake, wander
 from astray.tracks import Tracks
 
 OTHERS = 10.0  # whom one may be taken for instead, as the cost of an identity counts them
@@ -40,9 +42,14 @@ MEMORY = columns(
     Column("used", "", "i8"),
     Column("numbered", "", "i8"),
     Column("noted", "", "i8"),
+    "own_x m",
+    "own_y m",
+    Column("own", "m², m·rad, rad²", "f8", (6,)),
+    Column("wander", "m², m·rad, rad²", "f8", (6,)),
 )
 """Whether and when detections were last taken in, the slots from the first to the last one in use,
-tracks that got a number, own poses noted."""
+tracks that got a number, own poses noted; where the robot last believed to be, the covariance of
+that, and of what its error changed by since the last look, as xx xy yy, x·yaw y·yaw, yaw²."""
 
 Tables = tuple[Table, Table, Table, Table, Table, Table]
 """TRACKS and TRACK as told, tracks as kept, memory, parameters and the own belief."""
@@ -67,14 +74,17 @@ def place_all(found: Array, reading: Found, i: int, mount: Pose, noise: Noise) -
 
 
 @kernel
-def coast_all(mine: Table, m: Row, stamp: float, q: float) -> None:
-    """Let the tracks of one robot go on to a moment."""
+def coast_all(mine: Table, m: Row, stamp: float, q: float, pose: Pose) -> None:
+    """Let the tracks of one robot go on to a moment, at which it believes to be at this pose."""
     elapsed = stamp - m.stamp if m.started else 0.0
     m.started, m.stamp = True, stamp
     if elapsed > 0.0:
         for k in range(m.used):
             if mine[k].state != FREE:
                 coast(mine[k], elapsed, q)
+                shake(mine[k], m, pose)
+        for k in range(6):
+            m.wander[k] = 0.0
 
 
 @kernel
@@ -89,7 +99,7 @@ def track_all(tables: Tables, reading: Found, room: Room, rows: Rows, how: How) 
         pose = pose_at(trails[i], m, b, o.stamp)
         mount = mounted(pose, how[0])
         mine = kept[i]
-        coast_all(mine, m, o.stamp, p.accel_density)
+        coast_all(mine, m, o.stamp, p.accel_density, pose)
         count = place_all(found, reading, i, mount, how[1])
         gate = -2.0 * log(1.0 - p.gate)  # of chi-square with two degrees of freedom
         n = possible_pairs(pairs, mine, m.used, found, count, (gate, how[2]))
@@ -102,9 +112,15 @@ def track_all(tables: Tables, reading: Found, room: Room, rows: Rows, how: How) 
 
 @kernel
 def note_all(trails: Array, memory: Table, belief: Table, rows: Rows, apart: float) -> None:
-    """Note where these rows believe to be."""
+    """Note where these rows believe to be, and how sure they are."""
     for i in rows:
-        note(trails[i], memory[i], belief[i], apart)
+        b, m = belief[i], memory[i]
+        if m.started:
+            wander(m, b)
+        else:
+            own(m, b)
+        if apart > 0.0:
+            note(trails[i], m, b, apart)
 
 
 class Tracker(plugin.Tracker, kind="tracker"):
@@ -140,8 +156,7 @@ class Tracker(plugin.Tracker, kind="tracker"):
             self._room.room = (np.empty((FIELDS, self.detections)), pairs)
         room = (*self._room.room, self.arrays["trail"])
         kept, belief = self.arrays["kept"], known.belief
-        if self.latest:
-            note_all(room[2], self.memory, belief, rows, 2.0 * self.latest / LENGTH)
+        note_all(room[2], self.memory, belief, rows, 2.0 * self.latest / LENGTH)
         tables = (contacts.table, contacts.tracks, kept, self.memory, self.params, belief)
         for name, how in zip(self.sources, self.hows, strict=True):
             reading = known.readings[name]
