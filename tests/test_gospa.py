@@ -102,7 +102,9 @@ def test_gospa_is_that_of_brute_force(places: list[tuple[float, float]]) -> None
     for size in range(min(len(near), 3) + 1):
         for chosen in itertools.permutations(range(len(near)), size):
             for whom in itertools.combinations(range(3), size):
-                far = sum(math.dist(near[k], truth[j]) ** 2 for k, j in zip(chosen, whom, strict=True))
+                far = sum(
+                    math.dist(near[k], truth[j]) ** 2 for k, j in zip(chosen, whom, strict=True)
+                )
                 best = min(best, far + 0.5 * 1.5**2 * (3 + len(near) - 2 * size))
     found = judged(tracks_at(*places), within=5.0, cutoff=1.5)
     assert found["all"] == pytest.approx(math.sqrt(best), abs=1e-9)

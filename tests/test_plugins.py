@@ -31,6 +31,7 @@ NEEDS: dict[str, dict[str, Any]] = {
         "field_of_view": 3.0,
     },
     "contacts": {"detection": 0.8, "false_alarms": 1.0, "confusion": 0.2, "field_of_view": 3.0},
+    "tracker": {"gate": 0.99},
     "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1, "keep": 0.2},
 }
 SEEING = {

@@ -5,8 +5,11 @@ taken, then the most likely of those that are left, and so on: −2 log of its l
 
     cost = νᵀ S⁻¹ ν + log |S| + cost of the identity
 
-up to a constant. That is greedy, not optimal over all pairs at once; the two differ where several
-robots are within each other's gates, and there an identity decides, if the sensor has one.
+up to a constant. It has to be less than that of a false alarm, −2 log of how many there are per
+square metre as the datasheet has it: where there are many, a track that is not sure where it is
+takes none of them for its own. The choice is greedy, not optimal over all pairs at once; the two
+differ where several robots are within each other's gates, and there an identity decides, if the
+sensor has one.
 """
 
 from __future__ import annotations
@@ -17,15 +20,17 @@ from astray.table import Array, Table
 from astray.trackers.moving import FAR, IDENTITY, TRACK, XX, YY, X, Y, surprise
 
 NOBODY = -1.0
+Bounds = tuple[float, float, float]
+"""The gate of νᵀ S⁻¹ ν, the cost of another identity than expected, and that of a false alarm."""
 
 
 @kernel
 def possible_pairs(
-    pairs: Array, mine: Table, used: int, found: Array, count: int, bounds: tuple[float, float]
+    pairs: Array, mine: Table, used: int, found: Array, count: int, bounds: Bounds
 ) -> int:
     """List the pairs of a track and a detection inside the gate, each with its cost."""
     n = 0
-    gate, strange = bounds
+    gate, strange, most = bounds
     for k in range(used):
         t = mine[k]
         if t.state == 0:
@@ -43,7 +48,7 @@ def possible_pairs(
             identity = found[IDENTITY, j]
             if t.identity >= 0 and identity >= 0.0 and t.identity != identity:
                 square += strange
-            if square <= gate:
+            if square <= gate and square + log(area) <= most:
                 pairs[n, 0], pairs[n, 1], pairs[n, 2] = square + log(area), k, j
                 n += 1
     return n

@@ -23,7 +23,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from astray import plugin
 from astray.errors import PluginError
 from astray.kernel import kernel
-from astray.maths import exp, log
+from astray.maths import TAU, exp, log
 from astray.plugin import Known, NonNegative, Positive, Sheet, Sheets
 from astray.table import CONTACTS, Array, Column, Row, Rows, Table, columns
 from astray.trackers.keeping import FREE, report, review, take_in
@@ -35,6 +35,7 @@ from astray.trackers.wandering import own, shake, wander
 from astray.tracks import Tracks
 
 OTHERS = 10.0  # whom one may be taken for instead, as the cost of an identity counts them
+TINY = 1e-12  # m² of a field, and false alarms in one
 LEAST_CONFUSED = 1e-3  # no one is never wrong
 MEMORY = columns(
     Column("started", "", "?"),
@@ -57,8 +58,9 @@ Found = tuple[Table, Array, Array, Array]
 """Readings, and range, bearing and identity beside them."""
 Room = tuple[Array, Array, Array]
 """For the detections and the pairs of one robot, and the trails of all."""
-How = tuple[Pose, Noise, float, int]
-"""The mount, the noise of the sensor, the cost of another identity, and the sensor's number."""
+How = tuple[Pose, Noise, float, float, int]
+"""The mount, the noise of the sensor, the costs of another identity and of a false alarm, and the
+sensor's number."""
 
 
 @kernel
@@ -102,9 +104,9 @@ def track_all(tables: Tables, reading: Found, room: Room, rows: Rows, how: How) 
         coast_all(mine, m, o.stamp, p.accel_density, pose)
         count = place_all(found, reading, i, mount, how[1])
         gate = -2.0 * log(1.0 - p.gate)  # of chi-square with two degrees of freedom
-        n = possible_pairs(pairs, mine, m.used, found, count, (gate, how[2]))
+        n = possible_pairs(pairs, mine, m.used, found, count, (gate, how[2], how[3]))
         choose(pairs, n, found)
-        look = (mount, o.stamp, how[3])
+        look = (mount, o.stamp, how[4])
         take_in(mine, m, p, found, count, look)
         review(mine, m, p, o, look)
         report(told[i], tracks[i], mine, m, b, pose)
@@ -172,4 +174,8 @@ def _how(sheet: Sheet, number: int) -> How:
     mount = (float(sheet["x"]), float(sheet["y"]), float(sheet["yaw"]))
     shrink = exp(-0.5 * float(sheet["bearing_sd"]) ** 2)
     noise = (float(sheet["range_sd"]), float(sheet["range_sd_per_m"]), 1.0 / shrink, shrink**4)
-    return mount, noise, strange, number
+    field = 0.5 * float(sheet["field_of_view"])  # times the square of a range is an area
+    area = field * (float(sheet["max_range"]) ** 2 - float(sheet["min_range"]) ** 2)
+    alarms = float(sheet["false_alarms"]) / max(area, TINY)
+    false = -2.0 * log(max(alarms, TINY)) - 2.0 * log(TAU)
+    return mount, noise, strange, false, number
