@@ -21,11 +21,13 @@ from astray.table import (
     COMMAND,
     COMPASS,
     CONTACT,
+    CONTACTS,
     DRIVE,
     FIX,
     LANDMARKS,
     SCAN,
     STATE,
+    TRACK,
     WHEELS,
     Columns,
     about,
@@ -227,7 +229,8 @@ def test_the_page_on_scenarios_names_every_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "layout", [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX, COMPASS, LANDMARKS]
+    "layout",
+    [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX, COMPASS, LANDMARKS, CONTACTS, TRACK],
 )
 def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")

@@ -19,15 +19,17 @@ FAMILIES = (
     "estimators",
     "metrics",
     "interactions",
+    "trackers",
 )
 LAYERS = (
     ("errors", "table", "kernel", "maths"),
     ("se2", "noise", "draw", "signals", "rotation", "world"),
-    ("clock", "reading", "parameters", "plugin", "start"),
+    ("clock", "reading", "tracks", "parameters", "plugin", "start"),
     FAMILIES,
     (
         "blame",
         "channel",
+        "contact_judge",
         "events",
         "judge",
         "lockstep",

@@ -30,7 +30,16 @@ NEEDS: dict[str, dict[str, Any]] = {
         "confusion": 0.2,
         "field_of_view": 3.0,
     },
+    "contacts": {"detection": 0.8, "false_alarms": 1.0, "confusion": 0.2, "field_of_view": 3.0},
+    "tracker": {"gate": 0.99},
     "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1, "keep": 0.2},
+}
+SEEING = {
+    "sensors": [
+        {"kind": "wheels", "slip_density": 0.01},
+        {"kind": "contacts", "false_alarms": 1.0, "latency": 0.1},
+    ],
+    "contacts": {"kind": "tracker"},
 }
 ROBOTS: dict[str, dict[str, Any]] = {
     "ekf": {
@@ -46,6 +55,9 @@ ROBOTS: dict[str, dict[str, Any]] = {
     "particle": {
         "sensors": [{"kind": "wheels", "slip_density": 0.01}, {"kind": "lidar", "rays": 30}]
     },
+    "tracker": SEEING,
+    "gospa": SEEING,
+    "contacts_nees": SEEING,
     "inertial": {"sensors": [{"kind": "imu", "gyro_density": 0.01, "accel_density": 0.1}]},
 }
 EVERY = [
@@ -200,5 +212,13 @@ def test_an_estimator_sees_no_truth() -> None:
     sim.step()
     sheets, known = seen[0], seen[-1]
     assert sheets["motion"]["radius"] == pytest.approx(0.15)  # nominal, not what was drawn
-    assert set(vars(known)) == {"belief", "readings", "time", "others", "map", "worlds"}
+    assert set(vars(known)) == {
+        "belief",
+        "readings",
+        "time",
+        "others",
+        "map",
+        "worlds",
+        "contacts",
+    }
     assert not np.shares_memory(known.belief, sim.truth)

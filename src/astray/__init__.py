@@ -32,12 +32,15 @@ _HOMES = {
     "Motion": "astray.plugin",
     "Sensor": "astray.plugin",
     "Estimator": "astray.plugin",
+    "Tracker": "astray.plugin",
     "Metric": "astray.plugin",
+    "ContactMetric": "astray.plugin",
     "Scene": "astray.plugin",
     "Known": "astray.plugin",
     "Positive": "astray.plugin",
     "NonNegative": "astray.plugin",
     "Reading": "astray.reading",
+    "Tracks": "astray.tracks",
     "columns": "astray.table",
     "Column": "astray.table",
     "READING": "astray.table",
@@ -50,6 +53,8 @@ _HOMES = {
     "FIX": "astray.table",
     "COMPASS": "astray.table",
     "LANDMARKS": "astray.table",
+    "CONTACTS": "astray.table",
+    "TRACK": "astray.table",
     "Signal": "astray.signals",
     "Signals": "astray.signals",
     "SimType": "astray.signals",
@@ -92,6 +97,7 @@ if TYPE_CHECKING:
     from astray.observers.log import Log as Log
     from astray.observers.summary import summary as summary
     from astray.plugin import Autonomy as Autonomy
+    from astray.plugin import ContactMetric as ContactMetric
     from astray.plugin import Control as Control
     from astray.plugin import Estimator as Estimator
     from astray.plugin import Known as Known
@@ -101,6 +107,7 @@ if TYPE_CHECKING:
     from astray.plugin import Positive as Positive
     from astray.plugin import Scene as Scene
     from astray.plugin import Sensor as Sensor
+    from astray.plugin import Tracker as Tracker
     from astray.reading import Reading as Reading
     from astray.recording.recorder import record as record
     from astray.recording.recording import Recording as Recording
@@ -116,6 +123,7 @@ if TYPE_CHECKING:
     from astray.sim import Sim as Sim
     from astray.table import COMMAND as COMMAND
     from astray.table import COMPASS as COMPASS
+    from astray.table import CONTACTS as CONTACTS
     from astray.table import DRIVE as DRIVE
     from astray.table import FIX as FIX
     from astray.table import IMU as IMU
@@ -123,9 +131,11 @@ if TYPE_CHECKING:
     from astray.table import LANDMARKS as LANDMARKS
     from astray.table import READING as READING
     from astray.table import STATE as STATE
+    from astray.table import TRACK as TRACK
     from astray.table import WHEELS as WHEELS
     from astray.table import Column as Column
     from astray.table import columns as columns
+    from astray.tracks import Tracks as Tracks
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,8 @@ from astray.sim import Sim
 from astray.table import Array
 
 TICKS = 40
-SLOTS = {"sensor": "sensors", "metric": "metrics"}
+SLOTS = {"tracker": "contacts"}
+"""The slot of a family, where it is called otherwise."""
 
 
 def check_plugin(cls: type[Plugin], robot: dict[str, Any] | None = None, **params: Any) -> None:
@@ -81,7 +82,7 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
         if cls.kind == "wheels":
             plain["sensors"] = [mine]
     else:
-        plain[cls.family] = mine
+        plain[SLOTS.get(cls.family, cls.family)] = mine
     return scenario
 
 
@@ -223,8 +224,9 @@ def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]
             return (lambda rows: channel.sense(rows, group.scene)), (*tables, *arrays)
         case "estimator":
             return (lambda rows: mine.estimate(rows, group.known, group.belief)), ("belief",)
+        case "tracker":
+            known, contacts = group.known, group.contacts
+            return (lambda rows: mine.track(rows, known, contacts)), ("contacts", "contacts.tracks")
         case _:
             judge = next(j for j in group.judges if j.metric is mine)
-            then, belief, values = judge.then, judge.belief, judge.values
-            name = f"judge.{mine.name}.{judge.subject}.values"
-            return (lambda rows: mine.measure(rows, then, belief, values)), (name,)
+            return judge.measure, (f"judge.{mine.name}.{judge.subject}.values",)

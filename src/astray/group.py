@@ -12,15 +12,28 @@ import numpy as np
 from astray.autonomy import Remote
 from astray.channel import Channel
 from astray.clock import Beat, beat, ticks_in
+from astray.contact_judge import ContactJudge
 from astray.errors import PluginError, WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
 from astray.hands import Hands
 from astray.judge import History, Judge
-from astray.plugin import NEVER, Known, Metric, Plugin, Scene
+from astray.plugin import NEVER, ContactMetric, Known, Metric, Plugin, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
-from astray.table import ADDRESS, COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
+from astray.table import (
+    ADDRESS,
+    COMMAND,
+    CONTACTS,
+    DRIVE,
+    STATE,
+    STOP,
+    Array,
+    Rows,
+    Table,
+    table,
+)
+from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 
 Due = Callable[[Beat], Rows | None]
@@ -85,15 +98,23 @@ class Group:
         # Without an estimator a robot believes the truth: the same memory, not a copy.
         self.belief = table(STATE, n) if self.estimator else self.truth
         self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
+        self.tracker = attach(plan.contacts) if plan.contacts else None
+        self.contacts = Tracks(n, self.tracker.slots if self.tracker else 0)
         self.scene.body = self.motion.params
-        self.known = Known(self.belief, self.readings, self.time, worlds=self.world_of_row)
+        self.known = Known(
+            self.belief,
+            self.readings,
+            self.time,
+            worlds=self.world_of_row,
+            contacts=self.contacts,
+        )
         self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
         for rival in plan.rivals:
             mine = self.rivals[rival.name]
             known = dataclasses.replace(self.known, belief=mine)
             self.estimators.append((attach(rival), mine, known))
         self.history = History(n, 0)
-        self.judges: list[Judge] = []
+        self.judges: list[Judge | ContactJudge] = []
         self._find_beats()
 
     def knows(self, map: Atlas) -> None:
@@ -101,10 +122,13 @@ class Group:
         for known in (self.known, *(known for _, _, known in self.estimators)):
             known.map = map
 
-    def judge_by(self, metrics: Iterable[Metric]) -> None:
+    def judge_by(self, metrics: Iterable[Metric | ContactMetric]) -> None:
         """Let every belief of this group be judged by these metrics."""
         for metric in metrics:
             pace = beat(metric.rate, metric.offset, self.dt) if metric.rate else None
+            if isinstance(metric, ContactMetric):
+                self._judge_contacts_by(metric, pace)
+                continue
             for subject, belief in self.beliefs().items():
                 bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
                 for estimator, table_of_it, _ in self.estimators:
@@ -117,6 +141,16 @@ class Group:
                 depths.append(REMOTE_HISTORY)
             self.history = History(len(self.truth), max(depths, default=0))
         self._find_beats()
+
+    def _judge_contacts_by(self, metric: ContactMetric, pace: Beat | None) -> None:
+        """Let what the robots believe of others be judged, if they believe anything of them."""
+        if self.tracker is None:
+            return
+        bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
+        channels = [c for c in self.channels.values() if c.sensor.measures == CONTACTS]
+        depth = max((len(c.ring) + 1 for c in channels if c.delay), default=0)
+        judge = ContactJudge(bound, self.contacts, self.scene, pace, depth, lambda: self.gather())
+        self.judges.append(judge)
 
     def beliefs(self) -> dict[str, Table]:
         """The belief and the rivals' beliefs, by name."""
@@ -239,6 +273,7 @@ class Group:
         for channel in self.channels.values():
             channel.forget(rows)
         self.history.forget(rows)
+        self.contacts.forget(rows)
         for judge in self.judges:
             judge.forget(rows)
         for plugin in self.plugins:
@@ -310,6 +345,8 @@ class Group:
                 self._each(channel.sense, rows, self.scene)
                 channel.stamp(rows, self.time)
                 taken.append(rows)
+                if channel.sensor.measures == CONTACTS:
+                    self._remember_everyone(rows)
             if channel.delay:
                 rows = due(channel.arriving)
                 if rows is not None:
@@ -318,6 +355,12 @@ class Group:
                 self.arrivals.append(rows)
         if self.judges and taken:
             self.history.remember(self._union(taken), self.truth)
+
+    def _remember_everyone(self, rows: Rows) -> None:
+        """Note the truth of all whom these rows may have detected, for who judges it later."""
+        for judge in self.judges:
+            if isinstance(judge, ContactJudge):
+                judge.remember(rows)
 
     def rest(self) -> None:
         """Nothing is due: what arrived in the last tick is no longer fresh."""
@@ -331,6 +374,8 @@ class Group:
             rows = self._union(self.arrivals)
             for estimator, belief, known in self.estimators:
                 self._each(estimator.estimate, rows, known, belief)
+            if self.tracker is not None:
+                self._each(self.tracker.track, rows, self.known, self.contacts)
 
     def judge(self, due: Due) -> None:
         """Measure the beliefs that changed, or those whose metric is due."""
@@ -344,7 +389,7 @@ class Group:
     def judge_believed(self, rows: Rows, belief: Table) -> None:
         """Measure a belief that was set from outside."""
         for judge in self.judges:
-            if judge.belief is belief and judge.beat is None:
+            if isinstance(judge, Judge) and judge.belief is belief and judge.beat is None:
                 judge.judge(rows, self.truth, self.history)
 
     # When things are due.

@@ -99,6 +99,10 @@ class Judge:
         self.values = np.zeros(len(belief))
         self.statistics = table(STATISTICS, len(belief))
 
+    def arrays(self) -> dict[str, Array]:
+        """What it remembers, by name."""
+        return {"then": self.then, "values": self.values, "statistics": self.statistics}
+
     def forget(self, rows: Rows) -> None:
         """Start the statistics of these rows anew."""
         self.then[rows] = np.zeros((), STATE)
@@ -116,5 +120,9 @@ class Judge:
     def judge(self, rows: Rows, truth: Table, history: History) -> None:
         """Measure these rows once."""
         recall_all(self.then, history.moments, truth, self.belief, rows)
-        self.metric.measure(rows, self.then, self.belief, self.values)
+        self.measure(rows)
         account_all(self.statistics, self.values, rows)
+
+    def measure(self, rows: Rows) -> None:
+        """Ask the metric for these rows."""
+        self.metric.measure(rows, self.then, self.belief, self.values)

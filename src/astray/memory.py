@@ -23,6 +23,8 @@ def memories(group: Group) -> dict[str, Array]:
         found |= {"history": group.history.moments, "history.next_slot": group.history.next_slot}
     if group.estimator:
         found["belief"] = group.belief
+    if group.tracker:
+        found |= {"contacts": group.contacts.table, "contacts.tracks": group.contacts.tracks}
     found |= {f"rival.{name}": belief for name, belief in group.rivals.items()}
     for plugin in group.plugins:
         found |= _of_plugin(plugin, f"{plugin.family}.{plugin.name}")
@@ -32,11 +34,7 @@ def memories(group: Group) -> dict[str, Array]:
             found |= {f"reading.{name}.{k}.{a}": v for a, v in reading.arrays.items()}
     for judge in group.judges:
         label = f"judge.{judge.metric.name}.{judge.subject}"
-        found |= {
-            f"{label}.then": judge.then,
-            f"{label}.values": judge.values,
-            f"{label}.statistics": judge.statistics,
-        }
+        found |= {f"{label}.{name}": array for name, array in judge.arrays().items()}
         found |= _of_plugin(judge.metric, label)
     return found
 

@@ -1,7 +1,7 @@
-"""What plugins are: seven families, declared by subclassing, and the two hands they are given.
+"""What plugins are: eight families, declared by subclassing, and the two hands they are given.
 
 `Scene` holds the truth; motion, sensors, interactions and metrics get it. `Known` holds the belief;
-autonomy, control and estimators get that. A plugin is handed one of them, never both.
+autonomy, control, estimators and trackers get that. A plugin is handed one of them, never both.
 
 A plugin is a keyword dataclass. Its annotated fields are its keys in a scenario, with the unit in
 the comment behind. What it keeps between ticks is a table of its own, laid out by `remembers`,
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le
 
 from astray import noise
 from astray.clock import NEVER as NEVER
@@ -27,6 +27,7 @@ from astray.errors import PluginError
 from astray.parameters import draw_parameters, parameter_columns
 from astray.reading import Reading
 from astray.table import ADDRESS, CONTACT, MODES, STATE, Array, Columns, Rows, Table, table
+from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 from astray.world.crowd import Crowd, make_crowd
 from astray.world.scan import View, make_view
@@ -64,8 +65,25 @@ class Scene:
     """Everyone, sorted by place."""
     contacts: Table = dataclasses.field(default_factory=lambda: table(CONTACT, 0))
     """CONTACT of this group's robots, (n,)."""
+    all_worlds: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    """The place of the world of each row of everyone in the batch."""
+    numbers: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    """The number of each row of everyone in its world, over all groups by their names."""
+    population: int = 0
+    """How many such numbers there are."""
     _view: View | None = None
     _seen: tuple[Array, ...] = ()
+
+    def contacts_truth(self, row: int) -> Table:
+        """STATE of all others in the world of one of this group's robots, a copy.
+
+        The truth of what `contacts` are believed to be, for those who are handed the truth.
+        """
+        me = self.everyone[self.first + row]
+        there = self.everyone["alive"] & (self.everyone["world"] == me["world"])
+        there[self.first + row] = False
+        others: Table = self.everyone[there]
+        return others
 
     @property
     def view(self) -> View:
@@ -99,6 +117,8 @@ class Known:
     """The place of each row's world in the batch, (n,)."""
     others: Mapping[str, Table] = dataclasses.field(default_factory=dict)
     """Where the robots of every group say they are: their beliefs, by the group's name."""
+    contacts: Tracks = dataclasses.field(default_factory=lambda: Tracks(0, 0))
+    """What each robot believes of the others that its sensors detect."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -396,6 +416,16 @@ class Estimator(Plugin, family="estimator"):
         return bound, belief
 
 
+class Tracker(Plugin, family="tracker"):
+    """Turns detections of others into what is believed of them. It knows what an estimator does."""
+
+    slots: Annotated[int, Ge(1), Le(1024)] = 16  # others that a robot can keep in mind
+
+    @abstractmethod
+    def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
+        """Bring the tracks of these rows up to their fresh detections."""
+
+
 class Metric(Plugin, family="metric"):
     """Judges a belief by the truth of its stamp."""
 
@@ -409,3 +439,16 @@ class Metric(Plugin, family="metric"):
     @abstractmethod
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
         """Write one value for each of these rows; truth is that of the belief's stamp."""
+
+
+class ContactMetric(Plugin):
+    """Judges what robots believe of others by the truth of its stamp: a metric, too."""
+
+    family: ClassVar[str] = "metric"
+    unit: ClassVar[str] = ""
+    rate: Positive | None = None  # Hz; whenever the tracks changed unless given
+    offset: NonNegative = 0.0  # s after the start of the first call
+
+    @abstractmethod
+    def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:
+        """Write one value for each of these rows; the scene is that of the tracks' stamps."""

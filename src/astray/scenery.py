@@ -35,6 +35,10 @@ class Scenery:
         # Numbered by name, so that the order of groups is no matter.
         named = {plan.name: plan.footprint for plan in plans}
         self.footprints = sorted(named)
+        each = {plan.name: plan.capacity for plan in plans}
+        upto = np.cumsum([each[name] for name in self.footprints])
+        firsts = {name: end - each[name] for name, end in zip(self.footprints, upto, strict=True)}
+        numbers = [firsts[plan.name] + r for plan, r in zip(plans, robots, strict=True)]
         self.scene = Scene(
             self.truth,
             np.zeros(rows),
@@ -45,6 +49,9 @@ class Scenery:
             make_shapes([named[name] for name in self.footprints]),
             make_crowd(rows, len(worlds)),
             table(CONTACT, rows),
+            np.concatenate(places),
+            np.concatenate(numbers),
+            sum(each.values()),
         )
         self.interactions: list[Interaction] = [
             found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
@@ -97,6 +104,9 @@ class Scenery:
             all_.shapes,
             all_.crowd,
             all_.contacts[rows],
+            all_.all_worlds,
+            all_.numbers,
+            all_.population,
         )
 
     def begin(self, rows: Rows) -> None:

@@ -252,3 +252,33 @@ LANDMARKS = columns(READING, Column("count", "", "i8"))
 """Beacons that were seen: beside it, (slots,), `range` m and `bearing` rad from the mount,
 `identity`, the number of the beacon or −1 where it is not known, and `seen`, 1 where the slot holds
 one, else 0; `count` slots do. Where the beacons are is in the datasheet, as `beacons`."""
+
+CONTACTS = columns(
+    READING, Column("count", "", "i8"), "min_range m", "max_range m", "field_of_view rad"
+)
+"""Other robots that were detected: beside it, (slots,), `range` m and `bearing` rad from the mount,
+nearest first, `identity`, the number of the robot in its world or −1 where it is not known, and
+`seen`, 1 where the slot holds one, else 0; `count` slots do. Some may be nobody."""
+
+TRACKS = columns("stamp s", Column("count", "", "i8"))
+"""What a robot believes of others: of which time, and how many of its tracks are confirmed."""
+
+TRACK = columns(
+    Column("number", "", "i8"),
+    Column("identity", "", "i8"),
+    Column("confirmed", "", "?"),
+    Column("source", "", "i4"),
+    "stamp s",
+    "age s",
+    "unseen s",
+    "x m",
+    "y m",
+    "map_vx m/s",
+    "map_vy m/s",
+    Column("cov", "m², m²/s, m²/s²", "f8", (4, 4)),
+)
+"""One other robot as it is believed: position and velocity in the map frame as the believer has it,
+and their covariance, in which that of the believer's own pose is included. `number` stays the same
+for the life of a track, 0 until it is confirmed; `identity` is the number of the robot that it is
+taken for, −1 if unknown; `source` that of the sensor that saw it last; `age` since it was first
+seen, `unseen` since the last time. An empty slot has a stamp of nan."""

@@ -4,7 +4,7 @@
     run.json         seed, worlds, versions
     events.jsonl     what came in from outside, a line each
     summary.json     metrics
-    log.npz          poses, speeds, metrics and scans over time, (times, rows)
+    log.npz          poses, speeds, metrics, scans and tracks over time, (times, rows)
     collisions.csv   who ran into what, where and how fast
     map.geojson      the map of the first world as it was in the end
     plot.png         a picture
@@ -98,6 +98,11 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
             arrays |= {f"{name}/{metric}/{who}": value for who, value in values.items()}
         for sensor, found in group.bulk.items():
             arrays |= {f"{name}/{sensor}/{array}": values for array, values in found.items()}
+        if group.contacts is not None:
+            told = group.contacts
+            arrays |= {
+                f"{name}/contacts/{column}": told[column] for column in told.dtype.names or ()
+            }
     np.savez_compressed(folder / "log.npz", **arrays)
     if sim.scenery.interactions:
         text("collisions.csv", _collisions(sim))

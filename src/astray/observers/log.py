@@ -27,6 +27,8 @@ class GroupLog:
     """By metric, then by whose belief it judges: "belief" or a rival's name."""
     bulk: dict[str, dict[str, Array]] = field(default_factory=dict)
     """Arrays beside the readings, (times, rows, …), by sensor and name."""
+    contacts: Table | None = None
+    """TRACK of what was believed of others, (times, rows, slots); None without a tracker."""
 
 
 class Log:
@@ -103,6 +105,7 @@ class Logger:
                         k: {a: v.copy() for a, v in r.arrays.items()}
                         for k, r in group.readings.items()
                     },
+                    "contacts": group.contacts.tracks.copy(),
                     "metrics": [judge.values.copy() for judge in group.judges],
                 }
             )
@@ -127,5 +130,8 @@ class Logger:
                     k: {a: np.stack([m["bulk"][k][a] for m in moments]) for a in arrays}
                     for k, arrays in moments[0]["bulk"].items()
                 },
+                np.stack([m["contacts"] for m in moments])
+                if self.sim.robots[name].tracker
+                else None,
             )
         return Log(np.array(self.times), groups)

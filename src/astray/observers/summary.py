@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.contact_judge import ContactJudge
 from astray.judge import Judge
 from astray.table import Array, Table
 
@@ -36,7 +37,7 @@ def _group(group: Group, sim: Sim) -> dict[str, Any]:
         metrics.setdefault(judge.metric.name, {})[judge.subject] = statistics(judge)
     for name, subjects in metrics.items():
         judges = {j.subject: j for j in group.judges if j.metric.name == name}
-        for rival in group.rivals:
+        for rival in group.rivals if "belief" in subjects else ():
             subjects[rival]["against_belief"] = compare(judges[rival], judges["belief"])
     found: dict[str, Any] = {
         "robots": len(group.rows),
@@ -62,7 +63,7 @@ def _apart(group: Group) -> dict[str, float]:
     return apart
 
 
-def statistics(judge: Judge) -> dict[str, Any]:
+def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
     """A metric over time and over rows: rms, mean, worst, last and how the last ones spread."""
     measured = judge.statistics["count"] > 0
     found = judge.statistics[measured]
@@ -101,7 +102,7 @@ def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
     ]
 
 
-def compare(rival: Judge, owner: Judge) -> dict[str, Any]:
+def compare(rival: Judge | ContactJudge, owner: Judge | ContactJudge) -> dict[str, Any]:
     """The rival's rms less the owner's, row by row: its mean and a 95 % interval of that."""
     both = (rival.statistics["count"] > 0) & (owner.statistics["count"] > 0)
     difference = _rms(rival.statistics[both]) - _rms(owner.statistics[both])

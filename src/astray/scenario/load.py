@@ -180,6 +180,7 @@ def _plan(model: BaseModel, name: str, dt: float) -> Scenario:
                 sensors=[_plugin(s, "sensor") for s in robot.sensors],
                 estimator=_plugin(robot.estimator, "estimator") if robot.estimator else None,
                 rivals=[_plugin(r, "estimator") for r in robot.rivals],
+                contacts=_plugin(robot.contacts, "tracker") if robot.contacts else None,
                 footprint=_footprint(robot.footprint),
                 map=robot.map,
                 **parts,

@@ -17,13 +17,23 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
-from astray import autonomy, control, draw, estimators, interactions, metrics, motion, sensors
+from astray import (
+    autonomy,
+    control,
+    draw,
+    estimators,
+    interactions,
+    metrics,
+    motion,
+    sensors,
+    trackers,
+)
 from astray.noise import MOST_ROBOTS
 from astray.parameters import TIMING, Parameter, out_of_bounds, parameters, units
 from astray.plugin import KINDS, Plugin
 from astray.start import Start
 
-BUILT_IN = (autonomy, control, estimators, interactions, metrics, motion, sensors)
+BUILT_IN = (autonomy, control, estimators, interactions, metrics, motion, sensors, trackers)
 """The packages whose import declares the built-in kinds."""
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -35,6 +45,7 @@ SLOTS = {
     "sensors": "sensor",
     "estimator": "estimator",
     "rivals": "estimator",
+    "contacts": "tracker",
     "metrics": "metric",
     "interactions": "interaction",
 }
@@ -196,6 +207,10 @@ def robot_model() -> type[BaseModel]:
         sensors=(_list_of(_slot("sensor")), Field([])),
         estimator=(_optional(_slot("estimator")), None),
         rivals=(_list_of(_slot("estimator")), Field([])),
+        contacts=(
+            _optional(_slot("tracker")),
+            Field(None, description="what it believes of others"),
+        ),
         footprint=(_optional(footprint_model()), Field(None, description="a circle of 0.2 m")),
         map=(MAP, Field(None, description="the map it was given; the world's unless given")),
     )

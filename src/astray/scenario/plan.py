@@ -8,7 +8,18 @@ from typing import Any
 from astray.autonomy import Remote
 from astray.control import Servo
 from astray.motion import Differential
-from astray.plugin import Autonomy, Control, Estimator, Interaction, Metric, Motion, Sensor, Sheet
+from astray.plugin import (
+    Autonomy,
+    ContactMetric,
+    Control,
+    Estimator,
+    Interaction,
+    Metric,
+    Motion,
+    Sensor,
+    Sheet,
+    Tracker,
+)
 from astray.scenario.world import MapPlan
 from astray.start import Start
 from astray.world.shape import Footprint
@@ -28,6 +39,8 @@ class GroupPlan:
     sensors: list[Sensor] = field(default_factory=list)
     estimator: Estimator | None = None
     rivals: list[Estimator] = field(default_factory=list)
+    contacts: Tracker | None = None
+    """What makes tracks of others of its detections."""
     footprint: Footprint = field(default_factory=Footprint)
     map: MapPlan | None = None
     """The map that it was given; that of the world, as it was at the start, unless named."""
@@ -48,7 +61,7 @@ class Scenario:
     duration: float
     seed: int
     robots: list[GroupPlan]
-    metrics: list[Metric]
+    metrics: list[Metric | ContactMetric]
     map: MapPlan | None = None
     interactions: list[Interaction] = field(default_factory=list)
     effective: dict[str, Any] = field(default_factory=dict)

@@ -48,6 +48,8 @@ def _robot(plan: GroupPlan) -> dict[str, Any]:
     }
     if plan.estimator:
         made["estimator"] = _plugin(plan.estimator)
+    if plan.contacts:
+        made["contacts"] = _plugin(plan.contacts)
     if plan.footprint != Footprint():
         made["footprint"] = _footprint(plan.footprint)
     if plan.map is not None:

@@ -2,6 +2,7 @@
 
 from astray.sensors.bumper import Bumper as Bumper
 from astray.sensors.compass import Compass as Compass
+from astray.sensors.contacts import Contacts as Contacts
 from astray.sensors.gnss import Gnss as Gnss
 from astray.sensors.imu import Imu as Imu
 from astray.sensors.ins import Ins as Ins
