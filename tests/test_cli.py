@@ -177,7 +177,19 @@ def test_wrong_input_exits_with_2_and_no_traceback(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: signal.Signals) -> None:
-    (tmp_path / "x.yaml").write_text(CART)
+    (tmp_path / "begun.py").write_text(
+        "from pathlib import Path\n"
+        "import astray\n"
+        "class Begun(astray.Sensor, kind='begun'):\n"
+        "    '''Leaves a file when the run has gone on for a while.'''\n"
+        "    measures = astray.FIX\n"
+        "    def sense(self, rows, scene, out):\n"
+        "        if scene.truth['stamp'][0] > 0.2:\n"
+        "            Path('begun').touch()\n"
+    )
+    (tmp_path / "x.yaml").write_text(
+        "plugins: [begun.py]\nrobots: [{name: a, sensors: [{kind: begun, rate: 10}]}]\n"
+    )
     command = [sys.executable, "-m", "astray", "run", "x.yaml", "--duration", "600"]
     child = subprocess.Popen(
         [*command, "--speed", "1", "--out", "a"],
@@ -187,7 +199,10 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: signal.Signals) 
         text=True,
         env={**os.environ, "TERM": "dumb"},
     )
-    time.sleep(6)
+    deadline = time.monotonic() + 300
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < deadline, child.communicate()
+        time.sleep(0.1)
     child.send_signal(asked)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 1, (out, err)
