@@ -456,9 +456,10 @@ class Sim:
 
     def plot(self) -> Figure:
         """Where the robots were and where they believed to be, as a matplotlib figure."""
+        from astray.view.notebook import shown_in_notebooks
         from astray.view.plot import plot_paths
 
-        return plot_paths(self.trail.paths(), self.map())
+        return shown_in_notebooks(plot_paths(self.trail.paths(), self.map()))
 
     def view(self, port: int = 0, *, browser: bool | None = None, token: str | None = None) -> View:
         """Show the run on a page, in the notebook or else in the browser, while it goes on.

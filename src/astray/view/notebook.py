@@ -1,9 +1,15 @@
-"""In a notebook: whether we are in one, and the page in a frame of its own."""
+"""In a notebook: whether we are in one, the page in a frame of its own, and figures."""
 
 from __future__ import annotations
 
+import functools
+import io
 import sys
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HEIGHT = 620  # pixels
 
@@ -21,3 +27,15 @@ def frame_html(url: str, height: int = HEIGHT) -> str:
         f'<iframe src="{escape(url)}" title="astray" width="100%" height="{height}" '
         'style="border:0;border-radius:8px" allow="fullscreen"></iframe>'
     )
+
+
+def shown_in_notebooks(figure: Figure) -> Figure:
+    """Let a notebook draw a figure that pyplot, which it knows, has no part in."""
+    figure._repr_png_ = functools.partial(_png, figure)  # type: ignore[attr-defined]
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=96)
+    return out.getvalue()

@@ -8,6 +8,7 @@ import numpy as np
 
 from astray.group import Group
 from astray.interactions.collisions import Collisions
+from astray.reading import Reading
 from astray.sim import Sim
 from astray.table import BUMP, Array, Table
 from astray.view.page import frames
@@ -117,7 +118,7 @@ class LiveSource:
                 belief += n
             self._parts.append((group, self._robots[robot : robot + n], parts))
             robot += n
-        self._sights = {g.name: [sight(c.sensor) for c in g.channels.values()] for g in groups}
+        self._drawn = {g.name: _drawn(g) for g in groups}
         self._bumpers = {
             g.name: [c.arrived for c in g.channels.values() if c.sensor.measures == BUMP]
             for g in groups
@@ -161,23 +162,28 @@ class LiveSource:
         return found
 
     def _readings(self, wishes: Wishes) -> list[Shown]:
-        whom = range(self.count) if wishes.everyone else sorted(wishes.robots)
         found: list[Shown] = []
-        for robot in whom:
-            if robot >= self.count:
+        first = 0
+        for group, robots, _ in self._parts:
+            numbers_of = range(first, first + len(robots))
+            first += len(robots)
+            drawn = self._drawn[group.name]
+            if not drawn:
                 continue
-            group, number = self.robot(robot)
-            row = self._rows(group).start + number
-            if not group.truth["alive"][row]:
-                continue
-            for k, (channel, drawn) in enumerate(
-                zip(group.channels.values(), self._sights[group.name], strict=True)
-            ):
-                if drawn["draws"]:
-                    values = numbers(drawn["draws"], channel.arrived, row)
-                    if values is not None:
-                        age = float(group.time[row] - channel.arrived.stamp[row])
-                        found.append((robot, k, age, values))
+            for robot in numbers_of if wishes.everyone else wishes.robots.intersection(numbers_of):
+                row = self._rows(group).start + robot - numbers_of.start
+                if group.truth["alive"][row]:
+                    found += self._readings_of(group, row, robot, drawn)
+        return found
+
+    def _readings_of(
+        self, group: Group, row: int, robot: int, drawn: list[tuple[int, str, Reading]]
+    ) -> list[Shown]:
+        found: list[Shown] = []
+        for sensor, way, reading in drawn:
+            values = numbers(way, reading, row)
+            if values is not None:
+                found.append((robot, sensor, float(group.time[row] - reading.stamp[row]), values))
         return found
 
     def _note_hits(self) -> None:
@@ -207,3 +213,10 @@ class LiveSource:
             part = self._rows(group)
             rows += range(group.scene.first + part.start, group.scene.first + part.stop)
         return rows
+
+
+def _drawn(group: Group) -> list[tuple[int, str, Reading]]:
+    """The sensors of a group that can be drawn: which, how, and what has arrived of them."""
+    ways = [sight(channel.sensor)["draws"] for channel in group.channels.values()]
+    arrived = [channel.arrived for channel in group.channels.values()]
+    return [(k, way, arrived[k]) for k, way in enumerate(ways) if way]

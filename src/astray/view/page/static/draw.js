@@ -2,6 +2,7 @@
 
 import { IN_HAND, STALLED, TOUCHING, BUMPED } from "./frame.js";
 import { axes } from "./model.js";
+import { drawReading } from "./readings.js";
 
 const SIGMA_95 = Math.sqrt(5.991); // of two dimensions
 const DASHES = [[5, 4], [1.5, 3.5], [8, 3, 2, 3]];
@@ -11,7 +12,6 @@ export class Painter {
     Object.assign(this, { canvas, model, camera, theme, shown });
     this.context = canvas.getContext("2d");
     this.walls = this.solids = new Path2D();
-    this.fans = new Map();
     model.on("scene", () => this.readScene());
   }
 
@@ -25,7 +25,6 @@ export class Painter {
         path.lineTo(s[k + 2], s[k + 3]);
       }
     }
-    this.fans.clear();
   }
 
   resize() {
@@ -52,7 +51,7 @@ export class Painter {
     if (this.shown.waypoints) this.ways();
     if (!this.model.frame) return;
     if (this.shown.trails) this.trails();
-    if (this.shown.readings) for (const reading of this.model.frame.readings) this.reading(reading);
+    if (this.shown.readings) for (const reading of this.model.frame.readings) drawReading(this, reading);
     if (this.shown.beliefs) this.ghosts();
     for (const robot of this.model.robots) if (this.model.alive(robot.index)) this.robot(robot);
     if (this.shown.collisions) this.contacts();
@@ -135,98 +134,6 @@ export class Painter {
     });
     c.setLineDash([]);
     c.globalAlpha = 1;
-  }
-
-  // Readings are taken in the body frame: drawn from the truth, or from where the robot believes to be.
-  reading({ robot, sensor, age, numbers }) {
-    if (!this.model.alive(robot)) return;
-    const about = this.model.robots[robot].group.sensors[sensor];
-    const t = this.model.truth(robot), c = this.context;
-    let pose = { x: t.x - (Math.cos(t.yaw) * t.vx - Math.sin(t.yaw) * t.vy) * age, y: t.y - (Math.sin(t.yaw) * t.vx + Math.cos(t.yaw) * t.vy) * age, yaw: t.yaw - t.wz * age };
-    const ghost = this.model.robots[robot].ghosts[0];
-    if (this.shown.believed && ghost) {
-      const b = this.model.belief(ghost), back = age - b.age;
-      pose = { x: b.x - Math.cos(b.yaw) * t.vx * back, y: b.y - Math.sin(b.yaw) * t.vx * back, yaw: b.yaw - t.wz * back };
-    }
-    if (about.draws === "fix") return this.cross(numbers[0], numbers[1], this.colour(this.model.robots[robot]));
-    c.save();
-    c.translate(pose.x, pose.y);
-    c.rotate(pose.yaw);
-    if (about.draws === "scan") this.scan(about, numbers, robot === this.model.selected);
-    else if (about.draws === "landmarks") this.sightings(about, numbers);
-    else this.cones(about, numbers);
-    c.restore();
-  }
-
-  scan(about, ranges, chosen) {
-    const key = `${about.start}/${about.step}/${ranges.length}/${about.mounts[0]}`;
-    if (!this.fans.has(key)) {
-      const fan = new Float64Array(2 * ranges.length), yaw = about.mounts[0][2];
-      for (let k = 0; k < ranges.length; k++) {
-        fan[2 * k] = Math.cos(yaw + about.start + k * about.step);
-        fan[2 * k + 1] = Math.sin(yaw + about.start + k * about.step);
-      }
-      this.fans.set(key, fan);
-    }
-    const c = this.context, fan = this.fans.get(key), [mx, my] = about.mounts[0], size = 2.6 * this.pixel, half = size / 2;
-    if (chosen) { // what was seen to be free, in a breath of colour
-      c.beginPath();
-      c.moveTo(mx, my);
-      for (let k = 0; k < ranges.length; k++) {
-        const r = Math.min(Math.max(0, ranges[k]), about.max_range);
-        c.lineTo(mx + r * fan[2 * k], my + r * fan[2 * k + 1]);
-      }
-      c.closePath();
-      c.globalAlpha = 0.07;
-      c.fillStyle = this.theme.colours.scan;
-      c.fill();
-    }
-    c.globalAlpha = chosen ? 1 : 0.5;
-    c.fillStyle = this.theme.colours.scan;
-    c.beginPath();
-    for (let k = 0; k < ranges.length; k++) {
-      const r = ranges[k];
-      if (r > 0 && r < Infinity) c.rect(mx + r * fan[2 * k] - half, my + r * fan[2 * k + 1] - half, size, size);
-    }
-    c.fill();
-    c.globalAlpha = 1;
-  }
-
-  cones(about, ranges) {
-    const c = this.context;
-    c.fillStyle = c.strokeStyle = this.theme.colours.sonar;
-    about.mounts.forEach(([x, y, yaw], k) => {
-      const r = ranges[k];
-      if (!(r > 0)) return;
-      const heard = r < about.max_range, far = Math.min(r, about.max_range), open = Math.max(about.cone, 0.01);
-      c.beginPath();
-      c.moveTo(x, y);
-      c.arc(x, y, far, yaw - open, yaw + open);
-      c.closePath();
-      c.globalAlpha = heard ? 0.14 : 0.04;
-      c.fill();
-      if (!heard) return;
-      c.globalAlpha = 0.9;
-      c.beginPath();
-      c.arc(x, y, far, yaw - open, yaw + open);
-      c.lineWidth = 2 * this.pixel;
-      c.stroke();
-    });
-    c.globalAlpha = 1;
-  }
-
-  sightings(about, numbers) {
-    const c = this.context, [mx, my, yaw] = about.mounts[0];
-    c.strokeStyle = this.theme.colours.sonar;
-    c.lineWidth = 1.2 * this.pixel;
-    for (let k = 0; k < numbers.length; k += 2) {
-      const x = mx + numbers[k] * Math.cos(yaw + numbers[k + 1]), y = my + numbers[k] * Math.sin(yaw + numbers[k + 1]);
-      c.beginPath();
-      c.moveTo(mx, my);
-      c.lineTo(x, y);
-      c.stroke();
-      this.cross(x, y, this.theme.colours.sonar);
-    }
   }
 
   cross(x, y, colour) {
