@@ -350,7 +350,9 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
     sim.run(500.0)
     assert sim.pace.stopped
     assert sim.time < 499.0
-    with pytest.raises(RecordingFailed, match=r"run.mcap: cannot be written: No space left.*recover"):
+    with pytest.raises(
+        RecordingFailed, match=r"run.mcap: cannot be written: No space left.*recover"
+    ):
         recorder.close()
     recorder.close()  # again is fine
 

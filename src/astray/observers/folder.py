@@ -91,6 +91,8 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
     for name, group in log.groups.items():
         for who, series in _beliefs(group).items():
             arrays |= {f"{name}/{who}/{column}": series[column] for column in LOGGED}
+            if who != "truth":
+                arrays[f"{name}/{who}/cov"] = series["cov"]
             for row in range(min(MOST_FILES, series.shape[1])):
                 _write_tum(folder / "trajectories", name, who, series[:, row])
         for metric, values in group.metrics.items():

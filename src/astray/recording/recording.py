@@ -54,7 +54,9 @@ class Track:
     def reading_topics(self) -> list[str]:
         """The topics of its sensors, and of what is true of them."""
         names = [sensor["topic"] for sensor in self._sensors.values()]
-        return [self.topic(n) for n in names] + [self.topic(f"ground_truth/{n}") for n in self.sensors]
+        return [self.topic(n) for n in names] + [
+            self.topic(f"ground_truth/{n}") for n in self.sensors
+        ]
 
     def _state(self, name: str) -> Table:
         said = self.recording.poses.get(self.topic(name))
