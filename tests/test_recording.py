@@ -62,7 +62,8 @@ def test_the_readers_of_others_find_every_message(recorded: Path) -> None:
     with recorded.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
         summary = reader.get_summary()
-        assert summary is not None and summary.statistics is not None
+        assert summary is not None
+        assert summary.statistics is not None
         counted = Counter(c.topic for _, c, _ in reader.iter_messages())
         named = {
             summary.channels[k].topic: n

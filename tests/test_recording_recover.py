@@ -80,7 +80,8 @@ def killed(path: Path, after: float, speed: float) -> tuple[list[tuple[int, floa
         text=True,
         encoding="utf-8",
     )
-    assert run.stdin is not None and run.stdout is not None
+    assert run.stdin is not None
+    assert run.stdout is not None
     try:
         assert run.stdout.readline().strip() == "ready"
         run.stdin.write(f"{speed} 0.02\n")

@@ -102,7 +102,8 @@ def test_the_page_is_whole_by_itself(report: Path) -> None:
     page = (report / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page
     links = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", page)
-    assert links and all(link.startswith("data:image/png;base64,") for link in links)
+    assert links
+    assert all(link.startswith("data:image/png;base64,") for link in links)
     assert "://" not in re.sub(r"data:[^\"]+", "", page)
 
 

@@ -35,7 +35,7 @@ class Batch:
         """The same behind other records."""
         if not before:
             return self
-        moved = [(channel, entries + [0, len(before)]) for channel, entries in self.index]
+        moved = [(channel, [*entries, 0, len(before)]) for channel, entries in self.index]
         return Batch(before + self.raw, self.first, self.last, moved)
 
 

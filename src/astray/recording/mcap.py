@@ -146,7 +146,7 @@ class Mcap:
 
 def _windows(raw: Array, size: int) -> Array:
     """Every run of so many bytes, (starts, size), without a copy."""
-    return np.ndarray((len(raw) - size + 1, size), np.uint8, raw, 0, (1, 1))  # type: ignore[call-overload,no-any-return]
+    return np.ndarray((len(raw) - size + 1, size), np.uint8, raw, 0, (1, 1))
 
 
 def _messages(raw: Array, index: dict[int, Array]) -> dict[int, Array | list[bytes]]:

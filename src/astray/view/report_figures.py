@@ -21,7 +21,7 @@ WIDTH = 7.0  # inches: two columns of a paper
 POINTS = 1500  # of a line; more is not seen
 GRID = 400  # times at which robots are averaged
 LABELS = ("x error in m", "y error in m", "heading error in rad")
-STYLE = {
+STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -193,7 +193,7 @@ def histogram(story: Story) -> Figure:
     axes = figure.subplots()
     every = np.concatenate([tale.distance for tale in story.tales])
     top = max(float(np.quantile(every, 0.995)), 1e-6)
-    bins = np.linspace(0.0, top, 41)
+    bins = np.linspace(0.0, top, 41).tolist()
     for group, who, tales, colour, style in _each(story):
         found = np.concatenate([tale.distance for tale in tales])
         share = np.full(len(found), 100.0 / len(found))

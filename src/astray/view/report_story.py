@@ -41,7 +41,7 @@ class Tale:
 
     @property
     def time(self) -> Array:
-        """s."""
+        """S."""
         stamps: Array = self.belief["stamp"]
         return stamps
 
