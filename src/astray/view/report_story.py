@@ -41,7 +41,7 @@ class Tale:
 
     @property
     def time(self) -> Array:
-        """S."""
+        """The stamps of the beliefs, s."""
         stamps: Array = self.belief["stamp"]
         return stamps
 
