@@ -62,7 +62,8 @@ def test_the_readers_of_others_find_every_message(recorded: Path) -> None:
     with recorded.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
         summary = reader.get_summary()
-        assert summary is not None and summary.statistics is not None
+        assert summary is not None
+        assert summary.statistics is not None
         counted = Counter(c.topic for _, c, _ in reader.iter_messages())
         named = {
             summary.channels[k].topic: n
@@ -350,7 +351,9 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
     sim.run(500.0)
     assert sim.pace.stopped
     assert sim.time < 499.0
-    with pytest.raises(RecordingFailed, match=r"run.mcap: cannot be written: No space left.*recover"):
+    with pytest.raises(
+        RecordingFailed, match=r"run.mcap: cannot be written: No space left.*recover"
+    ):
         recorder.close()
     recorder.close()  # again is fine
 

@@ -11,7 +11,7 @@ import astray
 from astray.errors import RecordingError
 from astray.recording.mcap import Mcap
 from astray.recording.recorder import record
-from test_recording import drive, scenario
+from test_recording import scenario
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,8 @@ def test_what_was_run_is_there(pair: tuple[astray.Log, astray.Recording]) -> Non
     assert (recording.seed, recording.worlds, recording.dt) == (4, [0], 0.01)
     assert recording.duration == pytest.approx(2.1)
     assert recording.scenario["robots"][0]["name"] == "rover"
-    assert recording.map is not None and len(recording.map) == 4
+    assert recording.map is not None
+    assert len(recording.map) == 4
     assert list(recording.robots) == ["rover_0", "rover_1"]
     assert [event.kind for event in recording.events] == ["command", "place"]
     assert recording.collisions == []

@@ -80,7 +80,8 @@ def killed(path: Path, after: float, speed: float) -> tuple[list[tuple[int, floa
         text=True,
         encoding="utf-8",
     )
-    assert run.stdin is not None and run.stdout is not None
+    assert run.stdin is not None
+    assert run.stdout is not None
     try:
         assert run.stdout.readline().strip() == "ready"
         run.stdin.write(f"{speed} 0.02\n")
@@ -183,7 +184,8 @@ def test_any_beginning_of_a_file_can_be_mended(
     found, true = messages(torn), messages(whole)
     assert len(found) == mended.messages
     assert set(found) <= set(true)
-    assert readable(torn) == len(found)
+    if found:
+        assert readable(torn) == len(found)
     kept = torn.with_name("run.mcap.torn")
     assert kept.read_bytes() == data[:cut] + garbage
 
@@ -229,9 +231,7 @@ def test_files_of_others_are_mended_too(
 ) -> None:
     path = tmp_path / "theirs.mcap"
     with path.open("wb") as file:
-        writer = Writer(
-            file, chunk_size=2000, compression=compression, use_chunking=chunked
-        )
+        writer = Writer(file, chunk_size=2000, compression=compression, use_chunking=chunked)
         writer.start(profile="ros1", library="another")
         schema = writer.register_schema("pkg/Thing", "ros1msg", b"int32 x")
         channel = writer.register_channel("/thing", "ros1", schema, {"latching": "0"})

@@ -326,13 +326,18 @@ def node(name: str, ros_args: bool, quiet: bool, **typed: Any) -> None:
 @click.argument("log")
 @click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--imu", metavar="TOPIC", help="Of a bag: the IMU; by its type unless given.")
+@click.option("--wheels", metavar="TOPIC", help="Of a bag: the joint states of the wheels.")
+@click.option("--odom", metavar="TOPIC", help="Of a bag: odometry, in place of wheels.")
+@click.option("--truth", metavar="TOPIC", help="Of a bag: where the robot really was.")
+@click.option("--robot", metavar="SCENARIO", help="Of a bag: its first robot has the datasheets.")
 @click.option(
     "--plot", type=click.Path(path_type=Path), help="Draw truth and belief to this image."
 )
 @QUIET
 @JSON
 def score_command(log: str, **options: Any) -> None:
-    """Run an estimator on LOG, a real robot's: UTIAS MRCLAM, Victoria Park or CARMEN."""
+    """Run an estimator on LOG, a robot's: a ROS bag, UTIAS MRCLAM, Victoria Park or CARMEN."""
     from astray.scoring import score_logs
 
     score_logs(log, **options)

@@ -39,6 +39,5 @@ def _text(mended: Mended) -> str:
     tail = f", {mended.from_tail:,} of them from its tail" if mended.from_tail else ""
     lost = f"; {mended.lost_bytes:,} bytes were no whole record" if mended.lost_bytes else ""
     kept = f" The torn file is {mended.kept}." if mended.kept else ""
-    return (
-        f"{mended.path}: {mended.messages:,} messages over {mended.seconds:.3f} s{tail}{lost}.{kept}"
-    )
+    found = f"{mended.messages:,} messages over {mended.seconds:.3f} s"
+    return f"{mended.path}: {found}{tail}{lost}.{kept}"

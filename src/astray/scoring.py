@@ -19,6 +19,7 @@ from rich.table import Table
 from astray import estimators, kernel
 from astray.errors import WrongInput, suggest
 from astray.logs import Log, Outages, Result, read_logs, run_on_log, score, withhold
+from astray.logs.bag import Wanted
 from astray.logs.score import compare
 from astray.observers.trail import Paths
 from astray.plugin import KINDS, Estimator
@@ -37,6 +38,11 @@ def score_logs(
     *,
     estimator: str,
     seed: int = 0,
+    imu: str | None = None,
+    wheels: str | None = None,
+    odom: str | None = None,
+    truth: str | None = None,
+    robot: str | None = None,
     plot: Path | None = None,
     quiet: bool = False,
     as_json: bool = False,
@@ -51,7 +57,7 @@ def score_logs(
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         reading = bar.add_task("reading", total=None)
-        logs = read_logs(path)
+        logs = read_logs(path, Wanted(imu, wheels, odom, truth, robot))
         bar.remove_task(reading)
         found = [_score_log(log, kind, seed, bar) for log in logs]
     told = {"estimator": estimator, "seed": seed, "logs": [part for part, _ in found]}

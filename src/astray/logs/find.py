@@ -7,22 +7,36 @@ import zlib
 from pathlib import Path
 
 from astray.errors import LogError
+from astray.logs.bag import Wanted, read_bag
+from astray.logs.bag_file import is_bag
 from astray.logs.carmen import is_carmen, read_carmen
 from astray.logs.log import Log
 from astray.logs.matlab import is_matlab
 from astray.logs.mrclam import is_mrclam, read_mrclam
 from astray.logs.numbers import read_bytes
+from astray.logs.recorded import read_recorded
 from astray.logs.victoria import read_victoria
 
-KNOWN = "a UTIAS MRCLAM folder, a Victoria Park folder or .mat file, or a CARMEN log"
+KNOWN = (
+    "a UTIAS MRCLAM folder, a Victoria Park folder or .mat file, a CARMEN log, or a bag of ROS 1, "
+    "ROS 2 or MCAP"
+)
 MAGIC = b"\x1f\x8b"
 
 
-def read_logs(path: str | Path) -> list[Log]:
-    """The logs at a path, one for each robot; LogError says what is wrong."""
-    path = Path(path)
+def read_logs(path: str | Path, wanted: Wanted | None = None) -> list[Log]:
+    """The logs at a path, one for each robot; LogError says what is wrong.
+
+    `wanted` chooses topics of a bag.
+    """
+    path, wanted = Path(path), wanted or Wanted()
     if not path.exists():
         raise LogError(f"{path}: there is no such file or folder")
+    if is_bag(path):
+        recorded = read_recorded(path) if path.is_file() and not wanted.any else None
+        return recorded if recorded is not None else [read_bag(path, wanted)]
+    if wanted.any:
+        raise LogError(f"{path}: topics are for bags, and this is none")
     if path.is_dir():
         return _read_folder(path)
     data = _unpacked(path)

@@ -103,7 +103,7 @@ def score(result: Result, row: int = 0) -> Score:
     distance = found.distance
     turned = found.belief["yaw"] - found.truth["yaw"]
     turned = np.arctan2(np.sin(turned), np.cos(turned))
-    nees = _measure(Nees(), found)
+    nees = measure(Nees(), found)
     nees = nees[np.isfinite(nees)]
     return Score(
         log=result.log.name,
@@ -124,7 +124,7 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def _measure(metric: Metric, found: Comparison) -> Array:
+def measure(metric: Metric, found: Comparison) -> Array:
     """One value per belief, by a metric that looks at each alone."""
     n = len(found.belief)
     values = np.zeros(n)

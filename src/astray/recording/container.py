@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from astray.recording import records
 from astray.recording.records import MAGIC, Op
 from astray.table import Array
@@ -35,7 +37,7 @@ class Batch:
         """The same behind other records."""
         if not before:
             return self
-        moved = [(channel, entries + [0, len(before)]) for channel, entries in self.index]
+        moved = [(channel, entries + np.array([0, len(before)])) for channel, entries in self.index]
         return Batch(before + self.raw, self.first, self.last, moved)
 
 

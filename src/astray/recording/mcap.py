@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from astray.errors import RecordingError
 from astray.recording.parsing import (
@@ -67,10 +66,12 @@ class Mcap:
         if not is_mcap(self.data):
             raise RecordingError(f"{path}: not an MCAP file")
         if not is_finished(self.data):
-            raise RecordingError(f"{path}: was not written to its end; `astray recover {path}` mends it")
+            raise RecordingError(
+                f"{path}: was not written to its end; `astray recover {path}` mends it"
+            )
         self.channels: dict[int, Channel] = {}
         self.attachments: dict[str, Attachment] = {}
-        self._chunks: list[tuple[memoryview, dict[int, Array]]] = []
+        self._chunks: list[tuple[memoryview, dict[int, memoryview]]] = []
         self._types: dict[int, str] = {}
         try:
             self._scan()
@@ -94,10 +95,7 @@ class Mcap:
             elif op == Op.CHUNK:
                 self._chunks.append((content, {}))
             elif op == Op.MESSAGE_INDEX and self._chunks:
-                fields = Fields(content)
-                number, length = fields.numbers("HI")
-                pairs = np.frombuffer(fields.raw(length), "<u8").astype(np.int64).reshape(-1, 2)
-                self._chunks[-1][1][number] = pairs
+                self._chunks[-1][1][int.from_bytes(content[:2], "little")] = content
 
     def topics(self) -> dict[str, str]:
         """The type of each topic."""
@@ -115,12 +113,17 @@ class Mcap:
                 raise RecordingError(
                     f"{self.path}: a chunk is damaged; `astray recover {self.path}` mends the file"
                 )
+            every = (
+                _index(unpacked.raw)
+                if not index
+                else {k: _pairs(content) for k, content in index.items() if k in wanted}
+            )
+            some = {k: pairs for k, pairs in every.items() if k in wanted and len(pairs)}
             raw = np.frombuffer(unpacked.raw, np.uint8)
-            for number, pairs in (index or _index(unpacked.raw)).items():
-                if number in wanted and len(pairs):
-                    gathered = found[wanted[number]]
-                    gathered.times.append(pairs[:, 0])
-                    gathered.data.append(_messages(raw, pairs[:, 1]))
+            for number, data in _messages(raw, some).items():
+                gathered = found[wanted[number]]
+                gathered.times.append(some[number][:, 0])
+                gathered.data.append(data)
         return found
 
     def columns(self, topics: Collection[str]) -> dict[str, MessageColumns]:
@@ -141,15 +144,43 @@ class Mcap:
         return min(first for first, _ in spans), max(last for _, last in spans)
 
 
-def _messages(raw: Array, places: Array) -> Array | list[bytes]:
-    """The messages at these places: as rows if they are of one size."""
-    lengths = sliding_window_view(raw, 8)[places + LENGTH_AT].copy().view("<u8")[:, 0]
-    head, sizes = MESSAGE.itemsize, lengths.astype(np.int64) + HEAD.size
-    if (sizes == sizes[0]).all():
-        rows: Array = sliding_window_view(raw, int(sizes[0]))[places, head:]
-        return rows
-    pairs = zip(places.tolist(), sizes.tolist(), strict=True)
-    return [raw[at + head : at + size].tobytes() for at, size in pairs]
+def _windows(raw: Array, size: int) -> Array:
+    """Every run of so many bytes, (starts, size), without a copy."""
+    return np.ndarray((len(raw) - size + 1, size), np.uint8, raw, 0, (1, 1))
+
+
+def _messages(raw: Array, index: dict[int, Array]) -> dict[int, Array | list[bytes]]:
+    """The messages of channels: as rows where those of a channel are of one size.
+
+    Channels whose messages are of the same size are copied together: there may be many.
+    """
+    if not index:
+        return {}
+    places = {number: pairs[:, 1] for number, pairs in index.items()}
+    every = np.concatenate(list(places.values()))
+    lengths = _windows(raw, 8)[every + LENGTH_AT].view("<u8")[:, 0].astype(np.int64) + HEAD.size
+    made: dict[int, Array | list[bytes]] = {}
+    alike: dict[int, list[int]] = {}
+    start = 0
+    for number, some in places.items():
+        sizes = lengths[start : start + len(some)]
+        start += len(some)
+        if (sizes == sizes[0]).all():
+            alike.setdefault(int(sizes[0]), []).append(number)
+        else:
+            pairs = zip(some.tolist(), sizes.tolist(), strict=True)
+            made[number] = [raw[at + MESSAGE.itemsize : at + n].tobytes() for at, n in pairs]
+    for size, numbers in alike.items():
+        rows = _windows(raw, size)[np.concatenate([places[n] for n in numbers])]
+        ends = np.cumsum([len(places[n]) for n in numbers])[:-1]
+        parts = np.split(rows[:, MESSAGE.itemsize :], ends)
+        made |= dict(zip(numbers, parts, strict=True))
+    return made
+
+
+def _pairs(content: memoryview) -> Array:
+    """Times and places of a channel's messages, (n, 2)."""
+    return np.frombuffer(content[6:], "<u8").astype(np.int64).reshape(-1, 2)
 
 
 def _index(raw: memoryview) -> dict[int, Array]:

@@ -22,7 +22,7 @@ class Record(NamedTuple):
     start: int
 
 
-class Torn(Exception):  # noqa: N818 - reads as what it is
+class Torn(Exception):
     """The bytes end, or cease to be records, at `start`."""
 
     def __init__(self, start: int, op: int = 0, rest: memoryview | None = None) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from astray.sim import Sim
 
 LONGEST = 1.0  # s of simulated time in a chunk
-LARGEST = 512 * 1024  # bytes of messages in a chunk, and those of one step more
+LARGEST = 4 << 20  # bytes of messages in a chunk, and those of one step more
 TAIL_PERIOD = 0.25  # s of real time after which what waits is put into the tail
 WAITING = 8  # full chunks that may wait to be written; then the run waits
 

@@ -28,6 +28,10 @@ from astray.world.geojson import read_geojson
 from astray.world.map import Map
 
 
+class NotOurs(RecordingError):
+    """A whole MCAP file that somebody else has written."""
+
+
 class Track:
     """One robot of a recording: its series, one row per message, in the order of time."""
 
@@ -54,7 +58,9 @@ class Track:
     def reading_topics(self) -> list[str]:
         """The topics of its sensors, and of what is true of them."""
         names = [sensor["topic"] for sensor in self._sensors.values()]
-        return [self.topic(n) for n in names] + [self.topic(f"ground_truth/{n}") for n in self.sensors]
+        return [self.topic(n) for n in names] + [
+            self.topic(f"ground_truth/{n}") for n in self.sensors
+        ]
 
     def _state(self, name: str) -> Table:
         said = self.recording.poses.get(self.topic(name))
@@ -108,7 +114,7 @@ class Recording:
         self.path = Path(path)
         self.file = Mcap(self.path)
         if RUN not in self.file.attachments or SCENARIO not in self.file.attachments:
-            raise RecordingError(
+            raise NotOurs(
                 f"{path}: not a recording of astray; `astray score` reads those of others"
             )
         about = json.loads(self.file.attachments[RUN].data)

@@ -62,7 +62,9 @@ def recover(path: Path, out: Path | None = None) -> Mended:
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
+            whole = memoryview(
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            )
     except OSError as problem:
         raise RecordingError(f"{path}: {problem.strerror or problem}") from None
     if not is_mcap(whole):

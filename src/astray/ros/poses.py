@@ -26,7 +26,7 @@ class Paced(Speaker):
     ) -> None:
         super().__init__(robots, topic, layout)
         self.period = period
-        self._alive = alive
+        self._group, self._alive = robots[0].group, alive
 
     def next_due(self, step: int, ahead: int) -> int:
         """The next whole period."""
@@ -36,7 +36,9 @@ class Paced(Speaker):
         """All who are there, at a whole period."""
         if sim.steps % self.period:
             return NOBODY
-        return self.rows if self._alive.all() else self.rows[self._alive[self.rows]]
+        if len(sim.robots[self._group].rows) == len(self._alive):
+            return self.rows
+        return self.rows[self._alive[self.rows]]
 
 
 class Odometry(Paced):
@@ -91,7 +93,8 @@ class Belief(Paced):
         rows = super().due(sim)
         if len(rows):
             new = self._stamps != self._said
-            rows = rows if new.all() else rows[new[rows]]
+            if not new.all():
+                rows = rows[new[rows]]
             self._said[rows] = self._stamps[rows]
         return rows
 

@@ -20,7 +20,7 @@ from astray.table import STATE, WHEELS, Array, Rows, Table, table
 if TYPE_CHECKING:
     from astray.group import Group
 
-
+LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
 DEPTH = 256  # moments that a belief may lag behind
 
 
@@ -33,7 +33,7 @@ class Reckoning:
         self.state["alive"] = group.truth["alive"]
         self._truth_of = {c: group.truth[c] for c in ("alive", "life", "tick")}  # views
         self._life, self._tick = (self._truth_of[c].copy() for c in ("life", "tick"))
-        self._origin = group.truth.copy()
+        self._origin, self._last = group.truth.copy(), group.truth.copy()
         self._channel = next(
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
@@ -137,7 +137,7 @@ class Reckoning:
         """These rows have started anew."""
         truth = self.group.truth
         self._life[rows] = truth["life"][rows]
-        self._origin[rows] = truth[rows]
+        self._origin[rows] = self._last[rows] = truth[rows]
         self.state[rows] = np.zeros((), STATE)
         self.state["alive"][rows] = truth["alive"][rows]
         self.state["stamp"][rows] = truth["stamp"][rows]
@@ -149,6 +149,7 @@ class Reckoning:
     def _follow(self) -> None:
         """The true way since the start, in the frame of the start."""
         truth, origin, state = self.group.truth, self._origin, self.state
+        self._overlook_carrying(truth, origin, state)
         dx, dy = truth["x"] - origin["x"], truth["y"] - origin["y"]
         s, c = np.sin(origin["yaw"]), np.cos(origin["yaw"])
         state["x"], state["y"] = c * dx + s * dy, c * dy - s * dx
@@ -156,6 +157,27 @@ class Reckoning:
         state["yaw"] = np.arctan2(np.sin(turned), np.cos(turned))
         for column in ("stamp", "vx", "vy", "wz"):
             state[column] = truth[column]
+        self._last[:] = truth
+
+    def _overlook_carrying(self, truth: Table, origin: Table, state: Table) -> None:
+        """Move the origin with robots that were put elsewhere: no wheel of theirs has turned."""
+        last = self._last
+        dt = np.maximum(truth["stamp"] - last["stamp"], 0.0)
+        speed = np.maximum(*(np.hypot(s["vx"], s["vy"]) for s in (truth, last)))
+        turn = np.maximum(np.abs(truth["wz"]), np.abs(last["wz"]))
+        way = np.hypot(truth["x"] - last["x"], truth["y"] - last["y"])
+        turned = truth["yaw"] - last["yaw"]
+        turned = np.abs(np.arctan2(np.sin(turned), np.cos(turned)))
+        carried = (way > 2.0 * speed * dt + LEAST_CARRIED) | (
+            turned > 2.0 * turn * dt + LEAST_TURNED
+        )
+        rows = np.flatnonzero(carried & (truth["tick"] > last["tick"]))
+        if len(rows):
+            yaw = truth["yaw"][rows] - state["yaw"][rows]
+            s, c, x, y = np.sin(yaw), np.cos(yaw), state["x"][rows], state["y"][rows]
+            origin["yaw"][rows] = yaw
+            origin["x"][rows] = truth["x"][rows] - (c * x - s * y)
+            origin["y"][rows] = truth["y"][rows] - (s * x + c * y)
 
 
 def _ahead(state: Table, seconds: float) -> Array:

@@ -82,8 +82,15 @@ class Speaker(ABC):
 
 
 def copied(table: Array, rows: Rows) -> Array:
-    """These rows of a table, to keep; a plain copy if they are all of it, which is much faster."""
-    return table.copy() if len(rows) == len(table) else table[rows]
+    """These rows of a table, to keep.
+
+    NumPy copies records column by column, which takes ten times as long as copying their bytes.
+    """
+    if len(rows) < len(table):
+        return table[rows]
+    if table.dtype.names is None or not table.flags.c_contiguous:
+        return table.copy()
+    return np.frombuffer(table.tobytes(), table.dtype)
 
 
 NOBODY: Rows = np.zeros(0, np.int64)

@@ -7,11 +7,12 @@ by one. Either way `columns["angular_velocity.z"]` is an array with one value pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from astray.errors import AstrayError
 from astray.ros import types
 from astray.ros.layout import Layout
 from astray.table import Array
@@ -91,7 +92,7 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
     try:
         first = types.decode(type, raw[0].tobytes())
         layout = Layout(type, *_lengths(first))
-    except types.AstrayError:
+    except AstrayError:
         return None
     if not layout.size <= raw.shape[1] < layout.size + 4:  # encoders may fill up the last word
         return None
@@ -106,8 +107,8 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
 def _fixed(layout: Layout) -> Array:
     """Which bytes of a message are in no column: the lengths, above all."""
     fixed = np.ones(layout.size, bool)
-    for name in layout.dtype.names or ():
-        kind, at = (layout.dtype.fields or {})[name][:2]
+    fields: Mapping[str, Any] = layout.dtype.fields or {}
+    for kind, at, *_ in fields.values():
         fixed[at : at + kind.itemsize] = False
     return fixed
 

@@ -1,0 +1,122 @@
+"""Recording: how many messages a second, and how much slower a run of ten robots is by it.
+
+    python benchmarks/recording.py
+
+1. Messages that one core puts into words, compresses and writes, from what a run has said.
+2. The same run with and without a recording, by turns, as fast as it goes: by the clock on the
+   wall, since a thread of its own writes, and in processor time of all threads together.
+3. A minute of twenty robots read back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import astray
+from astray.recording.encoder import Entry
+from astray.recording.recorder import Recorder
+
+ROBOT: dict[str, Any] = {
+    "name": "rover",
+    "preset": "turtlebot4",
+    "start": {"clearance": 0.4},
+    "sensors": [
+        {"kind": "lidar", "rate": 10, "rays": 360},
+        {"kind": "imu", "rate": 100, "grade": "consumer"},
+        {"kind": "wheels", "rate": 50},
+    ],
+    "estimator": {"kind": "ekf"},
+    "autonomy": {"kind": "wander"},
+}
+
+
+def scenario(robots: int) -> dict[str, Any]:
+    return {
+        "seed": 1,
+        "dt": 0.01,
+        "world": {"map": {"kind": "rooms", "size": [30, 20], "seed": 1}},
+        "robots": [{**ROBOT, "count": robots}],
+        "metrics": [{"kind": "position_error"}, {"kind": "nees"}],
+    }
+
+
+class Kept(Recorder):
+    """Keeps what it was told in place of writing it."""
+
+    def _cut(self) -> None:
+        self.kept: list[list[Entry]] = getattr(self, "kept", [])
+        if self._open:
+            self.kept.append(self._open)
+            self._open, self._bytes = [], 0
+
+
+def messages_per_second(folder: Path, repeats: int) -> list[float]:
+    sim = astray.load(scenario(10))
+    recorder = Kept(sim, folder / "kept.mcap")
+    sim.run(20.0)
+    found = []
+    for _ in range(repeats):
+        before = sum(recorder._container.counts.values())
+        begun = time.thread_time()
+        for entries in recorder.kept:
+            recorder._write(entries)
+        spent = time.thread_time() - begun
+        found.append((sum(recorder._container.counts.values()) - before) / spent)
+    recorder.kept.clear()
+    recorder.close()
+    return found
+
+
+def one_run(path: Path | None, seconds: float) -> tuple[float, float]:
+    """Wall and processor time of a run."""
+    sim = astray.load(scenario(10))
+    sim.run(0.5)
+    wall, processor = time.perf_counter(), time.process_time()
+    if path is None:
+        sim.run(seconds)
+    else:
+        with astray.record(sim, path, overwrite=True):
+            sim.run(seconds)
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rates = messages_per_second(folder, options.repeats)
+        print(f"written: {statistics.median(rates):,.0f} messages/s of one core's time")
+        pairs = []
+        for _ in range(options.repeats):
+            plain = one_run(None, options.seconds)
+            pairs.append((plain, one_run(folder / "run.mcap", options.seconds)))
+        for k, what in enumerate(("wall", "processor")):
+            plain_times, recorded = ([pair[j][k] for pair in pairs] for j in (0, 1))
+            ratio = [b[k] / a[k] - 1.0 for a, b in pairs]
+            print(f"{what} time of {options.seconds:g} s of 10 robots: {spread(plain_times)} s")
+            print(
+                f"  recorded: {spread(recorded)} s, slower by {100 * statistics.median(ratio):.0f} %"
+            )
+        size = (folder / "run.mcap").stat().st_size
+        begun = time.perf_counter()
+        recording = astray.read_recording(folder / "run.mcap")
+        poses = sum(len(track.truth) + len(track.belief) for track in recording.robots.values())
+        print(
+            f"read back: {poses:,} poses of {size / 1e6:.1f} MB in {time.perf_counter() - begun:.2f} s"
+        )
+
+
+if __name__ == "__main__":
+    main()

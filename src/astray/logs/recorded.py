@@ -1,0 +1,48 @@
+"""Recordings of ours as logs: each robot with its datasheets, its readings and its truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from astray.errors import LogError, RecordingError
+from astray.logs.log import Log, Reference, Stream
+from astray.recording.parsing import is_mcap
+from astray.recording.recording import NotOurs, Track, read_recording
+from astray.scenario.load import load_scenario
+from astray.scenario.plan import GroupPlan
+
+
+def read_recorded(path: Path) -> list[Log] | None:
+    """The robots of a recording; None if it is the bag of others."""
+    with path.open("rb") as file:
+        if not is_mcap(file.read(16)):
+            return None
+    try:
+        recording = read_recording(path)
+    except NotOurs:
+        return None
+    except RecordingError as problem:
+        raise LogError(str(problem)) from None
+    plans = {plan.name: plan for plan in load_scenario(recording.scenario).robots}
+    made = [_log(track, plans[track.group]) for track in recording.robots.values()]
+    found = [log for log in made if log is not None]
+    if not found:
+        raise LogError(f"{path}: no robot in it has readings and a truth")
+    return found
+
+
+def _log(track: Track, plan: GroupPlan) -> Log | None:
+    sensors = {sensor.name: sensor for sensor in plan.sensors}
+    streams = {}
+    for name, reading in track.readings.items():
+        measures = sensors[name].measures
+        if reading.table.dtype != measures:  # a type of our own has the columns, not the layout
+            continue
+        streams[name] = Stream(sensors[name].sheet(), reading.table, reading.arrays)
+    truth = track.truth
+    if not streams or len(truth) < 2:
+        return None
+    reference = Reference(truth["stamp"], truth["x"], truth["y"], truth["yaw"])
+    start = (float(truth["x"][0]), float(truth["y"][0]), float(truth["yaw"][0]))
+    around = track.recording.map if plan.map is None else None
+    return Log(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)

@@ -1,0 +1,112 @@
+"""Reports from the command line: a page and figures about a run that was written or recorded."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from astray import kernel
+from astray.errors import WrongInput
+from astray.observers.folder import check_writable
+from astray.view.report_figures import Drawn, draw
+from astray.view.report_metrics import lines, table_text
+from astray.view.report_page import page
+from astray.view.report_story import Story, read_story
+
+PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
+RESOLUTION = 150  # dots per inch
+TIMELESS = {"CreationDate": None, "ModDate": None}  # the same run, the same figures
+
+
+def write_report(
+    run: Path, *, out: Path | None = None, overwrite: bool = False, quiet: bool = False
+) -> None:
+    """Write a report as the command line asks."""
+    tell = Console(stderr=True, quiet=quiet)
+    goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
+    check_report_folder(goal, overwrite)
+    if kernel.is_cold():
+        tell.print("Compiling kernels: this takes a minute or so, once.")
+    with tell.status("reading"):
+        story = read_story(run)
+    if not story.tales:
+        raise WrongInput(f"{run}: there is no belief in it to report on")
+    with tell.status("drawing") as status:
+        report(story, goal, status.update)
+    if not quiet:
+        Console().print(f"Written to {goal}: {PAGE} opens anywhere.", soft_wrap=True)
+
+
+def check_report_folder(folder: Path, overwrite: bool) -> None:
+    """Refuse a folder that holds something else, or a report that would be lost."""
+    check_writable(folder)
+    if folder.exists() and not folder.is_dir():
+        raise WrongInput(f"{folder} is a file, not a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / PAGE).exists():
+        raise WrongInput(f"{folder} holds something else than a report; choose another --out")
+    if not overwrite:
+        raise WrongInput(f"{folder} holds an earlier report; choose another --out or --overwrite")
+
+
+def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
+    """Write a page, figures and what repeats the run to a folder."""
+    found = lines(story)
+    files: dict[str, bytes] = {}
+    pictures = []
+    for drawn in draw(story):
+        tell(f"drawing {drawn.name}")
+        made = {suffix: _picture(drawn, suffix) for suffix in ("png", "pdf")}
+        files |= {f"{drawn.name}.{suffix}": data for suffix, data in made.items()}
+        pictures.append((drawn.name, drawn.caption, made["png"]))
+    files[PAGE] = page(story, found, pictures, commands(story)).encode()
+    files[TABLE] = table_text(found).encode()
+    files[SCENARIO] = story.scenario.encode()
+    files[EVENTS] = "".join(event.to_json() + "\n" for event in story.events).encode()
+    _write(folder, files)
+
+
+def commands(story: Story) -> list[str]:
+    """What repeats the run, given the files beside the page."""
+    words = ["astray run", SCENARIO, f"--seed {story.seed}", f"--duration {story.duration:g}"]
+    if story.events:
+        words.append(f"--events {EVENTS}")
+    if story.worlds == list(range(len(story.worlds))):
+        words += [f"--worlds {len(story.worlds)}"] if len(story.worlds) > 1 else []
+        return [" ".join([*words, "--record again.mcap"]), "astray report again.mcap"]
+    worlds = ", ".join(map(str, story.worlds))
+    return [
+        "# These worlds are chosen from Python:",
+        f'sim = astray.load("{SCENARIO}", seed={story.seed}, worlds=[{worlds}])',
+        *([f'sim.replay(astray.read_events(pathlib.Path("{EVENTS}")))'] if story.events else []),
+        f"sim.run({story.duration:g})",
+    ]
+
+
+def _picture(drawn: Drawn, suffix: str) -> bytes:
+    made = io.BytesIO()
+    metadata = TIMELESS if suffix == "pdf" else None
+    drawn.figure.savefig(made, format=suffix, dpi=RESOLUTION, metadata=metadata)
+    drawn.figure.set_layout_engine("none")  # it is laid out once, for all formats
+    return made.getvalue()
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write a folder, all of it or nothing."""
+    part = folder.with_name(f"{folder.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        for name, data in files.items():
+            (part / name).write_bytes(data)
+        if folder.exists():
+            shutil.rmtree(folder)
+        part.replace(folder)
+    except OSError as problem:
+        shutil.rmtree(part, ignore_errors=True)
+        raise WrongInput(f"{folder}: cannot be written: {problem.strerror or problem}") from None

@@ -1,0 +1,60 @@
+"""The chi-square distribution, as far as a consistency plot needs it.
+
+P(k/2, x/2) is the regularised incomplete gamma function: a series below its middle, a continued
+fraction above. A few lines instead of a dependency on scipy for two numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+TERMS = 500
+TINY = 1e-300
+
+
+def chi_square_below(x: float, freedom: float) -> float:
+    """The probability of a value below x."""
+    a, z = 0.5 * freedom, 0.5 * x
+    if z <= 0.0:
+        return 0.0
+    scale = math.exp(a * math.log(z) - z - math.lgamma(a))
+    if z < a + 1.0:
+        total = term = 1.0 / a
+        for k in range(1, TERMS):
+            term *= z / (a + k)
+            total += term
+            if term < 1e-16 * total:
+                break
+        return scale * total
+    # Lentz's way to evaluate the continued fraction of the upper part.
+    b = z + 1.0 - a
+    c, d = 1.0 / TINY, 1.0 / b
+    h = d
+    for k in range(1, TERMS):
+        step = -k * (k - a)
+        b += 2.0
+        d = 1.0 / (step * d + b or TINY)
+        c = b + step / c or TINY
+        h *= c * d
+        if abs(c * d - 1.0) < 1e-15:
+            break
+    return 1.0 - scale * h
+
+
+def chi_square_point(probability: float, freedom: float) -> float:
+    """The value below which lies this probability, by bisection."""
+    low, high = 0.0, freedom + 20.0 * math.sqrt(2.0 * freedom) + 50.0
+    while high - low > 1e-9 * high:
+        middle = 0.5 * (low + high)
+        if chi_square_below(middle, freedom) < probability:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def nees_band(robots: int, probability: float = 0.95) -> tuple[float, float]:
+    """Where the mean NEES of so many honest beliefs of a pose lies with this probability."""
+    side = 0.5 * (1.0 - probability)
+    low, high = (chi_square_point(p, 3.0 * robots) / robots for p in (side, 1.0 - side))
+    return low, high

@@ -1,0 +1,109 @@
+"""A run that `--record` wrote to an MCAP file, as a recording for the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from astray.errors import ScenarioError, WrongInput
+from astray.recording.recording import Track, read_recording
+from astray.recording.recording import Recording as Recorded
+from astray.scenario.load import load_scenario
+from astray.scenario.plan import GroupPlan
+from astray.table import Array, Table
+from astray.view.page.folder import PLOTTED, make_recording
+from astray.view.page.recording import Recording
+from astray.world.map import Map
+
+KEPT = (*PLOTTED, "stamp", "cov")
+LATE = 1.5  # periods without a word after which a robot is taken to be gone
+
+
+def read_recorded(file: Path) -> Recording:
+    """The first world of a recording."""
+    source = read_recording(file)
+    try:
+        scenario = load_scenario(source.scenario)
+    except ScenarioError as problem:
+        raise WrongInput(f"{file}: its scenario does not load here:\n{problem}") from None
+    world = source.worlds[0]
+    tracks = {(t.group, t.number): t for t in source.robots.values() if t.world == world}
+    stamps = [track.truth["stamp"] for track in tracks.values()]
+    times = np.unique(np.concatenate([np.zeros(0), *stamps]))
+    if not len(times):
+        raise WrongInput(f"{file}: nothing of any robot was recorded")
+    log: dict[str, Array] = {"time": times}
+    for plan in scenario.robots:
+        of_group = [tracks.get((plan.name, number)) for number in range(plan.capacity)]
+        log |= _group(plan, of_group, times)
+    ran = {"seed": source.seed, "worlds": [world]}
+    events = [{"time": (e.step or 0) * source.dt, "kind": e.kind} for e in source.events]
+    hits = _hits(source, scenario.robots, world)
+    return make_recording(scenario, ran, source.map or Map(), log, (hits, events))
+
+
+def _group(plan: GroupPlan, tracks: list[Track | None], times: Array) -> dict[str, Array]:
+    """The series of one group as a folder's log has them: a row per time, a column per robot."""
+    log: dict[str, Array] = {}
+    there = np.zeros((len(times), len(tracks)), bool)
+    for k, track in enumerate(tracks):
+        if track is None or not len(track.truth):
+            continue
+        period = np.median(np.diff(track.truth["stamp"])) if len(track.truth) > 1 else np.inf
+        row = _newest(track.truth["stamp"], times)
+        there[:, k] = (row >= 0) & (times - track.truth["stamp"][row] <= LATE * period)
+        for who, states in {"truth": track.truth, **track.beliefs}.items():
+            _put(log, f"{plan.name}/{who}", states, times, (k, len(tracks)))
+        for sensor, reading in track.readings.items():
+            if "ranges" in reading.arrays and len(reading.stamp):
+                at = _newest(reading.stamp, times)
+                ranges = np.where((at >= 0)[:, None], reading.arrays["ranges"][at], 0.0)
+                _column(log, f"{plan.name}/{sensor}/ranges", ranges, (k, len(tracks)))
+    if f"{plan.name}/truth/x" not in log:  # they never woke up
+        shape = (len(times), len(tracks))
+        log |= {f"{plan.name}/truth/{column}": np.zeros(shape) for column in (*PLOTTED, "stamp")}
+    log[f"{plan.name}/truth/alive"] = there
+    return log
+
+
+def _put(
+    log: dict[str, Array], name: str, states: Table, times: Array, place: tuple[int, int]
+) -> None:
+    """What was newest of some states at each time, in one column of each series."""
+    if not len(states):
+        return
+    row = np.maximum(_newest(states["stamp"], times), 0)
+    for column in KEPT:
+        _column(log, f"{name}/{column}", states[column][row], place)
+
+
+def _column(log: dict[str, Array], name: str, values: Array, place: tuple[int, int]) -> None:
+    column, count = place
+    if name not in log:
+        log[name] = np.zeros((len(values), count, *values.shape[1:]))
+    log[name][:, column] = np.nan_to_num(values, posinf=0.0, neginf=0.0)
+
+
+def _newest(stamps: Array, times: Array) -> Array:
+    """Which of some times is the last that is not after each of the others; −1 for none."""
+    return np.searchsorted(stamps, times + 1e-9, side="right") - 1
+
+
+def _hits(source: Recorded, plans: list[GroupPlan], world: int) -> list[list[float]]:
+    first: dict[str, int] = {}
+    count = 0
+    for plan in plans:
+        for number in range(plan.capacity):
+            first[f"{plan.name}-{number}"] = count
+            count += 1
+
+    def number_of(who: Any) -> int:
+        return first.get(str(who), -1)
+
+    return [
+        [hit["stamp"], number_of(hit["robot"]), number_of(hit["with"]), hit["x"], hit["y"], hit["speed"]]
+        for hit in source.collisions
+        if hit["world"] == world
+    ]
