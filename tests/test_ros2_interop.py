@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -232,3 +233,40 @@ def test_fast_dds_drives_a_run_after_garbage(
         hears.kill()
         assert run.poll() is None
     assert speeds[-1] == pytest.approx(0.25, abs=1e-3)
+
+
+def test_fast_dds_hears_the_approximator_that_hears_the_simulator(
+    network: Network, fastdds: str, tmp_path: Path
+) -> None:
+    """Two programs of ours and one of another maker: 1 m/s² for a second, and a metre on."""
+    file = tmp_path / "course.yaml"
+    file.write_text(
+        "linear_x:\n  num_intervals: 2\n"
+        "  interval_0: {type: constant, t_start: 0.2, t_end: 1.2, y_start: 1.0}\n"
+        "  interval_1: {type: constant, t_start: 1.2, t_end: 9.0, y_start: 0.0}\n"
+    )
+    pose = "geometry_msgs/msg/Pose2D"
+    run = (sys.executable, "-m", "astray", "node")
+    estimates = network.start(*run, "imu_position_approximator")
+    assert any("publishes /estimated_position" in line for line in lines(estimates))
+    names = topic_name("/estimated_position"), bus_name(pose)
+    hears = network.start(fastdds, "hear", str(PATIENCE), *names)
+    assert any("matched rt/estimated_position typehash" in line for line in lines(hears))
+    plays = network.start(
+        *run, "imu_data_simulator", "--ros-args", "--params-file", str(file), "-p",
+        "wait_for_subscriber:=true",
+    )  # fmt: skip
+    for line in lines(hears):
+        if not line.startswith("matched"):
+            position = decode(pose, bytes.fromhex(line.split(" ")[1]))
+            if position.x > 1.5:
+                break
+    # By the time x the robot has done 0.505 m and goes on at 1 m/s, a step of 1 cm at a time.
+    assert (position.x - 0.505) * 100 == pytest.approx(round((position.x - 0.505) * 100), abs=1e-4)
+    assert (position.y, position.theta) == (0.0, 0.0)
+    for program in (plays, estimates):
+        program.send_signal(signal.SIGINT)
+        assert program.wait(PATIENCE) == 0
+        assert program.stdout is not None
+        assert "Traceback" not in program.stdout.read()
+    hears.kill()
