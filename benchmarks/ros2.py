@@ -94,22 +94,15 @@ def main(seconds: float) -> None:
     time.sleep(0.5)
     stop.set()
     listener.join(5)
-    heads = ("bytes", "messages/s of CPU", "from", "to", "wanted", "heard")
-    print("topic      " + "".join(f"{head:>{len(head) + 3}}" for head in heads))
+    print("topic         bytes   messages/s of CPU      from        to    wanted     heard")
     for k, (topic, found) in enumerate(rates.items()):
         median, low, high = statistics.median(found), min(found), max(found)
         heard = counts[k] / sent_in_all[topic]
         size = speakers[k].layout.size
-        cells = (
-            size,
-            f"{median:,.0f}",
-            f"{low:,.0f}",
-            f"{high:,.0f}",
-            WANTED[topic],
-            f"{heard:.0%}",
+        print(
+            f"{topic:11}{size:8,}{median:20,.0f}{low:10,.0f}{high:10,.0f}"
+            f"{WANTED[topic]:10,}{heard:10.0%}"
         )
-        wide = (len(head) + 3 for head in heads)
-        print(f"{topic:11}" + "".join(f"{cell:>{n}}" for cell, n in zip(cells, wide, strict=True)))
 
 
 if __name__ == "__main__":
