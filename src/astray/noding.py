@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from astray import kernel
 from astray.errors import WrongInput, suggest
 from astray.ros.arguments import parse_arguments
 from astray.wires.ros2.discovery import Discovery, check_transport
@@ -33,6 +34,8 @@ def run_node(
     if name not in NODES:
         raise WrongInput(f"no node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
     check_transport()
+    if kernel.is_cold():
+        say("Compiling kernels: this takes some seconds, once.")
     node = make_node(name, say, remaps=remaps, params=params, files=files)
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():

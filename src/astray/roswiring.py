@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from astray.autonomy import Idle, Remote
 from astray.ros.arguments import Arguments, parse_arguments
@@ -14,6 +15,9 @@ from astray.scenario.load import Source, load_scenario
 from astray.sim import Sim
 from astray.wires.ros2.discovery import Discovery, check_transport
 from astray.wires.ros2.settings import Settings
+
+if TYPE_CHECKING:
+    from astray.wires.ros2.wire import Wire
 
 NODE = "astray"
 
@@ -61,15 +65,18 @@ def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list
 @contextlib.contextmanager
 def connected(
     sim: Sim,
-    arguments: Arguments,
-    settings: Settings,
-    discovery: Discovery,
-    say: Callable[[str], None],
-) -> Iterator[object]:
-    """A run as a node of ROS 2 as long as the with block lasts."""
+    arguments: Arguments | None = None,
+    settings: Settings | None = None,
+    discovery: Discovery | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Iterator[Wire]:
+    """A run as a node of ROS 2 as long as the with block lasts, in programs and notebooks too."""
+    check_transport()
     from astray.wires.ros2.node import Node
     from astray.wires.ros2.wire import Wire
 
+    arguments, settings = arguments or Arguments(NODE), settings or Settings()
+    discovery = discovery or Discovery.of()
     node = Node(arguments, discovery, settings.ros_distro, say)
     wire = Wire(sim, node, settings)
     with wire:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cyclonedds.idl import make_idl_struct
 from cyclonedds.idl import types as idl
 
-from astray.errors import WrongInput, suggest
 from astray.ros.layout import HEADER
+from astray.wires.ros2.distros import gid_size
 from astray.wires.ros2.idl import bus_name
 
 if TYPE_CHECKING:
@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
 TOPIC = "ros_discovery_info"
 TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
-GID_SIZES = {"foxy": 24, "galactic": 24, "humble": 24}
-NEWER = ("iron", "jazzy", "kilted", "lyrical", "rolling")
-DISTROS = (*GID_SIZES, *NEWER)
-
-
-def gid_size(distro: str) -> int:
-    """How many bytes an address has; WrongInput if there is no such ROS 2."""
-    if distro not in DISTROS:
-        known = ", ".join(DISTROS)
-        raise WrongInput(f"ros_distro: no {distro!r}{suggest(distro, DISTROS)} ({known})")
-    return GID_SIZES.get(distro, 16)
 
 
 class Graph:

@@ -11,6 +11,7 @@ from astray.ros.arguments import Arguments
 from astray.ros.types import decode
 from astray.wires.ros2.dds import Bus, Reader, Writer
 from astray.wires.ros2.discovery import Discovery
+from astray.wires.ros2.distros import usual_distro
 from astray.wires.ros2.graph import Graph
 
 Heard = Callable[[Any], None]
@@ -25,13 +26,13 @@ class Node:
         self,
         arguments: Arguments,
         discovery: Discovery | None = None,
-        distro: str = "jazzy",
+        distro: str | None = None,
         tell: Tell = lambda text: None,
     ) -> None:
         self.arguments, self.tell = arguments, tell
         self.discovery = discovery or Discovery.of()
         self.bus = Bus(self.discovery)
-        self._graph = Graph(self.bus, distro)
+        self._graph = Graph(self.bus, distro or usual_distro())
         self._writers: dict[str, Writer] = {}
         self._hearing: list[tuple[str, str, Reader, Heard]] = []
         self._complained: set[tuple[str, str]] = set()

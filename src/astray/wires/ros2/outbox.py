@@ -1,23 +1,27 @@
 """What is to be published, on its way from the tick to the bus.
 
 A tick copies what messages need and goes on; a thread of the wire makes them and hands them to the
-bus. If that falls behind, the oldest moments are dropped, or, in lockstep, the run waits.
+bus, several at once if they wait. If that falls behind, the oldest moments are dropped, or, in
+lockstep, the run waits.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+MOST = 64  # moments that are handed over at once
 
 
 class Outbox(Generic[T]):
     """A queue with a thread that empties it."""
 
-    def __init__(self, publish: Callable[[T], None], room: int, *, lossless: bool) -> None:
+    def __init__(
+        self, publish: Callable[[Sequence[T]], None], room: int, *, lossless: bool
+    ) -> None:
         self.dropped = 0
         """Moments that nobody was told of."""
         self._publish, self._room, self._lossless = publish, room, lossless
@@ -69,20 +73,20 @@ class Outbox(Generic[T]):
 
     def _work(self) -> None:
         try:
-            while (moment := self._next()) is not None:
-                self._publish(moment)
+            while moments := self._next():
+                self._publish(moments)
                 with self._changed:
                     self._busy = False
                     self._changed.notify_all()
         except Exception as problem:  # noqa: BLE001 - told to the run, which ends with it
             self.fail(problem)
 
-    def _next(self) -> T | None:
+    def _next(self) -> list[T]:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing)
             if self._closing:
-                return None
+                return []
             self._busy = True
-            moment = self._waiting.popleft()
+            some = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
             self._changed.notify_all()
-            return moment
+            return some

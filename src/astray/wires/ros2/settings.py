@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Literal
 
 from astray.errors import WrongInput
 from astray.ros.feed import RATE
+from astray.wires.ros2.distros import gid_size, usual_distro
 
 TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
 """Where filters that people have say what they believe."""
@@ -31,10 +31,11 @@ class Settings:
     """The topic of that; amcl_pose or odometry/filtered unless given."""
     own_types: bool = False
     """Whether readings that ROS 2 has no message for are said in messages of our own."""
-    ros_distro: str = field(default_factory=lambda: os.environ.get("ROS_DISTRO") or "jazzy")
+    ros_distro: str = field(default_factory=usual_distro)
     """Which ROS 2 the others are: up to humble tools list nodes in another way."""
 
     def __post_init__(self) -> None:
+        gid_size(self.ros_distro)
         for name in ("rate", "timeout"):
             if not getattr(self, name) > 0.0:
                 raise WrongInput(f"-p {name}: it must be above 0, not {getattr(self, name):g}")

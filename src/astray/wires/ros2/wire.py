@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from astray.ros.battery import Battery
@@ -17,12 +18,12 @@ from astray.ros.grid import GRID, occupancy_grid
 from astray.ros.hearing import Ears, Hearing
 from astray.ros.layout import Layout
 from astray.ros.names import MAP, world_frame
-from astray.ros.speaker import Speaker, Taken
 from astray.ros.transforms import TF
 from astray.ros.types import OWN_PACKAGE, decode, typestore
 from astray.wires.ros2.dds import BusError, Reader, Writer
 from astray.wires.ros2.node import Node
 from astray.wires.ros2.outbox import Outbox
+from astray.wires.ros2.saying import Said, messages_of
 from astray.wires.ros2.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ CLOCK_PERIOD = 0.01  # s, at most, of simulated time
 ROOM = 256  # moments that may wait to be published
 SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
 SWITCH = 0.0005  # s after which threads take turns, so that no message waits for the tick
-Moment = tuple[int, list[tuple[Speaker, Taken]], list[bytes]]
+Moment = tuple[int, Said, list[bytes]]
 """A time in ns, what is to be said, and maps that are new."""
 
 
@@ -148,19 +149,16 @@ class Wire:
 
     # The thread that says.
 
-    def _publish(self, moment: Moment) -> None:
-        ns, said, maps = moment
-        for message in maps:
-            self._write(self._map_writer, message)
-        for speaker, taken in said:
-            rows, writers = taken[0], self._writers[id(speaker)]
-            out = speaker.layout.make(len(rows))
-            speaker.fill(out, taken)
-            for k, row in enumerate(rows):
-                self._write(writers[int(row)], out[k].tobytes())
-        # The clock comes last: who hears it may rely on all of that time having been said.
-        self._clock["clock.sec"], self._clock["clock.nanosec"] = divmod(ns, 1_000_000_000)
-        self._write(self._clock_writer, self._clock.tobytes())
+    def _publish(self, moments: Sequence[Moment]) -> None:
+        every = messages_of([said for _, said, _ in moments])
+        for (ns, _, maps), messages in zip(moments, every, strict=True):
+            for message in maps:
+                self._write(self._map_writer, message)
+            for speaker, row, message in messages:
+                self._write(self._writers[id(speaker)][row], message)
+            # The clock comes last: who hears it may rely on all of that time having been said.
+            self._clock["clock.sec"], self._clock["clock.nanosec"] = divmod(ns, 1_000_000_000)
+            self._write(self._clock_writer, self._clock.tobytes())
 
     def _write(self, writer: Writer, message: bytes) -> None:
         while True:

@@ -17,7 +17,7 @@ from astray.estimators import Inertial
 from astray.motion import Differential
 from astray.plugin import Known
 from astray.reading import Reading
-from astray.ros.types import BadMessage, encode
+from astray.ros.types import BadMessage, encode, make
 from astray.sensors.imu import Imu
 from astray.table import IMU
 from astray.wires.ros2.node import Node
@@ -103,6 +103,9 @@ class ImuPositionApproximator:
     def __init__(self, node: Node) -> None:
         settings = node.arguments.settings(Settings)
         self.node, self.approximator = node, Approximator(settings)
+        twin = Approximator(settings)  # compiles or loads every kernel before anyone waits for it
+        for ns in (1, 2):
+            twin.take(make(IMU_MESSAGE, {}), ns)
         self._position = node.publish("estimated_position", POSE)
         self._velocity = node.publish("estimated_velocity", TWIST)
         node.hear(settings.imu_topic, IMU_MESSAGE, self._hear)

@@ -54,6 +54,7 @@ class Unit:
         self.channel = Channel(bound, 1)
         state = table(STATE, 1)
         self._scene = Scene(state, state, state)
+        self.read(0.0)  # compiles or loads every kernel before anyone waits for it
 
     def read(self, seconds: float) -> None:
         """Let a reading of this time arrive."""

@@ -87,9 +87,9 @@ class Reckoner:
             return False  # one that comes late, once, tells nothing new
         gap = first or abs(elapsed) > LONGEST
         row = self._reading.table
-        row["angle"] = (
-            row["angle"] + rates * (0.0 if gap else elapsed) if angles is None else angles
-        )
+        if angles is None:
+            angles = row["angle"] + rates * (0.0 if gap else elapsed)
+        row["angle"] = angles
         row["rate"], row["stamp"], row["fresh"] = rates, now, True
         if gap:
             self.estimator.memory["started"] = False  # what the wheels did in a gap is not known
@@ -114,6 +114,9 @@ class WheelPositionApproximator:
     def __init__(self, node: Node) -> None:
         settings = node.arguments.settings(Settings)
         self.node, self.reckoner = node, Reckoner(settings)
+        twin = Reckoner(settings)  # compiles or loads every kernel before anyone waits for it
+        for ns in (0, 1):
+            twin.take(None, np.zeros(len(WHEEL)), ns)
 
         def odom(robot: Robot) -> str:
             return settings.odom_frame_id
