@@ -264,6 +264,22 @@ def test_what_services_did_replays_from_its_events() -> None:
     assert twin.digest() == digest
 
 
+def test_what_happened_to_a_run_at_rest_replays_in_its_order() -> None:
+    sim = load(count=2)
+    with running(sim) as services:
+        set_state(services, State.PAUSED)
+        for entity, x in (("rover_1", 3.0), ("rover_0", 4.0)):
+            moved = {"pose": {"position": {"x": x}}}
+            call(services, "/set_entity_state", entity=entity, state=moved)
+            call(services, "/reset_simulation")
+        call(services, "/step_simulation", steps=10)
+        steps, digest = sim.steps, sim.digest()
+    twin = load(count=2)
+    twin.replay(sim.events)
+    twin.step(steps)
+    assert twin.digest() == digest
+
+
 def test_the_world_says_what_it_is(services: Services) -> None:
     world = call(services, "/get_current_world")["world"]
     assert world["name"]
