@@ -10,6 +10,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 import astray
+from astray.observers.log import Log
 from astray.sim import Sim
 from astray.wires.rosbridge.wire import Wire
 
@@ -39,6 +40,18 @@ def until(what: Callable[[], bool]) -> None:
     while not what():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.005)
+
+
+def twin_log(sim: Sim, steps: int) -> Log:
+    """What the run was at every tick, by a run of its own with the same events."""
+    twin = load()
+    twin.replay([event for event in sim.events if event.step is not None and event.step < steps])
+    return twin.run(steps * twin.dt, log=twin.dt)
+
+
+def tick_of(header: dict[str, Any]) -> int:
+    stamp = header["stamp"]
+    return round((stamp["sec"] + stamp["nanosec"] * 1e-9) * 100)
 
 
 def talking(wire: Wire, origin: Any = None) -> connect:

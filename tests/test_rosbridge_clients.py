@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 import roslibpy
 
-from astray.observers.log import Log
-from astray.sim import Sim
 from astray.wires.rosbridge.serving import serving
 from astray.wires.rosbridge.wire import Wire
-from rosbridge import PATIENCE, load, receive, talking, until
+from rosbridge import PATIENCE, load, receive, talking, tick_of, twin_log, until
 
 
 @pytest.fixture
@@ -43,18 +41,6 @@ def hear(ros: roslibpy.Ros, topic: str, type: str, **more: Any) -> queue.Queue[A
 def call(ros: roslibpy.Ros, name: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
     service = roslibpy.Service(ros, name, "")
     return dict(service.call(roslibpy.ServiceRequest(request or {}), timeout=PATIENCE))
-
-
-def twin_log(sim: Sim, steps: int) -> Log:
-    """What the run was at every tick, by a run of its own with the same events."""
-    twin = load()
-    twin.replay([event for event in sim.events if event.step is not None and event.step < steps])
-    return twin.run(steps * twin.dt, log=twin.dt)
-
-
-def tick_of(header: dict[str, Any]) -> int:
-    stamp = header["stamp"]
-    return round((stamp["sec"] + stamp["nanosec"] * 1e-9) * 100)
 
 
 # Topics.
