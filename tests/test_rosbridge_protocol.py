@@ -52,10 +52,7 @@ def client_of(timers: Timers | None = None) -> Client:
 
 
 def sent(client: Client) -> list[Any]:
-    found = []
-    while (text := client.next()) is not None:
-        found.append(json.loads(text))
-    return found
+    return [json.loads(text) for text in client.next(most=10**6)]
 
 
 def hub_of(heard: list[Any] | None = None) -> tuple[Hub, Client]:
