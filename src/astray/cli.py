@@ -179,7 +179,7 @@ def _look(view: bool, port: int, no_browser: bool) -> Any:
 @BROWSER
 @QUIET
 def replay(recording: Path, html: Path | None, port: int, no_browser: bool, quiet: bool) -> None:
-    """Show a run that was written to a folder, RECORDING, on a page with a time scrubber."""
+    """Show RECORDING, a run that was recorded or written to a folder, on a page to scrub in."""
     from astray.viewing import Look
     from astray.viewing import replay as show
 

@@ -1,8 +1,9 @@
 """The one way in: whatever reaches a run from outside is an event, and is logged.
 
 An event takes effect at the start of a tick. Those of one tick are ordered by world, group,
-robot and only then by arrival, so that nothing depends on which thread was quicker. A run is its
-scenario, its seed and its events; the same three give the same bytes.
+robot and only then by arrival, so that nothing depends on which thread was quicker; those that name
+their step come before them, as they were posted. A run is its scenario, its seed and its events;
+the same three give the same bytes.
 """
 
 from __future__ import annotations
@@ -115,10 +116,12 @@ class Agenda:
     def due(self, step: int) -> Iterator[Event]:
         """The events that take effect now, in their order; each is logged."""
         with self.arrived:
-            events, self._next = self._next, []
+            fresh, self._next = self._next, []
+            events = []
             while self._later and self._later[0][0] <= step:
+                # As they were posted: a log may hold what happened to a run that rested.
                 events.append(heapq.heappop(self._later)[2])
-        for event in sorted(events, key=Event.order):
+        for event in [*events, *sorted(fresh, key=Event.order)]:
             yield event
             if self.keep:
                 now = Event(event.kind, event.group, event.worlds, event.robots, event.values, step)

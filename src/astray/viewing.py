@@ -48,12 +48,13 @@ def run_again(sim: Sim, say: Say) -> bool:
 
 
 def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
-    """Show a run that was written to a folder, or make one file of it that shows itself."""
+    """Show a run that was recorded or written to a folder, or make one file of it that shows itself."""
     from astray.view.page.folder import read_folder
     from astray.view.page.pack import pack
+    from astray.view.page.recorded import read_recorded
     from astray.view.page.replay import ReplayServer, write_html
 
-    packed = pack(read_folder(source))
+    packed = pack(read_recorded(source) if source.is_file() else read_folder(source))
     if html is not None:
         write_html(packed, html)
         say(f"Written to {html}: {html.stat().st_size / 1000:,.0f} kB, and needs nothing else.")

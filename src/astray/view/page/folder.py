@@ -37,13 +37,26 @@ def read_folder(folder: Path) -> Recording:
         raise WrongInput(f"{folder}: its scenario no longer loads:\n{problem}") from None
     map_file = folder / "map.geojson"
     around = read_map(str(map_file)) if map_file.exists() else Map()
-    plans = scenario.robots
-    values = {plan.name: _values(plan, log) for plan in plans}
+    hits = _hits(folder / "collisions.csv", scenario.robots, ran["worlds"][0])
+    happened = hits, _events(folder / "events.jsonl", scenario.dt)
     try:
-        robots = [_robots(plan, log) for plan in plans]
-        beliefs = [_belief(plan, who, log) for plan in plans for who in beliefs_of(plan)]
+        return make_recording(scenario, ran, around, log, happened)
     except KeyError as missing:
         raise WrongInput(f"{folder / 'log.npz'}: it has no {missing}") from None
+
+
+def make_recording(
+    scenario: Scenario,
+    ran: Mapping[str, Any],
+    around: Map,
+    log: Mapping[str, Array],
+    happened: tuple[list[list[float]], list[dict[str, Any]]],
+) -> Recording:
+    """A recording of series by name, as a folder keeps them, and of hits and events."""
+    plans = scenario.robots
+    values = {plan.name: _values(plan, log) for plan in plans}
+    robots = [_robots(plan, log) for plan in plans]
+    beliefs = [_belief(plan, who, log) for plan in plans for who in beliefs_of(plan)]
     none = np.zeros((len(log["time"]), 0, BELIEF), np.float32)
     return Recording(
         _scene(scenario, ran, around, values),
@@ -52,8 +65,7 @@ def read_folder(folder: Path) -> Recording:
         np.concatenate([none, *beliefs], axis=1),
         _readings(plans, log),
         {group: {n: v for n, (_, v) in signals.items()} for group, signals in values.items()},
-        _hits(folder / "collisions.csv", plans, ran["worlds"][0]),
-        _events(folder / "events.jsonl", scenario.dt),
+        *happened,
     )
 
 

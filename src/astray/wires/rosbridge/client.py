@@ -174,11 +174,11 @@ class Client:
                 return True
         return False
 
-    def next(self) -> str | None:
-        """What to send next; nothing if nothing waits."""
-        if not self._outbox:
-            return None
-        first = self._outbox.popleft()
-        text = first.ready.popleft() if isinstance(first, Subscription) else first
-        self._bytes -= len(text)
-        return text
+    def next(self, most: int = 1) -> list[str]:
+        """What to send next, oldest first; nothing if nothing waits."""
+        texts: list[str] = []
+        while self._outbox and len(texts) < most:
+            first = self._outbox.popleft()
+            texts.append(first.ready.popleft() if isinstance(first, Subscription) else first)
+            self._bytes -= len(texts[-1])
+        return texts

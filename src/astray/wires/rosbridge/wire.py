@@ -7,7 +7,7 @@ makes text of it, once however many hear it. What it cannot keep up with is drop
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +18,12 @@ from astray.ros.grid import GRID
 from astray.ros.hearing import Ears, Hearing
 from astray.ros.looking import look
 from astray.ros.maps import MapTopic, map_topics
+from astray.ros.reckoning import Reckoning
 from astray.ros.services import Services
 from astray.ros.speaker import Speaker, Taken
 from astray.ros.transforms import TF
 from astray.ros.types import decode, to_plain
-from astray.table import Array, Rows
+from astray.table import Array
 from astray.wires.rosbridge import rosapi
 from astray.wires.rosbridge.hub import Graph
 from astray.wires.rosbridge.server import PATIENCE, Log, Server
@@ -104,33 +105,40 @@ class Wire:
     # The observer.
 
     def next_due(self, step: int) -> int:
-        """When there may be something to say."""
-        return min(self.feed.next_due(step), self.clock.next_due(step, 0))
+        """When dead reckoning goes on, somebody hears something, or may have begun to."""
+        if self.sim.tick is None:
+            return step
+        ahead = self.sim.tick - self.sim.steps
+        first = step + -step % self.feed.period
+        parts: list[Reckoning | Speaker] = [*self.feed.reckonings.values(), *self._heard]
+        for part in parts:
+            if first <= step:
+                return step
+            first = min(first, part.next_due(step, ahead))
+        return first
 
     def observe(self, sim: Sim) -> None:
         """Copy what is fresh and wanted."""
         self._posted = 0
         if self._wanted is not self.server.hub.wanted:
             self._note_wanted()
-        for speaker, rows in self._said(sim):
-            if speaker in self._heard:
-                rows = rows[self._heard[speaker][rows]]
+        for reckoning in self.feed.reckonings.values():
+            reckoning.update()
+        for speaker, heard in self._heard.items():
+            rows = speaker.due(sim)
+            if len(rows):
+                rows = rows[heard[rows]]
                 if len(rows):
                     self._waiting.append((speaker, speaker.take(rows)))
         if self._waiting:
             self.server.wake()
 
-    def _said(self, sim: Sim) -> Iterator[tuple[Speaker, Rows]]:
-        now = self.clock.due(sim)  # time comes first: who waits for it may act on what follows
-        if len(now):
-            yield self.clock, now
-        yield from self.feed.speak()
-
     def _note_wanted(self) -> None:
         """Find out for which rows of each speaker somebody listens."""
         self._wanted = self.server.hub.wanted
         self._heard = {}
-        for speaker in [*self.feed.speakers, self.clock]:
+        # Time comes first: who waits for it may act on what follows.
+        for speaker in [self.clock, *self.feed.speakers]:
             rows = [row for row, topic in speaker.topics.items() if topic.name in self._wanted]
             if rows:
                 self._heard[speaker] = np.zeros(int(speaker.rows.max()) + 1, bool)
@@ -145,19 +153,23 @@ class Wire:
 
     def _write(self) -> None:
         """Make text of what waits, and give it to who wants it."""
-        for _ in range(AT_ONCE):
-            try:
-                speaker, taken = self._waiting.popleft()
-            except IndexError:
-                return
-            writer = self._writers.get(speaker)
-            if writer is None:
-                writer = self._writers[speaker] = Writer(speaker.layout)
-            messages = speaker.layout.make(len(taken[0]))
-            speaker.fill(messages, taken)
-            for row, text in zip(taken[0].tolist(), writer.write(messages), strict=True):
-                self.server.hub.publish(speaker.topics[row].name, [text])
-        self.server.wake()  # there is more, but clients want to be heard as well
+        waiting: dict[Speaker, list[Taken]] = {}
+        for _ in range(min(AT_ONCE, len(self._waiting))):
+            speaker, taken = self._waiting.popleft()
+            waiting.setdefault(speaker, []).append(taken)
+        for speaker, moments in waiting.items():
+            self._write_all(speaker, tuple(map(np.concatenate, zip(*moments, strict=True))))
+        if self._waiting:
+            self.server.wake()  # there is more, but clients want to be heard as well
+
+    def _write_all(self, speaker: Speaker, taken: Taken) -> None:
+        writer = self._writers.get(speaker)
+        if writer is None:
+            writer = self._writers[speaker] = Writer(speaker.layout)
+        messages = speaker.layout.make(len(taken[0]))
+        speaker.fill(messages, taken)
+        for row, text in zip(taken[0].tolist(), writer.write(messages), strict=True):
+            self.server.hub.publish(speaker.topics[row].name, [text])
 
     def _static(self) -> list[str]:
         return [to_text(to_plain(decode(TF, message))) for message in self.feed.static()]
