@@ -137,8 +137,22 @@ def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
     assert_consistent(anees(load(sensors, motion)))
 
 
-def test_every_robot_of_the_bundled_scenario_is_consistent() -> None:
-    sim = astray.load("fusion", worlds=WORLDS)
+@pytest.mark.parametrize("motion", ["unicycle", "ackermann"])
+def test_an_imu_with_fixes_alone_is_consistent_from_the_first_second_on(motion: str) -> None:
+    """Speed and heading err together, which no derivative has: it shows while both are fresh."""
+    sim = load([IMU, GNSS], motion)
+    found = []
+    for _ in range(8):
+        sim.run(1.0)
+        found.append(values(sim, "nees").mean())
+    assert BAND[0] - 0.3 < min(found)
+    assert max(found) < BAND[1] + 0.3
+    assert BAND[0] < np.mean(found) < BAND[1]
+
+
+@pytest.mark.parametrize("scenario", ["fusion", "ins"])
+def test_every_robot_of_the_bundled_scenarios_is_consistent(scenario: str) -> None:
+    sim = astray.load(scenario, worlds=WORLDS)
     found: dict[str, list[float]] = {name: [] for name in sim.robots}
     for _ in range(10):
         sim.run(10.0)

@@ -252,6 +252,7 @@ class Ekf(Estimator, kind="ekf"):
         first["cov"][rows, :, : YAW + 1] = 0.0
         first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
         first["refused"][rows] = 0
+        first["bent"][rows] = first["bending"][rows] = 0.0
         self.arrays["filters"][rows, 1] = first[rows]
         self.memory["waiting"][rows] = 0
 
