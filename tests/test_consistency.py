@@ -58,7 +58,12 @@ DRIFTING = {
 }
 
 
-def load(sensors: list[Any], motion: str = "differential", metrics: Any = ("nees",)) -> Any:
+def load(
+    sensors: list[Any],
+    motion: str = "differential",
+    metrics: Any = ("nees",),
+    worlds: int = WORLDS,
+) -> Any:
     robot = {
         "name": "rover",
         "start": {"spread": 0.3, "yaw_spread": 1.0},
@@ -74,7 +79,7 @@ def load(sensors: list[Any], motion: str = "differential", metrics: Any = ("nees
     }
     kinds = [{"kind": kind} for kind in metrics]
     scenario = {"dt": 0.01, "seed": 5, "robots": [robot], "metrics": kinds}
-    return astray.load(scenario, worlds=WORLDS)
+    return astray.load(scenario, worlds=worlds)
 
 
 def values(sim: Any, kind: str) -> Array:
@@ -137,8 +142,21 @@ def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
     assert_consistent(anees(load(sensors, motion)))
 
 
-def test_every_robot_of_the_bundled_scenario_is_consistent() -> None:
-    sim = astray.load("fusion", worlds=WORLDS)
+@pytest.mark.parametrize("motion", ["unicycle", "ackermann"])
+def test_an_imu_with_fixes_alone_is_consistent_from_the_first_second_on(motion: str) -> None:
+    """Speed and heading err together, which no derivative has: it shows while both are fresh."""
+    sim = load([IMU, GNSS], motion, worlds=4 * WORLDS)  # to tell the filter from the luck of a few
+    found = []
+    for _ in range(8):
+        sim.run(1.0)
+        found.append(values(sim, "nees").mean())
+    assert BAND[0] < min(found)
+    assert max(found) < BAND[1]
+
+
+@pytest.mark.parametrize("scenario", ["fusion", "ins"])
+def test_every_robot_of_the_bundled_scenarios_is_consistent(scenario: str) -> None:
+    sim = astray.load(scenario, worlds=WORLDS)
     found: dict[str, list[float]] = {name: [] for name in sim.robots}
     for _ in range(10):
         sim.run(10.0)
@@ -180,6 +198,8 @@ def test_a_kidnapped_filter_finds_back_and_knows_how_well(sensors: list[Any]) ->
         sim.run(EVERY)
         found.append(values(sim, "nees"))
         assert values(sim, "position_error").max() < 1.0
+    if IMU not in sensors:
+        assert BAND[0] < np.mean(found) < BAND[1]
     # Whom the compass happens to agree with for a while learns a wrong bias from it: not the mean,
     # but all of the distribution bar a few is that of chi-square.
     assert np.median(found) == pytest.approx(2.366, abs=0.4)

@@ -178,3 +178,33 @@ def test_saturate_and_quantise_leave_alone_what_has_no_limit() -> None:
     assert saturate(-7.3, 5.0) == -5.0
     assert quantise(0.37, 0.0) == 0.37
     assert quantise(-0.37, 0.1) == pytest.approx(-0.4)
+
+
+def test_an_unstable_bias_has_the_floor_that_it_says() -> None:
+    b, hours = 1e-3, 6.0
+    unit = Imu(rate=4, gyro_instability=b, accel_instability=2 * b, planar=True)
+    found = np.array(
+        [(o["wz"].copy(), o["ax"].copy()) for o in readings(unit, 16, hours * 3600.0, 4.0)]
+    )
+    for column, scale in ((0, b), (1, 2 * b)):
+        for tau in (4.0, 16.0, 64.0, 256.0, 512.0):
+            squares = [allan(found[:, column, k], 4.0, tau) ** 2 for k in range(16)]
+            assert np.sqrt(np.mean(squares)) == pytest.approx(0.664 * scale, rel=0.12)
+
+
+def test_an_unstable_bias_is_as_wrong_at_the_start_as_later_and_known_to_the_truth() -> None:
+    b = 1e-3
+    unit = Imu(rate=10, gyro_instability=b, planar=True)
+    address, truth, rows = table(ADDRESS, 2000), table(STATE, 2000), np.arange(2000)
+    address["world"] = truth["world"] = rows
+    bound = unit.attach(address, {}, 0.1, 2, "rig")
+    bound.begin(rows)
+    out, scene = Reading(unit.measures, 2000), Scene(truth, truth, truth)
+    expected = b * np.sqrt(6 * np.log(4.0) / np.pi)  # of six parts
+    for k in range(3):
+        truth["tick"] = address["tick"] = 1000 * k
+        truth["stamp"] = 100.0 * k
+        bound.sense(rows, scene, out)
+        assert out["wz"].std() == pytest.approx(expected, rel=4 / np.sqrt(4000))
+        np.testing.assert_allclose(out["wz"], bound.memory["bias"][:, 2], atol=1e-15)
+        assert np.all(out["wx"] == 0.0)

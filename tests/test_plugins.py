@@ -32,6 +32,14 @@ NEEDS: dict[str, dict[str, Any]] = {
     },
     "contacts": {"detection": 0.8, "false_alarms": 1.0, "confusion": 0.2, "field_of_view": 3.0},
     "tracker": {"gate": 0.99},
+    "ins": {"cep": 1.0, "denied": [[[0, -9], [9, -9], [9, 9], [0, 9]]], "latency": 0.1},
+    "wheels": {
+        "spells": {"every": 0.2, "stay": 0.1, "sd": 0.2},
+        "surfaces": [{"zone": [[0, -9], [9, -9], [9, 9], [0, 9]], "slip": 0.1}],
+        "slip_density": 0.01,
+        "loss": 0.1,
+    },
+    "imu": {"gyro_instability": 0.01, "gyro_density": 0.01},
     "navigate": {"goals": [[1, 0], [1, 1]], "loop": True, "resolution": 0.1, "keep": 0.2},
 }
 SEEING = {

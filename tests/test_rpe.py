@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import astray
 from astray.metrics import Rpe
 from astray.table import ADDRESS, STATE, Array, table
 
@@ -65,3 +69,34 @@ def test_a_belief_that_is_moved_and_turned_as_a_whole_has_none() -> None:
 def test_before_the_first_move_has_ended_there_is_none() -> None:
     truth = path(4, 20)
     assert np.isnan(rpe(truth, truth, 100.0))
+
+
+def test_relative_pose_errors_agree_with_evo(tmp_path: Path) -> None:
+    pytest.importorskip("evo", reason="evo is a program of its own; the dev extra installs it")
+    robot = {
+        "name": "rover",
+        "sensors": [{"kind": "wheels", "slip_density": 0.02}],
+        "estimator": {"kind": "odometry"},
+        "autonomy": {"kind": "scripted", "steps": [{"lasts": 99, "vx": 0.5, "wz": 0.2}]},
+    }
+    metrics = [{"kind": "rpe", "name": name, "over": over} for name, over in (("a", 1), ("b", 3))]
+    sim = astray.load({"dt": 0.02, "seed": 4, "robots": [robot], "metrics": metrics})
+    log = sim.run(30.0, log=0.02)
+    sim.write(log, tmp_path / "run")
+    files = [
+        str(tmp_path / f"run/trajectories/rover-0.world0.{who}.tum") for who in ("truth", "belief")
+    ]
+    flags = ["--delta_unit", "m", "--pairs_from_reference", "--pose_relation", "trans_part"]
+    for name, over in (("a", "1"), ("b", "3")):
+        done = subprocess.run(
+            [Path(sys.executable).with_name("evo_rpe"), "tum", *files, "--delta", over, *flags],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        rms = float(next(line.split()[1] for line in done.stdout.splitlines() if "rmse" in line))
+        assert log["rover"].metrics[name]["belief"][-1, 0] == pytest.approx(rms, abs=2e-6)
+        assert rms > 0.01

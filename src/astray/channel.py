@@ -1,4 +1,7 @@
-"""A sensor and what of it has arrived: readings travel for `latency` seconds.
+"""A sensor and what of it has arrived: readings travel for `latency` seconds, or are lost.
+
+With a `jitter` each takes up to so much longer, in whole ticks, all as likely. It is less than the
+time from one reading to the next, so none overtakes another, and the stamp is that of the reading.
 
 Each row counts its own readings, so worlds whose clocks differ share one ring: reading number k
 of a row lies in slot k modulo the depth until it arrives.
@@ -8,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.clock import beat, ticks_in
+from astray import noise
+from astray.clock import Beat, beat, ticks_in
 from astray.plugin import Scene, Sensor
 from astray.reading import Reading
 from astray.table import Array, Rows
@@ -21,10 +25,14 @@ class Channel:
         self.sensor = sensor
         self.taking = beat(sensor.rate, sensor.offset, sensor.dt)
         self.delay = ticks_in(sensor.latency, sensor.dt)
-        self.arriving = self.taking.delayed(self.delay)
+        self.jitter = ticks_in(sensor.jitter, sensor.dt)
+        self.on_the_way = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0
+        self.key = noise.key(int(sensor.key), "channel")
+        late = self.taking.delayed(self.delay)
+        self.arriving = Beat(1, late.offset) if self.jitter else late
         self.arrived = Reading(sensor.measures, n, sensor.bulk())
-        self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.delay else self.arrived
-        depth = self.delay // self.taking.period + 1 if self.delay else 0
+        self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.on_the_way else self.arrived
+        depth = (self.delay + self.jitter) // self.taking.period + 1 if self.on_the_way else 0
         self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
         self._looked: Reading | None = None
         self.any_fresh = self.all_fresh = False
@@ -32,7 +40,7 @@ class Channel:
 
     def readings(self) -> list[Reading]:
         """Every table of readings that there is."""
-        return [self.arrived, *([self.taken, *self.ring] if self.delay else [])]
+        return [self.arrived, *([self.taken, *self.ring] if self.on_the_way else [])]
 
     def forget(self, rows: Rows) -> None:
         """Nothing was taken and nothing has arrived for these rows."""
@@ -57,13 +65,26 @@ class Channel:
             self.taken.stamp[:] = time
         else:
             self.taken.stamp[rows] = time[rows]
-        if self.delay:
+        if self.on_the_way:
             self._copy(rows, self._slots(rows, 0), into_ring=True)
         else:
             self._deliver(rows)
 
+    def arrivals(self, rows: Rows) -> Rows | None:
+        """Those of these rows, whose beat it is, for which a reading arrives now; None if none."""
+        if self.jitter or self.sensor.loss > 0.0:
+            # What becomes of a reading is dealt by the tick at which it was taken.
+            address, beat = self.sensor.address[rows], self.taking
+            ago = (address["tick"] - self.delay - beat.offset) % beat.period
+            address["tick"] -= self.delay + ago
+            luck = np.empty((len(rows), 2))
+            noise.uniforms_all(luck, address, np.arange(len(rows)), self.key)
+            late = (luck[:, 0] * (self.jitter + 1)).astype(np.int64)
+            rows = rows[(late == ago) & (luck[:, 1] >= self.sensor.loss)]
+        return rows if len(rows) else None
+
     def arrive(self, rows: Rows) -> None:
-        """Let the readings of these rows arrive that were taken `latency` ago."""
+        """Let the readings of these rows arrive that were taken `latency` ago, or longer."""
         self._copy(rows, self._slots(rows, self.delay), into_ring=False)
         self._deliver(rows)
 

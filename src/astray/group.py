@@ -136,7 +136,7 @@ class Group:
                         bound.watch(estimator)
                 self.judges.append(Judge(bound, subject, belief, pace))
         if self.judges:
-            depths = [len(c.ring) + 1 for c in self.channels.values() if c.delay]
+            depths = [len(c.ring) + 1 for c in self.channels.values() if c.on_the_way]
             if any(isinstance(e, RemoteEstimator) for e, _, _ in self.estimators):
                 depths.append(REMOTE_HISTORY)
             self.history = History(len(self.truth), max(depths, default=0))
@@ -148,7 +148,7 @@ class Group:
             return
         bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
         channels = [c for c in self.channels.values() if c.sensor.measures == CONTACTS]
-        depth = max((len(c.ring) + 1 for c in channels if c.delay), default=0)
+        depth = max((len(c.ring) + 1 for c in channels if c.on_the_way), default=0)
         judge = ContactJudge(bound, self.contacts, self.scene, pace, depth, lambda: self.gather())
         self.judges.append(judge)
 
@@ -337,7 +337,7 @@ class Group:
         taken: list[Rows] = []
         for channel in self._taking:
             rows = due(channel.taking)
-            if rows is None or channel.delay or len(rows) < len(self.truth):
+            if rows is None or channel.on_the_way or len(rows) < len(self.truth):
                 channel.stale()  # else all that was fresh is fresh again
             if rows is not None:
                 if channel.sensor.sees_robots:
@@ -347,8 +347,9 @@ class Group:
                 taken.append(rows)
                 if channel.sensor.measures == CONTACTS:
                     self._remember_everyone(rows)
-            if channel.delay:
+            if channel.on_the_way:
                 rows = due(channel.arriving)
+                rows = None if rows is None else channel.arrivals(rows)
                 if rows is not None:
                     channel.arrive(rows)
             if rows is not None:
@@ -429,7 +430,7 @@ class Group:
     def _find_beats(self) -> None:
         """Gather the beats of all that has a rate, since every tick asks for them."""
         beats = [c.taking for c in self.channels.values()]
-        beats += [c.arriving for c in self.channels.values() if c.delay]
+        beats += [c.arriving for c in self.channels.values() if c.on_the_way]
         self._taking = [c for c in self.channels.values() if c.taking.offset < NEVER]
         self._beats = {*beats, *(j.beat for j in self.judges if j.beat is not None)}
 

@@ -22,7 +22,7 @@ from astray.table import Columns, Rows, record
 if TYPE_CHECKING:
     from astray.plugin import Plugin
 
-TIMING = ("rate", "offset", "latency")  # belong to the simulator, never drawn
+TIMING = ("rate", "offset", "latency", "jitter", "loss")  # belong to the simulator, never drawn
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,10 +18,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.clock import NEVER as NEVER
+from astray.clock import beat, ticks_in
 from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, parameter_columns
@@ -38,6 +39,7 @@ NonNegative = Annotated[float, Ge(0)]
 
 P = TypeVar("P", bound="Plugin")
 E = TypeVar("E", bound="Estimator")
+S = TypeVar("S", bound="Sensor")
 
 KINDS: dict[str, dict[str, type[Plugin]]] = {}
 """Every concrete plugin class by family and kind; declaring the class puts it here."""
@@ -340,6 +342,21 @@ class Sensor(Plugin, family="sensor"):
     rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
     offset: NonNegative = 0.0  # s after the start of the first reading
     latency: NonNegative = 0.0  # s from taking a reading to its arrival
+    jitter: NonNegative = (
+        0.0  # s by which it arrives later, uniform, less than from one to the next
+    )
+    loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
+
+    def attach(self: S, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> S:
+        """A copy for these rows; PluginError if its readings could overtake each other."""
+        if dt > 0.0 and self.jitter > 0.0:
+            apart = beat(self.rate, 0.0, dt).period
+            if ticks_in(self.jitter, dt) >= apart:
+                raise PluginError(
+                    f"a jitter of {self.jitter:g} s lets readings overtake each other that are "
+                    f"{apart * dt:g} s apart"
+                )
+        return super().attach(address, sheets, dt, seed, group)
 
     def bulk(self) -> dict[str, tuple[int, ...]]:
         """Arrays of float that each reading has beside its columns: name and shape of a row."""

@@ -48,7 +48,7 @@ def run_again(sim: Sim, say: Say) -> bool:
 
 
 def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
-    """Show a run that was recorded or written to a folder, or make one file of it that shows itself."""
+    """Show a run that was recorded or written to a folder, or make one file that shows itself."""
     from astray.view.page.folder import read_folder
     from astray.view.page.pack import pack
     from astray.view.page.recorded import read_recorded

@@ -199,7 +199,10 @@ class Ekf(Estimator, kind="ekf"):
 
     def _depth(self) -> tuple[float, int]:
         """How long the past is kept, s, and how many events that is."""
-        late = [float(s.values.get("latency") or 0.0) for s in self.sheets.values()]
+        late = [
+            float(s.values.get("latency") or 0.0) + float(s.values.get("jitter") or 0.0)
+            for s in self.sheets.values()
+        ]
         lag = self.history if self.history is not None else max(late)
         if lag == 0.0:
             return 0.0, 0
@@ -249,6 +252,7 @@ class Ekf(Estimator, kind="ekf"):
         first["cov"][rows, :, : YAW + 1] = 0.0
         first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
         first["refused"][rows] = 0
+        first["bent"][rows] = first["bending"][rows] = 0.0
         self.arrays["filters"][rows, 1] = first[rows]
         self.memory["waiting"][rows] = 0
 

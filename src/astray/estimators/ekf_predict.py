@@ -9,6 +9,11 @@ of the wheels taken off. By an IMU, with h half the turn of a step dt, the veloc
 goes by V ← R(−2h) V + R(−h) a dt, which is exact for readings that are means; a robot that cannot
 go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
 
+What a derivative leaves out is small, but so is what such a filter is unsure of: an error of the
+heading leads aside by the true speed, not by the believed one. Errors δv and δyaw that last lead
+aside by ∫ δv δyaw dt, of the standard deviation Σ √(P_vv P_yy + P_vy²) dt, which counts as noise;
+it shrinks as those two do when they are corrected.
+
 Between two readings of what it goes by, the filter goes on as it last did; the next reading then
 makes up for the difference.
 """
@@ -232,6 +237,24 @@ def unbiased(f: Row, w: Row, felt: Three) -> Three:
 
 
 @kernel
+def lead_aside(f: Row, dt: float) -> None:
+    """Add what errors of speed and heading do together, which no derivative has."""
+    both = f.cov[VX, YAW] * f.cov[VX, YAW]
+    rate = math.sqrt(max(0.0, f.cov[VX, VX] * f.cov[YAW, YAW] + both))
+    if rate < f.bending:
+        f.bent *= rate / f.bending
+    f.bending = rate
+    grown = f.bent + rate * dt
+    power = grown * grown - f.bent * f.bent
+    f.bent = grown
+    s, c = sincos(f.yaw)
+    f.cov[X, X] += s * s * power
+    f.cov[Y, Y] += c * c * power
+    f.cov[X, Y] -= s * c * power
+    f.cov[Y, X] = f.cov[X, Y]
+
+
+@kernel
 def integrate(f: Row, w: Row, felt: Three, stamp: float) -> None:
     """Go on by an IMU to a stamp, with the mean rate and acceleration until then."""
     dt = stamp - f.stamp
@@ -240,6 +263,7 @@ def integrate(f: Row, w: Row, felt: Three, stamp: float) -> None:
     after = velocity_after(f, w, free, dt)
     blame_imu(f, w, after, wz, dt)
     carry(f, w)
+    lead_aside(f, dt)
     age(f, w, dt)
     u, v = 0.5 * (f.vx + after[0]) * dt, 0.5 * (f.vy + after[1]) * dt
     f.x, f.y, f.yaw = arc((f.x, f.y, f.yaw), u, v, wz * dt)

@@ -61,11 +61,14 @@ FILTER = columns(
     Column("sighting", "s, , m, rad", "f8", (4,)),
     "squares",
     "freedom",
+    "bent m",
+    "bending m/s",
 )
 """The state of one filter. `error` has the lasting errors at their places; `held` is what the IMU
 last read, at `felt`; the wheels have turned by `angle` as far as the filter is, and by `shown` when
 they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
-`freedom` are the normalised innovations squared of the last readings, and their degrees of freedom.
+`freedom` are the normalised innovations squared of the last readings, and their degrees of freedom;
+`bent` is how far errors of speed and heading together may have led aside, at a rate of `bending`.
 """
 
 PLAN = columns(

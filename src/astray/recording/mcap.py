@@ -26,6 +26,7 @@ from astray.recording.parsing import (
     walk,
 )
 from astray.recording.records import HEAD, MAGIC, MESSAGE, Op
+from astray.ros.types import declare
 from astray.ros.unpack import MessageColumns
 from astray.table import Array
 
@@ -73,6 +74,7 @@ class Mcap:
         self.attachments: dict[str, Attachment] = {}
         self._chunks: list[tuple[memoryview, dict[int, memoryview]]] = []
         self._types: dict[int, str] = {}
+        self._definitions: dict[str, str] = {}
         try:
             self._scan()
         except (Torn, struct.error, UnicodeDecodeError, ValueError):
@@ -84,8 +86,8 @@ class Mcap:
         """Find chunks, their indexes and the topics."""
         for op, content, _ in walk(self.data[: -len(MAGIC)], len(MAGIC)):
             if op == Op.SCHEMA:
-                number, name = parse_schema(content)
-                self._types[number] = name
+                number, name, text = parse_schema(content)
+                self._types[number], self._definitions[name] = name, text
             elif op == Op.CHANNEL:
                 channel = parse_channel(content, self._types)
                 self.channels[channel.id] = channel
@@ -129,11 +131,10 @@ class Mcap:
     def columns(self, topics: Collection[str]) -> dict[str, MessageColumns]:
         """All messages of these topics as columns; topics that said nothing are left out."""
         types = self.topics()
-        return {
-            topic: MessageColumns(types[topic], gathered.all_data())
-            for topic, gathered in self.gather(topics).items()
-            if gathered.times
-        }
+        said = {topic: g for topic, g in self.gather(topics).items() if g.times}
+        for name in {types[topic] for topic in said}:
+            declare(name, self._definitions.get(name, ""))  # sensors have types of their own
+        return {topic: MessageColumns(types[topic], g.all_data()) for topic, g in said.items()}
 
     @property
     def span(self) -> tuple[int, int]:

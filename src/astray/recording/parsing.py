@@ -104,11 +104,11 @@ class Attachment:
     create_time: int
 
 
-def parse_schema(content: memoryview) -> tuple[int, str]:
-    """The number and name of a message type."""
+def parse_schema(content: memoryview) -> tuple[int, str, str]:
+    """The number and name of a message type, and the text of its definition."""
     fields = Fields(content)
     (number,) = fields.numbers("H")
-    return number, fields.text()
+    return number, fields.text(), (fields.text(), fields.text())[1]
 
 
 def parse_channel(content: memoryview, types: dict[int, str]) -> Channel:

@@ -16,7 +16,8 @@ between readings, and a turn-on bias is drawn once per life. With u what a perfe
     y = quantise(saturate((I + S + M) u + turn-on + walk + drift + white))
 
 where S holds the errors of scale, M those of axes that are not at right angles, and drift is a
-Gauss-Markov error. A `grade` gives all of them values that are typical of a class of devices.
+Gauss-Markov error. An unstable bias walks besides, see flicker.py. A `grade` gives all of them but
+that values that are typical of a class of devices.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from typing import Literal
 
 import numpy as np
 
+from astray.draw import Drawn
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import sincos, wrap
 from astray.noise import CHUNK, Deck, deal_normals
-from astray.plugin import NonNegative, Positive, Scene, Sensor
+from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.rotation import rotation
 from astray.sensors.errors import gauss_markov, quantise, saturate
+from astray.sensors.flicker import AXES, PARTS, SHARE, flicker_all
 from astray.sensors.imu_grades import GRADES
 from astray.table import IMU, Array, Column, Row, Rows, Table, columns
 
@@ -207,6 +210,7 @@ class Imu(Sensor, kind="imu"):
         None  # rad/s, turn-on bias, drawn per life; the grade's, or 0
     )
     gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; the grade's, or 0
+    gyro_instability: NonNegative = 0.0  # rad/s, of the bias: 0.664 of it is Allan's floor
     gyro_drift_tau: Positive = 300.0  # s, after which that drift has forgotten itself
     gyro_scale_sd: NonNegative | None = None  # relative, drawn per life; the grade's, or 0
     gyro_range: NonNegative | None = None  # rad/s, full scale; the grade's, or 0 for none
@@ -217,6 +221,7 @@ class Imu(Sensor, kind="imu"):
         None  # m/s², turn-on bias, drawn per life; the grade's, or 0
     )
     accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; the grade's, or 0
+    accel_instability: NonNegative = 0.0  # m/s², of the bias: 0.664 of it is Allan's floor
     accel_drift_tau: Positive = 300.0  # s, after which that drift has forgotten itself
     accel_scale_sd: NonNegative | None = None  # relative, drawn per life; the grade's, or 0
     accel_range: NonNegative | None = None  # m/s², full scale; the grade's, or 0 for none
@@ -232,6 +237,14 @@ class Imu(Sensor, kind="imu"):
         for name in GRADES["consumer"]:
             if getattr(self, name) is None:
                 setattr(self, name, typical.get(name, 0.0))
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Make room for what biases are made of, where they are unstable."""
+        self.unstable = any(
+            isinstance(b, Drawn) or b > 0.0 for b in (self.gyro_instability, self.accel_instability)
+        )
+        if self.unstable:
+            self.arrays["flicker"] = np.zeros((n, AXES, PARTS))
 
     def reset(self, rows: Rows) -> None:
         """Turn the axes and draw what is wrong with the units of these rows for life."""
@@ -254,6 +267,19 @@ class Imu(Sensor, kind="imu"):
         names = [f"{s}_{e}" for s in ("gyro", "accel") for e in ("drift_sd", "range", "resolution")]
         m["errs"][rows] = np.any([p[name][rows] > 0.0 for name in names], axis=0)
 
+        if self.unstable:
+            self._start_flicker(rows)
+
+    def _start_flicker(self, rows: Rows) -> None:
+        """Let the unstable part of the biases be as large at the start as ever after."""
+        p, m = self.params, self.memory
+        n = self.lifelong_normals(rows, 30 + AXES * PARTS)[:, 30:].reshape(-1, AXES, PARTS)
+        sd = np.repeat([p["gyro_instability"][rows], p["accel_instability"][rows]], 3, axis=0).T
+        parts = SHARE * sd[:, :, None] * n
+        parts[p["planar"][rows][:, None] & np.isin(np.arange(AXES), (0, 1, 5))] = 0.0
+        self.arrays["flicker"][rows] = parts
+        m["bias"][rows] += parts.sum(axis=2)
+
     def _wrong(self, rows: Rows, which: str, n: Array) -> Array:
         """I + S + M of these rows, (len(rows), 3, 3), of standard normals (len(rows), 9)."""
         scale, aside = self.params[f"{which}_scale_sd"][rows], self.params["misalignment_sd"][rows]
@@ -266,5 +292,8 @@ class Imu(Sensor, kind="imu"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the units of these rows."""
+        if self.unstable:
+            parts = self.arrays["flicker"]
+            flicker_all(parts, self.memory, self.params, scene.truth, rows, self.key)
         deck = self.deck(PAIRS)
         sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)

@@ -16,12 +16,17 @@ A wheel slips: it turns by a share `slip` more than it rolls, and at random, so 
 the distance grows with the root of the distance, `slip_density` metres per root metre. That is a
 density over the way, not over time: neither dt nor the rate of the sensor changes what comes out.
 
+Besides, there may be spells of slipping and slippery surfaces: see slipping.py.
+
 The cumulative angle is then counted in whole ticks of the encoder; rounding never adds up.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import field
+
+import numpy as np
 
 from astray.errors import PluginError
 from astray.kernel import kernel
@@ -29,6 +34,8 @@ from astray.maths import TAU
 from astray.noise import CHUNK, Deck, deal_normals
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
 from astray.reading import Reading
+from astray.sensors.slipping import NO_SPELLS, STATE_SIZE, Spells, Surface, slip_all
+from astray.sensors.zones import make_zones
 from astray.table import WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -97,12 +104,19 @@ class Wheels(Sensor, kind="wheels"):
     baseline_sd: NonNegative = 0.0  # relative; drawn once per life
     slip: float = 0.0  # share by which a wheel turns more than it rolls
     slip_density: NonNegative = 0.0  # m/√m; random slip over the way
+    spells: Spells | None = None  # of slipping: every, stay (s, on average) and sd (share)
+    surfaces: list[Surface] = field(default_factory=list)  # zones [[x, y], …], m, and slip (share)
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """Refuse a robot that has no wheels."""
         self.body = sheets["motion"]
         if not self.body.wheels:
             raise PluginError(f"a robot that moves as {self.body.kind!r} has no wheels")
+
+        self.zones = make_zones([surface.zone for surface in self.surfaces])
+        self.slips = np.array([surface.slip for surface in self.surfaces], float)
+        if self.spells or self.surfaces:
+            self.arrays["slipping"] = np.zeros((n, STATE_SIZE))
 
     def reset(self, rows: Rows) -> None:
         """Draw what is wrong with these wheels."""
@@ -116,5 +130,10 @@ class Wheels(Sensor, kind="wheels"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the encoders of these rows."""
+        if self.spells or self.surfaces:
+            ground = (*self.zones, self.slips)
+            how = (self.key, *(self.spells or NO_SPELLS).numbers())
+            state = self.arrays["slipping"]
+            slip_all(self.memory, state, scene.truth, rows, how, ground)
         deck = self.deck(WHEELS_PER_ROBOT // 2)
         sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)

@@ -1,4 +1,4 @@
-"""Zones of the map, given as polygons, where a sensor gets nothing."""
+"""Zones of the map, given as polygons, where a sensor gets nothing, or the ground is another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ Polygon = list[tuple[float, float]]
 
 
 @kernel
-def inside(edges: Array, firsts: Array, x: float, y: float) -> bool:
-    """Whether a point is in any of the polygons: a ray to the right leaves one an odd number of
-    times.
+def zone_at(edges: Array, firsts: Array, x: float, y: float) -> int:
+    """The first of the polygons that a point is in, −1 if it is in none.
+
+    A ray to the right leaves a polygon around the point an odd number of times.
     """
     for k in range(len(firsts) - 1):
         odd = False
@@ -23,8 +24,14 @@ def inside(edges: Array, firsts: Array, x: float, y: float) -> bool:
             if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
                 odd = not odd
         if odd:
-            return True
-    return False
+            return k
+    return -1
+
+
+@kernel
+def inside(edges: Array, firsts: Array, x: float, y: float) -> bool:
+    """Whether a point is in any of the polygons."""
+    return zone_at(edges, firsts, x, y) >= 0
 
 
 def make_zones(polygons: list[Polygon]) -> tuple[Array, Array]:

@@ -146,7 +146,9 @@ class Tracker(plugin.Tracker, kind="tracker"):
             raise PluginError("tracker needs a sensor that detects others, and the robot has none")
         self.hows = [_how(sheets[name], k) for k, name in enumerate(self.sources)]
         most = max(int(sheets[name]["slots"]) for name in self.sources)
-        self.latest = max(float(sheets[name]["latency"]) for name in self.sources)
+        self.latest = max(
+            float(sheets[name]["latency"] + sheets[name]["jitter"]) for name in self.sources
+        )
         self.arrays["kept"] = np.zeros((n, self.slots), KEPT)
         self.arrays["trail"] = np.zeros((n, LENGTH if self.latest else 0, 4))
         self.detections, self._room = most, threading.local()

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from astray.errors import ScenarioError, WrongInput
-from astray.recording.recording import Track, read_recording
 from astray.recording.recording import Recording as Recorded
+from astray.recording.recording import Track, read_recording
 from astray.scenario.load import load_scenario
 from astray.scenario.plan import GroupPlan
 from astray.table import Array, Table
@@ -103,7 +103,14 @@ def _hits(source: Recorded, plans: list[GroupPlan], world: int) -> list[list[flo
         return first.get(str(who), -1)
 
     return [
-        [hit["stamp"], number_of(hit["robot"]), number_of(hit["with"]), hit["x"], hit["y"], hit["speed"]]
+        [
+            hit["stamp"],
+            number_of(hit["robot"]),
+            number_of(hit["with"]),
+            hit["x"],
+            hit["y"],
+            hit["speed"],
+        ]
         for hit in source.collisions
         if hit["world"] == world
     ]
