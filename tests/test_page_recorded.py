@@ -1,0 +1,91 @@
+"""What was recorded is shown as it was, also by a program that did not record it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import astray
+from astray.errors import AstrayError
+from astray.view.page.folder import read_folder
+from astray.view.page.recorded import read_recorded
+
+SCENARIO = """
+duration: 4
+seed: 3
+world: {map: office}
+robots:
+  - name: rover
+    count: 2
+    capacity: 3
+    start: {x: 8.0, y: 4.0, yaw: 1.57, spread: 0.2}
+    footprint: {radius: 0.2}
+    sensors:
+      - {kind: lidar, name: scan, rate: 5, rays: 36, max_range: 8}
+      - {kind: wheels, rate: 50, slip_density: 0.004}
+      - {kind: bumper, name: bumper, rate: 10}
+    estimator: {kind: odometry}
+    autonomy: {kind: wander}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same run twice: written and recorded."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "x.yaml").write_text(SCENARIO)
+    command = ["run", "x.yaml", "--out", "out", "--log", "0.02", "--record", "run.mcap", "--quiet"]
+    subprocess.run([sys.executable, "-m", "astray", *command], cwd=folder, check=True, timeout=300)
+    return folder
+
+
+def test_a_recording_shows_what_the_folder_of_the_same_run_shows(run: Path) -> None:
+    written, recorded = read_folder(run / "out"), read_recorded(run / "run.mcap")
+    assert recorded.scene["groups"][0]["name"] == "rover"
+    assert recorded.scene["map"] == written.scene["map"]
+    times, here, there = np.intersect1d(
+        np.round(recorded.times, 6), np.round(written.times, 6), return_indices=True
+    )
+    assert len(times) == 201
+    assert recorded.robots.shape[1:] == written.robots.shape[1:] == (3, 9)
+    np.testing.assert_allclose(
+        recorded.robots[here][:, :2, :6], written.robots[there][:, :2, :6], atol=1e-5
+    )
+    assert (recorded.robots[here][:, :, 6] == written.robots[there][:, :, 6]).all()
+    np.testing.assert_allclose(
+        recorded.beliefs[here][:, :2], written.beliefs[there][:, :2], atol=1e-5
+    )
+
+
+def test_scans_are_those_that_were_taken(run: Path) -> None:
+    recorded = read_recorded(run / "run.mcap")
+    first = next(shown for shown in recorded.readings if shown.robot == 0)
+    assert first.numbers.shape == (len(recorded.times), 36)
+    read = astray.read_recording(run / "run.mcap").robots["rover_0"].readings["scan"]
+    last = np.nan_to_num(read.arrays["ranges"][-1], posinf=0.0, neginf=0.0)
+    np.testing.assert_allclose(first.numbers[-1], last, rtol=1e-6)
+
+
+def test_a_program_that_did_not_record_it_makes_one_file_of_it(run: Path) -> None:
+    command = ["replay", "run.mcap", "--html", "run.html"]
+    done = subprocess.run(
+        [sys.executable, "-m", "astray", *command],
+        cwd=run,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    page = (run / "run.html").read_text(encoding="utf-8")
+    assert "<canvas" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "x.mcap").write_bytes(b"nothing of the kind")
+    with pytest.raises(AstrayError, match="not an MCAP file"):
+        read_recorded(tmp_path / "x.mcap")
