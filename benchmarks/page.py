@@ -170,13 +170,13 @@ def tell_ratio(
                 time.sleep(0.04)
                 spent[watched].append(stretch())
                 view.hub.pages = pages
-    # Others on the machine make a stretch longer, never shorter: the lower quartile is the run's own.
+    # Others on the machine make a stretch longer, never shorter: the lower quartile is its own.
     own = [statistics.quantiles(spent[watched], n=4)[0] for watched in (True, False)]
     ratios = [a / b - 1 for a, b in zip(spent[True], spent[False], strict=True)]
     spread = statistics.quantiles(ratios, n=4)
     print(
-        f"a page that {what}: {100 * (own[0] / own[1] - 1):+.1f} % of the run's CPU time (of single "
-        f"stretches half are between {100 * spread[0]:+.1f} and {100 * spread[2]:+.1f})"
+        f"a page that {what}: {100 * (own[0] / own[1] - 1):+.1f} % of the run's CPU time (half of "
+        f"all stretches between {100 * spread[0]:+.1f} and {100 * spread[2]:+.1f})"
     )
 
 
