@@ -12,15 +12,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
+import socket
 import statistics
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from websockets.sync.client import connect
 
 import astray
+from astray.view.page import hub
 from astray.view.page.view import View
 
 ROVER = {
@@ -43,8 +48,8 @@ def scenario(count: int, lidar: bool) -> dict[str, Any]:
     return {"robots": [robot], "seed": 1, "dt": 0.05, "duration": 1e6, **more}
 
 
-def watch(url: str, reads: bool, ready: Any, done: Any, found: Any) -> None:
-    """A page in a process of its own; it reads all, or nothing."""
+def watch(url: str, ready: Any, done: Any, found: Any) -> None:
+    """A page in a process of its own that reads all that it is sent."""
     address = url.replace("http", "ws").replace("/?", "/ws?")
     origin: Any = url.partition("/?")[0]
     frames = size = 0
@@ -53,10 +58,6 @@ def watch(url: str, reads: bool, ready: Any, done: Any, found: Any) -> None:
         ready.set()
         begun = time.perf_counter()
         while not done.is_set():
-            if not reads:
-                time.sleep(0.05)
-                # What the library reads by itself stops when its own queue is full.
-                continue
             data = client.recv(timeout=10)
             if isinstance(data, bytes):
                 frames, size = frames + 1, size + len(data)
@@ -64,13 +65,36 @@ def watch(url: str, reads: bool, ready: Any, done: Any, found: Any) -> None:
     found.put((frames / wall, size / max(1, frames)))
 
 
+@contextlib.contextmanager
+def silent(view: View) -> Iterator[None]:
+    """A page that wants everything and reads nothing."""
+    host = f"127.0.0.1:{view.server.port}"
+    wish = b'{"do":"look","everyone":true}'
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect(("127.0.0.1", view.server.port))
+        request = (
+            f"GET /ws?token={view.server.token} HTTP/1.1",
+            f"Host: {host}",
+            f"Origin: http://{host}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        )
+        sock.sendall("\r\n".join((*request, "", "")).encode())
+        sock.sendall(bytes([0x81, 0x80 | len(wish)]) + bytes(4) + wish)
+        yield
+        sock.shutdown(socket.SHUT_RDWR)
+
+
 class Watched:
     """A view with a page that looks at it, as long as the with block lasts."""
 
-    def __init__(self, view: View, reads: bool = True) -> None:
+    def __init__(self, view: View) -> None:
         context = multiprocessing.get_context("spawn")
         self.ready, self.done, self.found = context.Event(), context.Event(), context.Queue()
-        arguments = (view.url, reads, self.ready, self.done, self.found)
+        arguments = (view.url, self.ready, self.done, self.found)
         self.process = context.Process(target=watch, args=arguments, daemon=True)
 
     def __enter__(self) -> Watched:
@@ -113,30 +137,53 @@ def server(count: int, lidar: bool, seconds: float, rounds: int) -> None:
 
 def run_cost(seconds: float, rounds: int) -> None:
     """Print what a page costs a run at full speed, in CPU time of the run's thread."""
+    hub.CUT = 1e9  # s; or else a page that does not read would be gone after ten
     sim = astray.load(scenario(20, True), keep_events=False)
     sim.run(5.0)
 
     def stretch() -> float:
-        cpu, begun = time.thread_time(), sim.time
+        cpu = time.thread_time()
         sim.run(seconds)
-        return (time.thread_time() - cpu) / (sim.time - begun)
+        return time.thread_time() - cpu
 
-    found: dict[str, list[float]] = {"none": [], "reads": [], "stopped": []}
     with View(sim) as view:
-        for _ in range(rounds):
-            found["none"].append(stretch())
-            with Watched(view):
-                found["reads"].append(stretch())
-            with Watched(view, reads=False):
-                time.sleep(1.0)
-                found["stopped"].append(stretch())
-    for who in ("reads", "stopped"):
-        ratios = [b / a - 1 for a, b in zip(found["none"], found[who], strict=True)]
-        low, middle, high = min(ratios), statistics.median(ratios), max(ratios)
-        print(
-            f"a page that {who}: {100 * middle:+.1f} % of the run's CPU time "
-            f"({100 * low:+.1f} to {100 * high:+.1f})"
-        )
+        tell_ratio("has stopped reading", view, stretch, rounds, silent(view))
+        tell_ratio("reads", view, stretch, rounds, Watched(view))
+
+
+def tell_ratio(
+    what: str,
+    view: View,
+    stretch: Callable[[], float],
+    rounds: int,
+    page: AbstractContextManager[Any],
+) -> None:
+    """Print the ratio of stretches with and without a page, in turns while it stays connected."""
+    spent: dict[bool, list[float]] = {True: [], False: []}
+    with page:
+        until(lambda: bool(view.hub.pages))
+        for _ in range(4):  # until what the system buffers is full, too
+            stretch()
+        for k in range(rounds):
+            for watched in (True, False) if k % 2 else (False, True):
+                pages, view.hub.pages = view.hub.pages, view.hub.pages if watched else set()
+                time.sleep(0.04)
+                spent[watched].append(stretch())
+                view.hub.pages = pages
+    # Others on the machine make a stretch longer, never shorter: the lower quartile is its own.
+    own = [statistics.quantiles(spent[watched], n=4)[0] for watched in (True, False)]
+    ratios = [a / b - 1 for a, b in zip(spent[True], spent[False], strict=True)]
+    spread = statistics.quantiles(ratios, n=4)
+    print(
+        f"a page that {what}: {100 * (own[0] / own[1] - 1):+.1f} % of the run's CPU time (half of "
+        f"all stretches between {100 * spread[0]:+.1f} and {100 * spread[2]:+.1f})"
+    )
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20.0
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def main() -> None:
@@ -146,7 +193,7 @@ def main() -> None:
     wanted = parser.parse_args()
     server(20, True, wanted.seconds, wanted.rounds)
     server(1000, False, wanted.seconds, wanted.rounds)
-    run_cost(20 * wanted.seconds, wanted.rounds)
+    run_cost(wanted.seconds, 24 * wanted.rounds)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 import astray
 from astray.errors import WrongInput
 from astray.view.page.frames import BELIEF, HEADER, ROBOT
-from astray.view.page.messages import LARGEST
+from astray.view.page.messages import LARGEST, Reset
 from astray.view.page.view import View
 
 BUSY: dict[str, Any] = {
@@ -312,6 +312,25 @@ def test_what_cannot_be_done_is_said_and_logged(going: Room) -> None:
         assert "no such robot" in messages(client, "refused")["text"]
     assert going.sim.events == []
     assert len(going.logged) == 2
+
+
+def test_a_run_that_no_one_runs_is_not_reset_behind_the_back_of_the_next(room: Room) -> None:
+    room.sim.run(1.0)
+    with room.connect() as client:
+        act(client, do="reset", seed=77)
+        assert "no one is running it" in messages(client, "refused")["text"]
+    room.sim.run(0.5)
+    assert (room.sim.seed, room.sim.steps) == (5, 150)
+
+
+def test_a_run_with_clients_of_its_own_is_not_reset() -> None:
+    sim = astray.load(BUSY)
+    with View(sim, resets=False, log=lambda text: None) as view:
+        assert view.source.scene()["resets"] is False
+        view.start(1e6)
+        refused = view.hub.commands.do(object(), Reset(do="reset"))
+        assert refused is not None
+        assert "cannot be reset" in refused
 
 
 # Who is let in.

@@ -25,6 +25,8 @@ class Pace:
         """Simulated seconds per second, as measured over the last quarter second."""
         self.asked: deque[Callable[[], None]] = deque()
         """What the thread of the run is to do between two ticks."""
+        self.ends = False
+        """Whether a run has ended and waits to begin anew."""
         self._again: tuple[int | None] | None = None
         self._changed = threading.Condition()
         self._granted = 0
@@ -80,7 +82,11 @@ class Pace:
     def answer(self) -> None:
         """Do what was asked for."""
         while self.asked:
-            self.asked.popleft()()
+            try:
+                what = self.asked.popleft()
+            except IndexError:  # another thread was first
+                return
+            what()
 
     def start_over(self, seed: int | None = None) -> None:
         """Let the run begin anew, with its own seed or another."""
@@ -96,8 +102,10 @@ class Pace:
     def await_restart(self) -> tuple[int | None] | None:
         """Wait until the run is to begin anew; nothing if it is to end."""
         with self._changed:
+            self.ends = True
             while self._again is None and not self._stopped:
                 self._changed.wait(10 * BREATH)  # and not for ever, so that Ctrl-C is heard
+            self.ends = False
         return self.restart()
 
     @property

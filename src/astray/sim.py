@@ -375,6 +375,13 @@ class Sim:
         self, worlds: Any = None, *, life: int | None = None, seed: int | None = None
     ) -> None:
         """Start over: everything as loaded, or the next life of some worlds (ids, or a mask)."""
+        rested, self.resting = self.resting, False  # no one looks while tables are written
+        try:
+            self._reset(worlds, life, seed)
+        finally:
+            self.resting = rested
+
+    def _reset(self, worlds: Any, life: int | None, seed: int | None) -> None:
         if seed is not None:
             if worlds is not None or life is not None:
                 raise WrongInput("a new seed is for the whole run, not for single worlds or lives")

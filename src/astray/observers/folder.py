@@ -4,7 +4,7 @@
     run.json         seed, worlds, versions
     events.jsonl     what came in from outside, a line each
     summary.json     metrics
-    log.npz          poses, speeds, metrics, scans and tracks over time, (times, rows)
+    log.npz          poses, speeds, covariances, metrics, scans and tracks over time, (times, rows)
     collisions.csv   who ran into what, where and how fast
     map.geojson      the map of the first world as it was in the end
     plot.png         a picture

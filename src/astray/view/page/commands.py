@@ -44,6 +44,8 @@ class Commands:
             case messages.Reset():
                 if not self.source.resets:
                     raise EventError("this run cannot be reset: its clients would lose it")
+                if self.sim.resting and not pace.ends:
+                    raise EventError("no one is running it: there is nothing to begin anew")
                 pace.start_over(message.seed)
             case messages.World():
                 self.source.show(message.place)

@@ -66,10 +66,10 @@ class Hub:
             if not self.pages:
                 continue
             now = time.monotonic()
-            if self._asked is None:
-                self._asked = now
+            if self._asked is None and any(len(page.frames) < ROOM for page in self.pages):
+                self._asked = now  # else no one takes what there is
                 self.sim.pace.ask(self._look)
-            elif self.sim.resting and now - self._asked > PATIENCE:
+            elif self._asked is not None and self.sim.resting and now - self._asked > PATIENCE:
                 self.sim.pace.answer()  # no one is advancing it: nothing moves under our eyes
             if now - told > STATUS:
                 told = now

@@ -7,12 +7,14 @@ and then left to its autonomy.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from astray.errors import EventError
 from astray.events import Event
 from astray.group import Group
 from astray.pace import Pace
@@ -68,7 +70,8 @@ class Teleop:
 
     def _stop(self, grip: Grip) -> None:
         del self.grips[grip.address]
-        self._post(grip.address, {"vx": 0.0, "wz": 0.0}, self._hold())
+        with contextlib.suppress(EventError):  # a run that was reset may no longer know it
+            self._post(grip.address, {"vx": 0.0, "wz": 0.0}, self._hold())
 
     def _post(self, address: tuple[str, int, int], values: dict[str, Any], hold: float) -> None:
         name, world, robot = address

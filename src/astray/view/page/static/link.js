@@ -27,7 +27,6 @@ export class Link {
     };
     socket.onmessage = ({ data }) => this.receive(data);
     socket.onclose = () => {
-      if (this.connected) this.model.scene = null; // the next run may be another
       this.connected = false;
       this.notice.show("The run does not answer. Trying again …", true);
       setTimeout(() => this.connect(), this.wait);

@@ -4,7 +4,7 @@ import { icon } from "./icons.js";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100, null]; // null: as fast as it can
 const OVERLAYS = [
-  ["beliefs", "ghosts", "Where the robots believe to be"], ["ellipses", "95 % ellipses", "How sure they are"],
+  ["beliefs", "beliefs", "Where the robots believe to be"], ["ellipses", "95 % ellipses", "How sure they are"],
   ["trails", "trails", "Where they were"], ["readings", "readings", "What the selected robot's sensors see"],
   ["everyone", "of all robots", "Readings of all robots"], ["believed", "as believed", "Readings drawn from the belief"],
   ["waypoints", "goals", "Where the robots want to go, and places of the map"], ["collisions", "collisions", "Who ran into what"],
@@ -12,8 +12,8 @@ const OVERLAYS = [
 ];
 const KEYS = [
   ["space", "play, pause"], [".", "one step"], ["[  ]", "slower, faster"], ["r", "begin anew"],
-  ["↑ ↓ ← → or w s a d", "drive the selected robot"], ["Tab", "next robot, on the map"], ["drag a robot", "carry its truth"],
-  ["drag its ghost", "set its belief"], ["handle or shift + drag", "turn it"], ["drag the floor", "move the view"], ["wheel, + −", "zoom"], ["f", "follow"],
+  ["↑ ↓ ← → or w s a d", "drive the selected robot"], ["Tab, on the map", "next robot; Esc leaves the map"], ["drag a robot", "carry its truth"],
+  ["drag its outline", "set its belief"], ["handle or shift + drag", "turn it"], ["drag the floor", "move the view"], ["wheel, + −", "zoom"], ["f", "follow"],
   ["0", "show everything"], ["1 … 9", "overlays"], ["t", "light, dark"], ["p", "save a picture"], ["b", "side panel"], ["?", "this list"],
 ];
 const element = (id) => document.getElementById(id);
@@ -119,7 +119,7 @@ export class Toolbar {
     if (target.matches?.("input:not([type=range]), select, textarea")) return;
     if (target.matches?.("input[type=range]") && event.key.startsWith("Arrow")) return;
     if (target.matches?.("button") && (event.key === " " || event.key === "Enter")) return;
-    const key = event.key.toLowerCase(), onMap = target === element("world") || target === document.body;
+    const key = event.key.toLowerCase(), onMap = target === element("world");
     if (key === "tab") {
       if (!onMap) return;
       this.model.select(this.model.selected + (event.shiftKey ? -1 : 1));
