@@ -129,6 +129,21 @@ MATCHED: dict[str, tuple[list[Any], str]] = {
         ],
         "differential",
     ),
+    "two receivers, one of them late": (
+        [WHEELS, {**GNSS, "name": "front", "x": 0.5}, {**GNSS, "name": "back", "latency": 0.2}],
+        "differential",
+    ),
+    "two receivers and two compasses": (
+        [
+            IMU,
+            WHEELS,
+            {**GNSS, "name": "front", "x": 0.5},
+            {**GNSS, "name": "back", "x": -0.5},
+            {**COMPASS, "bias_sd": 0.05},
+            {**COMPASS, "name": "other", "bias_sd": 0.05},
+        ],
+        "differential",
+    ),
     "beacons late and confused": (
         [WHEELS, {**BEACONS, "latency": 0.2, "confusion": 0.01}],
         "differential",
@@ -140,6 +155,16 @@ MATCHED: dict[str, tuple[list[Any], str]] = {
 def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
     sensors, motion = MATCHED[case]
     assert_consistent(anees(load(sensors, motion)))
+
+
+def test_a_second_receiver_is_worth_something() -> None:
+    front, back = {**GNSS, "name": "front", "x": 0.5}, {**GNSS, "name": "back", "x": -0.5}
+    errors = []
+    for sensors in ([WHEELS, front], [WHEELS, front, back]):
+        sim = load(sensors, metrics=("position_error",))
+        sim.run(40.0)
+        errors.append(float(np.sqrt(np.mean(values(sim, "position_error") ** 2))))
+    assert errors[1] < 0.9 * errors[0]
 
 
 @pytest.mark.parametrize("motion", ["unicycle", "ackermann"])

@@ -304,5 +304,7 @@ def test_the_truth_of_contacts_is_for_those_who_are_handed_the_truth() -> None:
 def test_a_tracker_without_a_sensor_that_detects_is_refused() -> None:
     with pytest.raises(astray.ScenarioError, match="needs a sensor that detects others"):
         load({"name": "a", "contacts": {"kind": "tracker"}})
+    with pytest.raises(astray.ScenarioError, match="no robot has a tracker"):
+        load({"name": "a"}, metrics=["gospa"])
     with pytest.raises(astray.ScenarioError, match="4 hits cannot come in 3 looks"):
         load({**WATCHER, "contacts": {"kind": "tracker", "hits": 4, "looks": 3}})

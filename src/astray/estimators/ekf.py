@@ -24,7 +24,8 @@ from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
 from astray.estimators.ekf_history import hear
-from astray.estimators.ekf_layout import lay_out
+from astray.estimators.ekf_layout import lay_out, numbered
+from astray.estimators.ekf_measure import WHICH
 from astray.estimators.ekf_state import (
     COMPASS_EVENT,
     EVENT,
@@ -32,6 +33,7 @@ from astray.estimators.ekf_state import (
     FIX_EVENT,
     IMU_EVENT,
     LANDMARK_EVENT,
+    MOST_ALIKE,
     PLAN,
     WHEELS_EVENT,
     YAW,
@@ -90,12 +92,20 @@ def note_wheels(e: Row, o: Row) -> None:
 
 
 @kernel
-def note_fix(e: Row, o: Row) -> None:
-    """A fix: position, covariance, velocity."""
+def note_fix(e: Row, o: Row, which: int) -> None:
+    """A fix: position, covariance, velocity, and of which receiver."""
+    e.value[WHICH] = which
     e.kind, e.stamp = FIX_EVENT, o.stamp
     e.value[0], e.value[1] = o.x, o.y
     e.value[2], e.value[3], e.value[4] = o.cov[0, 0], o.cov[0, 1], o.cov[1, 1]
     e.value[5], e.value[6], e.value[7] = o.map_vx, o.map_vy, o.velocity_sd
+
+
+@kernel
+def note_compass(e: Row, o: Row, which: int) -> None:
+    """A heading, and of which compass."""
+    e.kind, e.stamp = COMPASS_EVENT, o.stamp
+    e.value[0], e.value[1], e.value[WHICH] = o.yaw, o.sd, which
 
 
 @kernel
@@ -133,11 +143,10 @@ def estimate(b: Row, own: Own, readings: Readings, site: Site, i: int) -> None:
         note_wheels(e, wheels)
         hear(filters, ring, w, e, beacons)
     if compass.fresh:
-        e.kind, e.stamp = COMPASS_EVENT, compass.stamp
-        e.value[0], e.value[1] = compass.yaw, compass.sd
+        note_compass(e, compass, 0)
         hear(filters, ring, w, e, beacons)
     if fix.fresh and not fix.lost:
-        note_fix(e, fix)
+        note_fix(e, fix, 0)
         hear(filters, ring, w, e, beacons)
     if seen.fresh:
         for k in range(site[1].shape[1]):
@@ -154,6 +163,34 @@ def estimate_all(belief: Table, own: Own, readings: Readings, site: Site, rows: 
     """Take in the fresh readings of these rows."""
     for i in rows:
         estimate(belief[i], own, readings, site, i)
+
+
+@kernel
+def take_fixes(
+    belief: Table, own: Own, fixes: Table, beacons: Array, rows: Rows, which: int
+) -> None:
+    """Take in the fixes of a further receiver."""
+    for i in rows:
+        if fixes[i].fresh and not fixes[i].lost:
+            filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
+            note_fix(e, fixes[i], which)
+            hear(filters, ring, w, e, beacons)
+            if filters[0].begun:
+                report(belief[i], filters[0], w)
+
+
+@kernel
+def take_headings(
+    belief: Table, own: Own, headings: Table, beacons: Array, rows: Rows, which: int
+) -> None:
+    """Take in the headings of a further compass."""
+    for i in rows:
+        if headings[i].fresh:
+            filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
+            note_compass(e, headings[i], which)
+            hear(filters, ring, w, e, beacons)
+            if filters[0].begun:
+                report(belief[i], filters[0], w)
 
 
 class Ekf(Estimator, kind="ekf"):
@@ -184,6 +221,12 @@ class Ekf(Estimator, kind="ekf"):
         if self.by == "wheels":
             self.names["imu"] = ""
         self.sheets = {what: sheets[name] for what, name in self.names.items() if name}
+        self.more: list[tuple[Any, str, int]] = []
+        for what, verb in (("fix", take_fixes), ("compass", take_headings)):
+            alike = [name for name, s in sheets.items() if s.measures == FUSED[what]]
+            for k, name in enumerate(alike[1:MOST_ALIKE], 1):
+                self.sheets[numbered(what, k)] = sheets[name]
+                self.more.append((verb, name, k))
         self.plan = lay_out(sheets["motion"], self.sheets)
         nothing = np.zeros((n, 0))
         self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
@@ -272,6 +315,8 @@ class Ekf(Estimator, kind="ekf"):
         readings = tuple(got[what].table for what in FUSED)
         site = (self.beacons, *(seen[name] for name in BULK))
         estimate_all(belief, own, readings, site, rows)
+        for verb, name, k in self.more:
+            verb(belief, own, known.readings[name].table, self.beacons, rows, k)
 
 
 def gates(share: float) -> tuple[float, float, float]:

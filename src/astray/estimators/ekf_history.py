@@ -72,9 +72,9 @@ def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
     if e.kind == FIX_EVENT:
         fuse_fix(f, w, e.value)
         if w.moved > YAW + 1 and e.value[7] > 0.0:
-            fuse_velocity(f, w, e.value[5], e.value[6], e.value[7])
+            fuse_velocity(f, w, e.value)
     elif e.kind == COMPASS_EVENT:
-        fuse_compass(f, w, e.value[0], e.value[1])
+        fuse_compass(f, w, e.value)
     else:
         fuse_landmark(f, w, e.value, beacons)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import PluginError
-from astray.estimators.ekf_state import MOST, MOST_MOVED, NONE, PLAN, YAW
+from astray.estimators.ekf_state import MOST, MOST_ALIKE, MOST_MOVED, NONE, PLAN, YAW
 from astray.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.maths import TAU
 from astray.plugin import Sheet
@@ -53,7 +53,10 @@ class Places:
 
 
 def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
-    """One plan, a record, for a body and what is on board: imu, wheels, compass, fix, landmarks."""
+    """One plan, a record, for a body and what is on board: imu, wheels, compass, fix, landmarks.
+
+    Further receivers and compasses are "fix.1", "compass.1" and so on.
+    """
     plan = np.zeros((), PLAN)
     plan["tau"] = math.inf
     plan["sideways"] = body.kind in SIDEWAYS
@@ -65,15 +68,19 @@ def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
     for what, add in (("imu", add_imu), ("wheels", add_wheels)):
         if what in sheets:
             add(plan, places, sheets[what].values, body)
-    for what, add_other in (
-        ("fix", add_fix),
-        ("compass", add_compass),
-        ("landmarks", add_landmarks),
-    ):
-        if what in sheets:
-            add_other(plan, places, sheets[what].values)
+    for k in range(MOST_ALIKE):
+        for what, add_one in (("fix", add_fix), ("compass", add_compass)):
+            if numbered(what, k) in sheets:
+                add_one(plan, places, sheets[numbered(what, k)].values, k)
+    if "landmarks" in sheets:
+        add_landmarks(plan, sheets["landmarks"].values)
     plan["states"] = places.next
     return plan
+
+
+def numbered(what: str, k: int) -> str:
+    """What the k-th of several alike is called."""
+    return f"{what}.{k}" if k else what
 
 
 def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> None:
@@ -113,24 +120,24 @@ def add_wheels(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) 
     plan["arm_error"] = places.take(number(said, "baseline_sd"))
 
 
-def add_fix(plan: Any, places: Places, said: Mapping[str, Any]) -> None:
-    """The antenna, and the error of fixes that lasts."""
-    plan["antenna_x"], plan["antenna_y"] = said.get("x", 0.0), said.get("y", 0.0)
+def add_fix(plan: Any, places: Places, said: Mapping[str, Any], k: int) -> None:
+    """The antenna of a receiver, and the error of its fixes that lasts."""
+    plan["antenna_x"][k], plan["antenna_y"][k] = said.get("x", 0.0), said.get("y", 0.0)
     drift, claim = number(said, "drift_sd"), said.get("claim", 1.0)
-    plan["drift_variance"] = (claim * drift) ** 2
-    plan["fix"] = places.take(drift, 2, tau=said.get("drift_tau", math.inf))
+    plan["drift_variance"][k] = (claim * drift) ** 2
+    plan["fix"][k] = places.take(drift, 2, tau=said.get("drift_tau", math.inf))
 
 
-def add_compass(plan: Any, places: Places, said: Mapping[str, Any]) -> None:
-    """The errors of the compass that last: as one, that forgets itself only if it all does."""
+def add_compass(plan: Any, places: Places, said: Mapping[str, Any], k: int) -> None:
+    """The errors of a compass that last: as one, that forgets itself only if it all does."""
     bias, drift = number(said, "bias_sd"), number(said, "drift_sd")
-    plan["compass_modelled"] = (said.get("claim", 1.0) ** 2) * (bias**2 + drift**2)
+    plan["compass_modelled"][k] = (said.get("claim", 1.0) ** 2) * (bias**2 + drift**2)
     tau = said.get("drift_tau", math.inf) if not bias else math.inf
     walk = drift * math.sqrt(2.0 / said["drift_tau"]) if bias and drift else 0.0
-    plan["compass"] = places.take(math.hypot(bias, drift), tau=tau, walk=walk)
+    plan["compass"][k] = places.take(math.hypot(bias, drift), tau=tau, walk=walk)
 
 
-def add_landmarks(plan: Any, places: Places, said: Mapping[str, Any]) -> None:
+def add_landmarks(plan: Any, said: Mapping[str, Any]) -> None:
     """Where beacons are seen from, and how well."""
     plan["eye_x"], plan["eye_y"] = said.get("x", 0.0), said.get("y", 0.0)
     plan["eye_yaw"] = said.get("yaw", 0.0)

@@ -18,6 +18,7 @@ from astray.estimators.ekf_state import (
     COMPASS_EVENT,
     FIX_EVENT,
     TURN,
+    VALUES,
     VX,
     VY,
     WHEELS_EVENT,
@@ -30,6 +31,7 @@ from astray.kernel import kernel
 from astray.maths import sincos, wrap
 from astray.table import WHEELS_PER_ROBOT, Array, Row
 
+WHICH = VALUES - 1  # of several alike a value comes from
 LEAST_WHITE = 0.05  # share of a claimed variance that is white, whatever is said to last
 
 
@@ -101,34 +103,37 @@ def fuse_way(f: Row, w: Row, move: tuple[float, float, float]) -> None:
 
 @kernel
 def fuse_fix(f: Row, w: Row, value: Array) -> None:
-    """Take in a fix of the antenna: x, y, and their covariance xx, xy, yy."""
+    """Take in a fix of an antenna: x, y, and their covariance xx, xy, yy; which one comes last."""
     aim(w)
+    k = int(value[WHICH])
     s, c = sincos(f.yaw)
-    x, y = c * w.antenna_x - s * w.antenna_y, s * w.antenna_x + c * w.antenna_y
+    x, y = c * w.antenna_x[k] - s * w.antenna_y[k], s * w.antenna_x[k] + c * w.antenna_y[k]
     w.nu[0], w.nu[1] = value[0] - f.x - x, value[1] - f.y - y
     w.h[0, X] = w.h[1, Y] = 1.0
     w.h[0, YAW], w.h[1, YAW] = -y, x
     xx, xy, yy = value[2], value[3], value[4]
     if not (xx > 0.0 and yy > 0.0):
         xx, xy, yy = w.fix_variance, 0.0, w.fix_variance
-    w.noise[0, 0] = max(xx - w.drift_variance, LEAST_WHITE * xx)
-    w.noise[1, 1] = max(yy - w.drift_variance, LEAST_WHITE * yy)
+    w.noise[0, 0] = max(xx - w.drift_variance[k], LEAST_WHITE * xx)
+    w.noise[1, 1] = max(yy - w.drift_variance[k], LEAST_WHITE * yy)
     w.noise[0, 1] = w.noise[1, 0] = xy
-    if w.fix >= 0:
-        w.nu[0] -= f.error[w.fix]
-        w.nu[1] -= f.error[w.fix + 1]
-        w.h[0, w.fix] = w.h[1, w.fix + 1] = 1.0
+    drift = w.fix[k]
+    if drift >= 0:
+        w.nu[0] -= f.error[drift]
+        w.nu[1] -= f.error[drift + 1]
+        w.h[0, drift] = w.h[1, drift + 1] = 1.0
     fuse(f, w, 2, FIX_EVENT)
 
 
 @kernel
-def fuse_velocity(f: Row, w: Row, vx: float, vy: float, sd: float) -> None:
-    """Take in the velocity of the antenna in the map."""
+def fuse_velocity(f: Row, w: Row, value: Array) -> None:
+    """Take in the velocity of an antenna in the map, with the standard deviation behind it."""
     aim(w)
+    k, sd = int(value[WHICH]), value[7]
     s, c = sincos(f.yaw)
-    along, across = f.vx - f.wz * w.antenna_y, f.vy + f.wz * w.antenna_x
+    along, across = f.vx - f.wz * w.antenna_y[k], f.vy + f.wz * w.antenna_x[k]
     x, y = c * along - s * across, s * along + c * across
-    w.nu[0], w.nu[1] = vx - x, vy - y
+    w.nu[0], w.nu[1] = value[5] - x, value[6] - y
     w.h[0, YAW], w.h[1, YAW] = -y, x
     w.h[0, VX], w.h[1, VX] = c, s
     if w.sideways:
@@ -138,14 +143,15 @@ def fuse_velocity(f: Row, w: Row, vx: float, vy: float, sd: float) -> None:
 
 
 @kernel
-def fuse_compass(f: Row, w: Row, yaw: float, sd: float) -> None:
-    """Take in a heading."""
+def fuse_compass(f: Row, w: Row, value: Array) -> None:
+    """Take in a heading and its standard deviation; which compass comes last."""
     aim(w)
+    yaw, sd, k = value[0], value[1], int(value[WHICH])
     w.nu[0] = wrap(yaw - f.yaw)
     w.h[0, YAW] = 1.0
     variance = sd * sd if sd > 0.0 else w.compass_variance
-    w.noise[0, 0] = max(variance - w.compass_modelled, LEAST_WHITE * variance)
-    if w.compass >= 0:
-        w.nu[0] = wrap(w.nu[0] - f.error[w.compass])
-        w.h[0, w.compass] = 1.0
+    w.noise[0, 0] = max(variance - w.compass_modelled[k], LEAST_WHITE * variance)
+    if w.compass[k] >= 0:
+        w.nu[0] = wrap(w.nu[0] - f.error[w.compass[k]])
+        w.h[0, w.compass[k]] = 1.0
     fuse(f, w, 1, COMPASS_EVENT)

@@ -9,7 +9,7 @@ drift slowly; each has a place only where its sensor calls for it.
     gyro drift, accel drift (2)      and their Gauss-Markov parts
     gyro scale                       the relative error of the rate
     wheel (1 to 4), arm              relative errors of the wheels' radii and of the baseline
-    fix (2), compass                 errors of fixes and compass that last
+    fix (2), compass                 errors of fixes and compass that last, of each on board
 
 The way since the wheels were last read is a state of its own since that is what wheels measure: a
 mean over time, not the speed of the moment.
@@ -24,7 +24,8 @@ MOST_MOVED = 8
 X, Y, YAW, VX, VY, ALONG, ACROSS, TURN = range(MOST_MOVED)
 IMU_EVENT, WHEELS_EVENT, COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT = range(5)
 SOURCES = 5
-VALUES = 8
+VALUES = 9
+MOST_ALIKE = 3  # receivers of fixes, and compasses, on one robot
 NONE = -1  # the place of a state that is not there
 
 EVENT = columns(
@@ -81,8 +82,8 @@ PLAN = columns(
     Column("gyro_scale", "", "i8"),
     Column("wheel", "", "i8", (WHEELS_PER_ROBOT,)),
     Column("arm_error", "", "i8"),
-    Column("fix", "", "i8"),
-    Column("compass", "", "i8"),
+    Column("fix", "", "i8", (MOST_ALIKE,)),
+    Column("compass", "", "i8", (MOST_ALIKE,)),
     Column("sd", "", "f8", (MOST,)),
     Column("tau", "s", "f8", (MOST,)),
     Column("walk", "", "f8", (MOST,)),
@@ -102,11 +103,11 @@ PLAN = columns(
     Column("axes", "", "f8", (3, 3)),
     "gyro_density rad/s/√Hz",
     "accel_density m/s²/√Hz",
-    "antenna_x m",
-    "antenna_y m",
-    "drift_variance m²",
+    Column("antenna_x", "m", "f8", (MOST_ALIKE,)),
+    Column("antenna_y", "m", "f8", (MOST_ALIKE,)),
+    Column("drift_variance", "m²", "f8", (MOST_ALIKE,)),
     "fix_variance m²",
-    "compass_modelled rad²",
+    Column("compass_modelled", "rad²", "f8", (MOST_ALIKE,)),
     "compass_variance rad²",
     "eye_x m",
     "eye_y m",

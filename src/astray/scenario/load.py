@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from astray.clock import common_dt, divides, nearest_rates
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
-from astray.plugin import KINDS, Plugin
+from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.scenario.explain import explain, in_words
 from astray.scenario.foreign import load_plugins
 from astray.scenario.marks import Marked, mark, read_yaml, walk
@@ -61,6 +61,7 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
         raise ScenarioError(faults)
     scenario = _plan(model, name, dt)
     _check_robots(scenario, tree, faults)
+    _check_judges(scenario, tree, faults)
     if faults:
         raise ScenarioError(faults)
     return scenario
@@ -259,6 +260,17 @@ def _check_robots(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None
                 problem = _attach_problem(plugin, sheets, scenario.dt)
                 if problem:
                     faults.append(Fault(tree.nearest(path), in_words(path), problem))
+
+
+def _check_judges(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:
+    """A metric of what robots believe of others needs one that believes anything of them."""
+    if any(plan.contacts for plan in scenario.robots):
+        return
+    for k, metric in enumerate(scenario.metrics):
+        if isinstance(metric, ContactMetric):
+            message = f"{metric.kind} judges contacts, and no robot has a tracker under `contacts`"
+            path = ("metrics", k)
+            faults.append(Fault(tree.nearest(path), in_words(path), message))
 
 
 def _attach_problem(plugin: Plugin, sheets: Any, dt: float) -> str:
