@@ -64,7 +64,7 @@ NEES = (
     "Normalised estimation error squared, averaged over the robots. Honest beliefs stay within the "
     "band 95 % of the time; above it they are too sure of themselves."
 )
-HISTOGRAM = "How often belief and truth are how far apart."
+HISTOGRAM = "How often belief and truth are how far apart; the last bar has all beyond it, too."
 
 
 def paths(story: Story) -> Figure:
@@ -81,9 +81,10 @@ def paths(story: Story) -> Figure:
         colour = COLOURS[k % len(COLOURS)]
         own = story.of(group)
         first = next(iter(own.values()))
+        width = 1.4 if len(first) <= 4 else 0.9
         for j, tale in enumerate(first):
             x, y = _thin(tale.truth["x"]), _thin(tale.truth["y"])
-            axes.plot(x, y, color=colour, lw=1.4, label=f"{group}: truth" if j == 0 else None)
+            axes.plot(x, y, color=colour, lw=width, label=f"{group}: truth" if j == 0 else None)
             axes.plot(x[0], y[0], "o", color=colour, ms=4)
             axes.plot(x[-1], y[-1], "s", color=colour, ms=4)
         for i, (who, tales) in enumerate(own.items()):
@@ -93,7 +94,7 @@ def paths(story: Story) -> Figure:
             for j, tale in enumerate(tales):
                 label = f"{group}: {story.called(group, who)}" if j == 0 else None
                 x, y = _thin(tale.belief["x"]), _thin(tale.belief["y"])
-                axes.plot(x, y, style, color=shade, lw=0.9, label=label)
+                axes.plot(x, y, style, color=shade, lw=0.65 * width, label=label)
     margin = 0.03 * max(high - low)
     axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     axes.set(xlabel="x in m", ylabel="y in m")
