@@ -5,7 +5,7 @@
 1. Messages that one core puts into words, compresses and writes, from what a run has said.
 2. The same run with and without a recording, by turns, as fast as it goes: by the clock on the
    wall, since a thread of its own writes, and in processor time of all threads together.
-3. A minute of twenty robots read back.
+3. The poses of that run read back.
 """
 
 from __future__ import annotations
@@ -106,16 +106,14 @@ def main() -> None:
             plain_times, recorded = ([pair[j][k] for pair in pairs] for j in (0, 1))
             ratio = [b[k] / a[k] - 1.0 for a, b in pairs]
             print(f"{what} time of {options.seconds:g} s of 10 robots: {spread(plain_times)} s")
-            print(
-                f"  recorded: {spread(recorded)} s, slower by {100 * statistics.median(ratio):.0f} %"
-            )
+            slower = 100 * statistics.median(ratio)
+            print(f"  recorded: {spread(recorded)} s, slower by {slower:.0f} %")
         size = (folder / "run.mcap").stat().st_size
         begun = time.perf_counter()
         recording = astray.read_recording(folder / "run.mcap")
         poses = sum(len(track.truth) + len(track.belief) for track in recording.robots.values())
-        print(
-            f"read back: {poses:,} poses of {size / 1e6:.1f} MB in {time.perf_counter() - begun:.2f} s"
-        )
+        taken = time.perf_counter() - begun
+        print(f"read back: {poses:,} poses of {size / 1e6:.1f} MB in {taken:.2f} s")
 
 
 if __name__ == "__main__":

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from click.testing import CliRunner
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from rosbags.highlevel import AnyReader
 
 import astray
+from astray.cli import astray as commands
 from astray.errors import RecordingFailed, WrongInput
 from astray.recording.recorder import Recorder, record
 from astray.ros.feed import Feed
@@ -367,3 +369,23 @@ def test_whoever_steps_on_after_the_disk_is_full_is_told(tmp_path: Path) -> None
             pass
     with pytest.raises(RecordingFailed):
         recorder.close()
+
+
+# The command line.
+
+
+def test_a_run_from_the_command_line_is_recorded_as_one_from_python(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
+    words = ["run", str(tmp_path / "x.yaml"), "--duration", "0.5"]
+    words += ["--record", str(tmp_path / "run.mcap")]
+    done = CliRunner().invoke(commands, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "Recorded to" in done.output
+    sim = astray.load(str(tmp_path / "x.yaml"))
+    with record(sim, tmp_path / "again.mcap"):
+        sim.run(0.5)
+    assert (tmp_path / "again.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
+    with pytest.raises(WrongInput, match="exists already"):
+        CliRunner().invoke(commands, words, catch_exceptions=False)
+    again = CliRunner().invoke(commands, [*words, "--overwrite"], catch_exceptions=False)
+    assert again.exit_code == 0, again.output

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from astray.recording.records import HEAD, MAGIC, Op
 
 OWN_OPS = 0x80  # from here on everybody may have records of their own
-LARGEST = 1 << 34  # bytes; no chunk is larger than that
+LARGEST = 1 << 34  # bytes; no record is larger than that
+LARGEST_CHUNK = 1 << 31  # bytes that are unpacked; no chunk that makes sense has more
 
 
 class Record(NamedTuple):
@@ -169,14 +170,16 @@ def decompress(compression: str, packed: memoryview, size: int) -> bytes | memor
         import zstandard
 
         try:
-            return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+            with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
+                return stream.read(min(size, LARGEST_CHUNK))
         except zstandard.ZstdError:
             return b""
     if compression == "lz4":
         import lz4.frame
 
         try:
-            found: bytes = lz4.frame.LZ4FrameDecompressor().decompress(packed)
+            unpacker = lz4.frame.LZ4FrameDecompressor()
+            found: bytes = unpacker.decompress(packed, max_length=min(size, LARGEST_CHUNK))
         except RuntimeError:
             return b""
         return found

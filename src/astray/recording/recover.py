@@ -58,26 +58,13 @@ class Mended:
 
 def recover(path: Path, out: Path | None = None) -> Mended:
     """Mend a file, in place or to another one; in place, the torn one is kept beside it."""
-    tail = Tail(path)
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            whole = memoryview(
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-            )
-    except OSError as problem:
-        raise RecordingError(f"{path}: {problem.strerror or problem}") from None
-    if not is_mcap(whole):
-        raise RecordingError(f"{path}: not an MCAP file")
-    waiting = tail.read()
-    if is_finished(whole) and waiting is None and out is None:
-        return Mended(path, None, was_whole=True)
-    goal = out or path
+    tail, goal = Tail(path), out or path
     part = goal.with_name(f"{goal.name}.part")
     try:
-        part.unlink(missing_ok=True)
-        mended = _Mender(whole, part).mend(waiting)
-        mended.path, mended.was_whole = goal, is_finished(whole)
+        mended = _copy(path, part, tail, always=out is not None)
+        if mended is None:
+            return Mended(path, None, was_whole=True)
+        mended.path = goal
         if out is None:
             mended.kept = path.with_name(f"{path.name}.torn")
             os.replace(path, mended.kept)
@@ -87,6 +74,29 @@ def recover(path: Path, out: Path | None = None) -> Mended:
     except OSError as problem:
         part.unlink(missing_ok=True)
         raise RecordingError(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+    return mended
+
+
+def _copy(path: Path, part: Path, tail: Tail, always: bool) -> Mended | None:
+    """Copy what is whole; None if all is, unless that shall be copied, too.
+
+    The file is let go of at the end: some systems rename no file that is in use.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as problem:
+        raise RecordingError(f"{path}: {problem.strerror or problem}") from None
+    whole = memoryview(mapped)
+    if not is_mcap(whole):
+        raise RecordingError(f"{path}: not an MCAP file")
+    waiting = tail.read()
+    if is_finished(whole) and waiting is None and not always:
+        return None
+    part.unlink(missing_ok=True)
+    mended = _Mender(whole, part).mend(waiting)
+    mended.was_whole = is_finished(whole)
     return mended
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: two columns of a paper
+MOST_LINES = 60  # robots of a group that are drawn; averages are over all of them
 POINTS = 1500  # of a line; more is not seen
 GRID = 400  # times at which robots are averaged
 LABELS = ("x error in m", "y error in m", "heading error in rad")
@@ -64,7 +65,7 @@ NEES = (
     "Normalised estimation error squared, averaged over the robots. Honest beliefs stay within the "
     "band 95 % of the time; above it they are too sure of themselves."
 )
-HISTOGRAM = "How often belief and truth are how far apart."
+HISTOGRAM = "How often belief and truth are how far apart; the last bar has all beyond it, too."
 
 
 def paths(story: Story) -> Figure:
@@ -81,19 +82,20 @@ def paths(story: Story) -> Figure:
         colour = COLOURS[k % len(COLOURS)]
         own = story.of(group)
         first = next(iter(own.values()))
-        for j, tale in enumerate(first):
+        width = 1.4 if len(first) <= 4 else 0.9
+        for j, tale in enumerate(first[:MOST_LINES]):
             x, y = _thin(tale.truth["x"]), _thin(tale.truth["y"])
-            axes.plot(x, y, color=colour, lw=1.4, label=f"{group}: truth" if j == 0 else None)
+            axes.plot(x, y, color=colour, lw=width, label=f"{group}: truth" if j == 0 else None)
             axes.plot(x[0], y[0], "o", color=colour, ms=4)
             axes.plot(x[-1], y[-1], "s", color=colour, ms=4)
         for i, (who, tales) in enumerate(own.items()):
             if who == "belief" and story.estimators.get(group) is None:
                 continue
             shade, style = (BELIEF, DASHES[0]) if who == "belief" else ("#777777", DASHES[i % 3])
-            for j, tale in enumerate(tales):
+            for j, tale in enumerate(tales[:MOST_LINES]):
                 label = f"{group}: {story.called(group, who)}" if j == 0 else None
                 x, y = _thin(tale.belief["x"]), _thin(tale.belief["y"])
-                axes.plot(x, y, style, color=shade, lw=0.9, label=label)
+                axes.plot(x, y, style, color=shade, lw=0.65 * width, label=label)
     margin = 0.03 * max(high - low)
     axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     axes.set(xlabel="x in m", ylabel="y in m")
@@ -131,7 +133,7 @@ def errors(story: Story, group: str) -> Figure:
         bound = SIGMAS * _root_mean([(t.time, t.sigmas[:, k]) for t in tales], times)
         if np.isfinite(bound).any():
             axes.fill_between(times, -bound, bound, color=colour, alpha=0.15, lw=0, label="±3σ")
-        for j, tale in enumerate(tales):
+        for j, tale in enumerate(tales[:MOST_LINES]):
             label = story.called(group, tale.who) if j == 0 else None
             axes.plot(
                 _thin(tale.time), _thin(tale.errors[:, k]), color=colour, lw=0.9, alpha=faint,
