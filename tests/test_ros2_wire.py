@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import astray
+from astray.ros.feed import Feed
 from astray.ros.types import decode, typestore
 from astray.wires.ros2 import wire as wire_module
 from astray.wires.ros2.dds import Bus
 from astray.wires.ros2.discovery import Discovery
 from astray.wires.ros2.graph import TOPIC, TYPE, Graph
+from astray.wires.ros2.saying import messages_of
 from ros2_peer import DOMAIN, Peer, Running
 
 TWIST, POSE_2D = "geometry_msgs/msg/Twist", "geometry_msgs/msg/Pose2D"
@@ -74,6 +76,29 @@ def test_a_client_hears_the_readings_and_the_truth_as_they_are() -> None:
     ticks = np.diff([seconds(message.clock) for message in clock])
     assert (ticks > 0.0).all()
     assert np.median(ticks) == pytest.approx(0.01)
+
+
+def test_moments_that_wait_are_said_as_if_each_had_been_said_alone() -> None:
+    sim = load(count=2)
+    feed, moments, alone = Feed(sim), [], []
+    for _ in range(30):
+        sim.step(1)
+        said = [(speaker, speaker.take(rows)) for speaker, rows in feed.speak()]
+        moments.append(said)
+        alone.extend(messages_of([said]))
+    together = list(messages_of(moments))
+    assert together == alone
+    assert sum(map(len, together)) > 100
+
+
+def test_nothing_of_ours_says_where_odom_is_if_that_is_left_to_others() -> None:
+    with Running(load(), localization="external"), Peer() as peer:
+        frames = peer.hear("/tf", "tf2_msgs/msg/TFMessage")
+        static = peer.hear("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        peer.until(lambda: len(frames) > 20 and static)
+    said = {t.child_frame_id for message in (*frames, *static) for t in message.transforms}
+    assert "odom" not in said
+    assert {"base_link", "base_link_truth", "map"} <= said
 
 
 def test_late_comers_are_told_the_map_and_where_sensors_sit() -> None:

@@ -36,6 +36,7 @@ except ImportError:  # pragma: no cover - another version of the transport
     ddspy_take = ddspy_write = None
 
 DEPTH = 10  # messages kept for those who read slowly
+BACKLOG = 256  # messages kept of what was received, should we be slow
 MOST = 64  # messages taken at once
 ANY = SampleState.Any | ViewState.Any | InstanceState.Any
 _domains: dict[int, Domain] = {}
@@ -155,7 +156,7 @@ class Bus:
     def reader(self, topic: str, type: str, *, latched: bool = False) -> Reader:
         """Subscribe to a topic as one who takes what comes: it fits every publisher."""
         kind = Policy.Reliability.BestEffort
-        qos = [kind, Policy.History.KeepLast(DEPTH)]
+        qos = [kind, Policy.History.KeepLast(BACKLOG)]
         if latched:
             qos = [Policy.Reliability.Reliable(duration(milliseconds=100)), *qos[1:]]
             qos += [Policy.Durability.TransientLocal]

@@ -25,6 +25,7 @@ from astray.errors import WrongInput, suggest
 RANGES = ("OFF", "LOCALHOST", "SUBNET", "SYSTEM_DEFAULT")
 HIGHEST_DOMAIN = 232
 PARTICIPANTS = 32  # on one machine that find each other without multicast
+ANNOUNCE = 2  # s of real time; who looks by multicast alone finds us only when we say so
 GET_FLAGS, MULTICAST = 0x8913, 0x1000  # how Linux is asked for the flags of an interface; the one
 
 
@@ -81,7 +82,7 @@ class Discovery:
         return (
             "<ParticipantIndex>auto</ParticipantIndex>"
             f"<MaxAutoParticipantIndex>{PARTICIPANTS}</MaxAutoParticipantIndex>"
-            f"<Peers>{peers}</Peers>"
+            f"<SPDPInterval>{ANNOUNCE} s</SPDPInterval><Peers>{peers}</Peers>"
         )
 
     def describe(self) -> str:
