@@ -298,8 +298,8 @@ def test_a_run_that_does_not_go_on_does_not_keep_its_callers(
 
 
 def test_a_request_with_unknown_fields_is_refused(services: Services) -> None:
-    with pytest.raises(BadMessage, match="no field 'entiti'"):
-        call(services, "/get_entity_state", entiti="rover_0")
+    with pytest.raises(BadMessage, match="no field 'robot'"):
+        call(services, "/get_entity_state", robot="rover_0")
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of what brackets may once mean
