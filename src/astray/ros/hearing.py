@@ -36,6 +36,7 @@ POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamp
 POSE_COVARIANCE = "geometry_msgs/msg/PoseWithCovarianceStamped"
 ODOMETRY = "nav_msgs/msg/Odometry"
 PLANAR = (0, 1, 5)  # where x, y and yaw are among six
+ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
 
 Pose = tuple[float, float, float]
 Source = Literal["pose", "odometry", "tf"]
@@ -227,7 +228,14 @@ def yaw_of(q: Any) -> float:
 
 def planar(covariance: Any) -> Any:
     """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw)."""
-    return np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR, PLANAR)]
+    found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR, PLANAR)]
+    if not np.isfinite(found).all():
+        raise BadMessage("a covariance must be finite")
+    found = 0.5 * (found + found.T)
+    spread = np.linalg.eigvalsh(found)
+    if spread[0] < -ROUNDING * max(spread[-1], 0.0) - TINY:
+        raise BadMessage("a covariance must not be negative in any direction")
+    return found
 
 
 def seconds(header: Any) -> float:
