@@ -32,6 +32,7 @@ class Reckoning:
         self.state: Table = table(STATE, len(group.truth))
         self.state["alive"] = group.truth["alive"]
         self._life = group.truth["life"].copy()
+        self._tick = group.truth["tick"].copy()
         self._origin = group.truth.copy()
         self._channel = next(
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
@@ -108,7 +109,9 @@ class Reckoning:
     def _update(self) -> None:
         truth = self.group.truth
         self.state["alive"] = truth["alive"]
-        new = np.flatnonzero(truth["life"] != self._life)
+        # A life may be begun again: then only the clock tells.
+        new = np.flatnonzero((truth["life"] != self._life) | (truth["tick"] < self._tick))
+        self._tick[:] = truth["tick"]
         if len(new):
             self._begin(new)
         if self._estimator is None:
