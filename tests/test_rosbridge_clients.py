@@ -179,6 +179,24 @@ def test_roslibpy_pauses_steps_sets_and_resets(wire: Wire, ros: roslibpy.Ros) ->
     until(lambda: sim.steps > steps + 10)
 
 
+def test_odometry_starts_anew_with_a_run_that_is_reset(wire: Wire, ros: roslibpy.Ros) -> None:
+    odom = hear(ros, "/odom", "nav_msgs/Odometry")
+    cmd_vel = roslibpy.Topic(ros, "/cmd_vel", "geometry_msgs/Twist")
+    cmd_vel.publish(roslibpy.Message({"angular": {"z": 1.0}}))
+    while abs(odom.get(timeout=PATIENCE)["pose"]["pose"]["orientation"]["z"]) < 0.3:
+        pass
+    cmd_vel.publish(roslibpy.Message({"linear": {"x": 0.6}}))
+    while odom.get(timeout=PATIENCE)["pose"]["pose"]["position"]["y"] < 0.2:
+        pass
+    call(ros, "/set_simulation_state", {"state": {"state": 0}})
+    call(ros, "/step_simulation", {"steps": 5})
+    while tick_of((said := odom.get(timeout=PATIENCE))["header"]) not in (2, 4):
+        pass
+    pose = said["pose"]["pose"]
+    assert [pose["position"]["x"], pose["position"]["y"]] == pytest.approx([0.0, 0.0], abs=0.01)
+    assert pose["orientation"]["z"] == pytest.approx(0.0, abs=0.01)
+
+
 def test_roslibpy_spawns_and_deletes() -> None:
     with serving(load(count=1, capacity=3)) as wire:
         ros = roslibpy.Ros("127.0.0.1", wire.port, transport="asyncio")

@@ -16,6 +16,7 @@ from astray.errors import WrongInput
 from astray.ros.layout import Layout
 from astray.wires.rosbridge import client as client_module
 from astray.wires.rosbridge.serving import serving
+from astray.wires.rosbridge.text import Writer
 from astray.wires.rosbridge.wire import Wire
 from rosbridge import PATIENCE, load, receive, talking, until
 
@@ -181,3 +182,25 @@ def test_what_nobody_hears_is_not_encoded(wire: Wire, monkeypatch: pytest.Monkey
         for _ in range(10):
             receive(line, "publish")
     assert set(made) == {"rosgraph_msgs/msg/Clock"}
+
+
+def test_a_message_becomes_text_once_however_many_hear_it(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    write = Writer.write
+
+    def noted(writer: Writer, messages: Any) -> list[str]:
+        texts = write(writer, messages)
+        written.extend(texts)
+        return texts
+
+    monkeypatch.setattr(Writer, "write", noted)
+    with talking(wire) as one, talking(wire) as two, talking(wire) as three:
+        lines = (one, two, three)
+        for line in lines:
+            line.send('{"op": "subscribe", "topic": "/clock"}')
+        heard = [[receive(line, "publish")["msg"] for _ in range(30)] for line in lines]
+    assert heard[0][-10] in heard[1]
+    assert heard[0][-10] in heard[2]
+    assert len(written) == len(set(written))

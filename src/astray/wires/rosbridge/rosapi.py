@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from astray.ros.services import Plain, Response, Service
+from astray.ros.answers import Plain, Response
+from astray.ros.services import Service
 from astray.ros.simulation_interfaces import SERVICES, request_of, response_of
 from astray.ros.types import definition, full_name, is_known, structure
 from astray.wires.rosbridge.hub import Graph

@@ -163,6 +163,7 @@ class Server:
         finally:
             self.hub.remove(client)
             sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
 
     async def _receive(self, connection: ServerConnection, client: Client) -> None:
         left, since = ALLOWANCE, self._loop.time()

@@ -52,7 +52,12 @@ class Wire:
     ) -> None:
         self.sim = sim
         self.feed, self.clock = Feed(sim, localization), Clock(sim)
-        graph = graph_of(sim, [*self.feed.speakers, self.clock])
+        self._speakers = [self.clock, *self.feed.speakers]  # who waits for time may act at once
+        self._spoken: dict[str, list[tuple[int, int]]] = {}
+        for place, speaker in enumerate(self._speakers):
+            for row, topic in speaker.topics.items():
+                self._spoken.setdefault(topic.name, []).append((place, row))
+        graph = graph_of(sim, self._speakers)
         graph.latched["/tf_static"] = self._static
         self.server = Server(
             graph, may_post=self._may_post, origins=origins, patience=patience, log=log
@@ -137,12 +142,12 @@ class Wire:
         """Find out for which rows of each speaker somebody listens."""
         self._wanted = self.server.hub.wanted
         self._heard = {}
-        # Time comes first: who waits for it may act on what follows.
-        for speaker in [self.clock, *self.feed.speakers]:
-            rows = [row for row, topic in speaker.topics.items() if topic.name in self._wanted]
-            if rows:
+        found = [one for topic in self._wanted for one in self._spoken.get(topic, ())]
+        for place, row in sorted(found):  # in the order in which they speak, time first
+            speaker = self._speakers[place]
+            if speaker not in self._heard:
                 self._heard[speaker] = np.zeros(int(speaker.rows.max()) + 1, bool)
-                self._heard[speaker][rows] = True
+            self._heard[speaker][row] = True
 
     def _may_post(self) -> bool:
         """Whether the run is not yet flooded: while it rests, what it is told piles up."""
