@@ -20,7 +20,7 @@ class News:
 
     def __init__(self, sim: Sim, feed: Feed) -> None:
         self.sim = sim
-        self._seen = 0
+        self._log, self._seen = sim.agenda.log, 0
         self._interactions = [i for i in sim.scenery.interactions if isinstance(i, Collisions)]
         self._hits = [0] * len(self._interactions)
         self._names: list[str] = []
@@ -29,16 +29,23 @@ class News:
 
     def skip(self) -> None:
         """What has been so far is no news."""
-        self._seen = len(self.sim.agenda.log)
+        self._seen = len(self._log)
         self._hits = [len(i.begun) for i in self._interactions]
+
+    def started_over(self) -> bool:
+        """Whether the run was set back to its beginning since the last time this was asked."""
+        if self.sim.agenda.log is self._log:
+            return False
+        self._log, self._seen = self.sim.agenda.log, 0
+        self._hits = [0] * len(self._interactions)
+        return True
 
     def events(self) -> list[Event]:
         """The events that took effect since the last time."""
-        log = self.sim.agenda.log
-        if len(log) == self._seen:
+        if len(self._log) == self._seen:
             return []
-        fresh = log[self._seen :] if len(log) > self._seen else log[:]
-        self._seen = len(log)
+        fresh = self._log[self._seen :]
+        self._seen = len(self._log)
         return fresh
 
     def collisions(self) -> Iterator[str]:
@@ -48,7 +55,7 @@ class News:
             if len(begun) == seen:
                 continue
             self._hits[k] = len(begun)
-            for table in begun[seen:] if len(begun) > seen else begun:
+            for table in begun[seen:]:
                 for hit in table:
                     other = int(hit["other"])
                     yield json.dumps(

@@ -110,12 +110,14 @@ class Recorder:
 
     def observe(self, sim: Sim) -> None:
         """Copy what is said now; nothing is put into words yet."""
+        if self._closed:
+            return
         if self._failure is not None:
             self._give_up()
             return
         if sim.robots is not self._robots:
             raise WrongInput(f"{self.path}: a run with a new seed needs a new recording")
-        if sim.steps < self._last_step:  # started over: time in the file goes on
+        if self._news.started_over():  # time in the file goes on
             self._before += round(self._last_step * sim.dt * 1e9)
             self._cut()
         self._last_step = sim.steps
