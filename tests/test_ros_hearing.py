@@ -12,7 +12,7 @@ import astray
 from astray.errors import AstrayError
 from astray.ros.feed import Feed
 from astray.ros.hearing import Ears, Hearing
-from astray.ros.types import make
+from astray.ros.types import BadMessage, make
 
 REMOTE = {"kind": "remote"}
 
@@ -99,6 +99,18 @@ def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) ->
     assert [belief["x"], belief["y"], belief["yaw"]] == pytest.approx([5.0, 6.0, 1.0])
     assert belief["stamp"] == pytest.approx(0.75)
     assert belief["cov"].tolist() == np.eye(3).tolist()
+
+
+def test_a_filter_that_does_not_use_the_time_of_the_run_is_told_so() -> None:
+    sim = load(autonomy=REMOTE, estimator=REMOTE)
+    ears = Ears(sim, Hearing(belief_topic="filter"))
+    with pytest.raises(BadMessage, match="use_sim_time"):
+        say(ears, "/filter", header={"stamp": {"sec": 1_700_000_000}})
+    sim.run(1.0)
+    say(ears, "/filter", header={"stamp": {"sec": 1, "nanosec": 500_000_000}})
+    say(ears, "/filter")
+    sim.step()
+    assert [event.values.get("stamp") for event in sim.events] == [pytest.approx(1.0), None]
 
 
 def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:

@@ -38,6 +38,8 @@ ODOMETRY = "nav_msgs/msg/Odometry"
 PLANAR = (0, 1, 5)  # where x, y and yaw are among six
 ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
 
+AHEAD = 2.0  # s by which filters may say something before its time
+
 Pose = tuple[float, float, float]
 Source = Literal["pose", "odometry", "tf"]
 """What a filter elsewhere says its belief in."""
@@ -80,7 +82,7 @@ class Ears:
                 self._listen_for(robot, sim.robots[name])
 
     def _listen_for(self, robot: Robot, group: Group) -> None:
-        mouth = Mouth(robot, self._post)
+        mouth = Mouth(robot, self._post, group)
         if isinstance(group.autonomy, Remote):
             stamped = self._hearing.stamped_cmd_vel
             if stamped:
@@ -129,8 +131,8 @@ class Ears:
 class Mouth:
     """Says to a run what one robot was told."""
 
-    def __init__(self, robot: Robot, post: Callable[[Event], None]) -> None:
-        self.robot, self._send = robot, post
+    def __init__(self, robot: Robot, post: Callable[[Event], None], group: Group) -> None:
+        self.robot, self._send, self._times = robot, post, group.time
 
     def _post(self, kind: str, values: dict[str, Any]) -> None:
         robot = self.robot
@@ -189,7 +191,15 @@ class Mouth:
     def _believe_then(self, pose: Pose, whose: str, stamp: float, **more: Any) -> None:
         if whose != "belief":
             more["estimator"] = whose
-        self._believe(pose, stamp=stamp, **more)
+        now = float(self._times[self.robot.row])
+        if stamp > now + AHEAD:
+            raise BadMessage(
+                f"a belief of t = {stamp:.1f} s is ahead of the run, which is at {now:.1f} s: "
+                "let the filter use_sim_time"
+            )
+        if stamp > 0.0:  # without a stamp it is of now
+            more["stamp"] = min(stamp, now)
+        self._believe(pose, **more)
 
     def _believe(self, pose: Pose, **more: Any) -> None:
         x, y, yaw = (float(value) for value in pose)

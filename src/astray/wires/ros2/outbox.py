@@ -14,17 +14,19 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 MOST = 64  # moments that are handed over at once
+LOOK = 0.1  # s of real time after which a run that waits looks whether it still has to
 
 
 class Outbox(Generic[T]):
     """A queue with a thread that empties it."""
 
     def __init__(
-        self, publish: Callable[[Sequence[T]], None], room: int, *, lossless: bool
+        self, publish: Callable[[Sequence[T]], None], room: int, waits: Callable[[], bool]
     ) -> None:
         self.dropped = 0
         """Moments that nobody was told of."""
-        self._publish, self._room, self._lossless = publish, room, lossless
+        self._publish, self._room = publish, room
+        self._waits = waits  # rather than to drop something
         self._waiting: deque[T] = deque()
         self._changed = threading.Condition()
         self._busy = self._closing = False
@@ -40,8 +42,8 @@ class Outbox(Generic[T]):
         with self._changed:
             if self._problem is not None:
                 raise self._problem
-            while self._lossless and len(self._waiting) >= self._room and not self._closing:
-                self._changed.wait()
+            while len(self._waiting) >= self._room and self._waits() and not self._problem:
+                self._changed.wait(LOOK)
             while len(self._waiting) >= self._room:
                 self._waiting.popleft()
                 self.dropped += 1

@@ -64,7 +64,8 @@ class Wire:
         self._map: Any = None
         self._hear(settings)
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, lossless=self.lockstep)
+        self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, self._waits)
+        self._closing = False
         self._listening = threading.Thread(
             target=self._listen, name="astray-ros2-hear", daemon=True
         )
@@ -87,6 +88,10 @@ class Wire:
     def _map_topic(self) -> str:
         return f"/world_{self.sim.worlds[0]}/map" if len(self.sim.worlds) > 1 else "/map"
 
+    def _waits(self) -> bool:
+        """Whether nothing may get lost: not even lockstep waits for a reader when all is over."""
+        return self.lockstep and not self._closing and not self.sim.pace.stopped
+
     @property
     def dropped(self) -> int:
         """Moments that were not published since the bus was slower than the run."""
@@ -107,6 +112,7 @@ class Wire:
 
     def close(self) -> None:
         """Leave; the run is watched no more."""
+        self._closing = True
         self.sim.observers.remove(self)
         self.outbox.close()
         self.node.stop()
@@ -165,7 +171,7 @@ class Wire:
             try:
                 writer.write(message)
             except BusError:  # a reader that does not get on; who is live drops what it missed
-                if self.lockstep and not self.node.stopped:
+                if self._waits():
                     continue
                 self.outbox.dropped += 1
             return
