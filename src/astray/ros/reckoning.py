@@ -38,7 +38,8 @@ class Reckoning:
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        self._alive = self.state["alive"]  # a view
+        self._alive = self.state["alive"]  # a view, as these are
+        self._columns = [self.state[column] for column in ("stamp", "x", "y", "yaw")]
         self._past = np.full((DEPTH, len(group.truth), 4), np.nan)  # stamp, x, y, yaw
         self._slot = 0
         self._lock = threading.Lock()  # wires look back from threads of their own
@@ -78,13 +79,16 @@ class Reckoning:
         """
         out = np.empty((len(rows), 3))
         with self._lock:
-            now = self.state[rows]
-            same = now["stamp"] == stamps
-            for column, name in enumerate(("x", "y", "yaw")):
-                out[:, column] = now[name]
-            for k in np.flatnonzero(~same):
-                ahead = stamps[k] - now["stamp"][k]
-                out[k] = _ahead(now[k], ahead) if ahead > 0.0 else self._back(rows[k], stamps[k])
+            for k, column in enumerate(self._columns[1:]):
+                out[:, k] = column[rows]
+            late = stamps - self._columns[0][rows]
+            if late.any():
+                for k in np.flatnonzero(late):
+                    row, ahead = rows[k], late[k]
+                    beyond = ahead > 0.0
+                    out[k] = (
+                        _ahead(self.state[row], ahead) if beyond else self._back(row, stamps[k])
+                    )
         return out
 
     def _back(self, row: int, stamp: float) -> Array:
@@ -104,8 +108,9 @@ class Reckoning:
 
     def update(self) -> None:
         """Take in what has arrived."""
-        with self._lock:
-            self._update()
+        if self._estimator is None or (self._channel and self._channel.any_fresh):
+            with self._lock:
+                self._update()
 
     def _update(self) -> None:
         alive, life, tick = self._truth_of.values()
@@ -117,7 +122,7 @@ class Reckoning:
             self._begin(np.flatnonzero(new))
         if self._estimator is None:
             self._follow()
-        elif self._channel is not None and self._channel.any_fresh:
+        elif self._channel is not None:
             estimator, known = self._estimator
             rows = np.flatnonzero(self._channel.arrived.fresh & alive)
             estimator.estimate(rows, known, self.state)
@@ -126,12 +131,11 @@ class Reckoning:
     def _remember(self) -> None:
         if not self.group.estimators:
             return  # a robot that believes the truth is never late
-        state, last = self.state, self._past[self._slot]
-        if np.array_equal(state["stamp"], last[:, 0]):
+        if (self._columns[0] == self._past[self._slot, :, 0]).all():
             return
         self._slot = (self._slot + 1) % DEPTH
-        for column, name in enumerate(("stamp", "x", "y", "yaw")):
-            self._past[self._slot, :, column] = state[name]
+        for k, column in enumerate(self._columns):
+            self._past[self._slot, :, k] = column
 
     def _begin(self, rows: Rows) -> None:
         """These rows have started anew."""
