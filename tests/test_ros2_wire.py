@@ -15,6 +15,7 @@ import pytest
 import astray
 from astray.ros.feed import Feed
 from astray.ros.types import decode, typestore
+from astray.wires.ros2 import dds
 from astray.wires.ros2 import wire as wire_module
 from astray.wires.ros2.dds import Bus
 from astray.wires.ros2.discovery import Discovery
@@ -216,6 +217,20 @@ def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size:
         read = typestore().deserialize_cdr(data, TYPE).node_entities_info_seq[0]
         assert (read.node_namespace, read.node_name) == ("/ns", "node")
         assert [bytes(g.data) for g in read.writer_gid_seq] == [b"v" * 16, b"w" * 16]
+
+
+def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should another version lack the private ones: the same bytes come out, only slower."""
+    monkeypatch.setattr(dds, "ddspy_write", None)
+    monkeypatch.setattr(dds, "ddspy_take", None)
+    kind = "sensor_msgs/msg/LaserScan"
+    data = peer_message(kind, {"header": {"frame_id": "laser"}, "ranges": [1.5, math.inf]})
+    with Peer() as says, Peer() as hears:
+        reader = hears.bus.reader("/slow", kind)
+        says.writer("/slow", kind).write(data)
+        found: list[bytes] = []
+        hears.until(lambda: found.extend(reader.take()) or found)
+    assert found[0][: len(data)] == data
 
 
 def run_in_lockstep(seed: int) -> tuple[str, str]:
