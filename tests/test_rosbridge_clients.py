@@ -148,6 +148,7 @@ def test_roslibpy_finds_out_what_there_is(wire: Wire, ros: roslibpy.Ros) -> None
     details = ros.get_node_details("/astray")
     assert "/scan" in details["publishing"]
     assert "/cmd_vel" in details["subscribing"]
+    until(lambda: wire.sim.time > 0)
     assert 0 < ros.get_time().to_sec() <= wire.sim.time
     fields = ros.get_message_details("geometry_msgs/Twist")["typedefs"]
     assert fields[0]["fieldnames"] == ["linear", "angular"]

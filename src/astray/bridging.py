@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 
-from astray.autonomy import Idle, Remote
+from astray.autonomy import Remote
 from astray.events import Event
+from astray.ros.drivable import drivable
 from astray.running import Wiring
-from astray.scenario.load import Source, load_scenario
+from astray.scenario.load import Source
 from astray.sim import Sim
 
 TIMEOUT = 0.5  # s after which a robot that nobody commands any more stops
@@ -37,22 +37,6 @@ def plan_bridges(
         other = foxglove
         wires.append(lambda sim, say: on_foxglove(sim, other, say))
     return sets, wires
-
-
-def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
-    """The overrides, and those by which robots that want nothing listen to commands instead.
-
-    Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
-    """
-    sets = list(overrides)
-    for plan in load_scenario(scenario, overrides).robots:
-        where, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
-        if isinstance(autonomy, Idle):
-            wanted = json.dumps({"kind": "remote", "timeout": timeout})
-            sets.append(f"{where}={wanted}")
-        elif isinstance(autonomy, Remote) and autonomy.timeout is autonomy.lockstep is None:
-            sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
-    return sets
 
 
 @contextlib.contextmanager

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from astray.autonomy import Idle, Remote
 from astray.ros.arguments import Arguments, parse_arguments
+from astray.ros.drivable import drivable
 from astray.running import Wiring
-from astray.scenario.load import Source, load_scenario
+from astray.scenario.load import Source
 from astray.sim import Sim
 from astray.wires.ros2.discovery import Discovery, check_transport
 from astray.wires.ros2.settings import Settings
@@ -44,22 +43,6 @@ def plan_ros2(
         return connected(sim, arguments, settings, discovery, say)
 
     return sets, connect
-
-
-def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
-    """The overrides, and those by which robots that want nothing listen to commands instead.
-
-    Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
-    """
-    sets = list(overrides)
-    for plan in load_scenario(scenario, overrides).robots:
-        where, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
-        if isinstance(autonomy, Idle):
-            wanted = json.dumps({"kind": "remote", "timeout": timeout})
-            sets.append(f"{where}={wanted}")
-        elif isinstance(autonomy, Remote) and autonomy.timeout is autonomy.lockstep is None:
-            sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
-    return sets
 
 
 @contextlib.contextmanager

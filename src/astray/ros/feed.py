@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from astray.group import Group
 from astray.plugin import NEVER
+from astray.ros.battery import Battery
 from astray.ros.names import BASE, Robot, robots_of, ros_name
 from astray.ros.poses import Belief, Command, reckoning_of, truth_of
 from astray.ros.readings import report_of, topics_of
@@ -53,6 +54,7 @@ class Feed:
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield Transforms(robots, reckoning, group.truth, map_from, period)
+        yield Battery(robots, group.truth, self.sim.dt)
 
     def alike(self, group: str) -> list[list[Robot]]:
         """The robots of a group by the length of their names: their messages have one layout."""

@@ -3,7 +3,7 @@
 `Ears(sim).topics` has a type and a function for each topic; a wire decodes the message and calls
 the function, from any thread. What makes no sense raises an AstrayError that says why.
 
-    cmd_vel          drives a robot whose autonomy is `remote`
+    cmd_vel          drives a robot; one that drives itself for half a second, as a hand does
     initialpose      sets what it believes, with a covariance
     position_reset   the same, as the position approximator's document has it
     goal_pose        gives a robot that navigates a new goal
@@ -38,6 +38,7 @@ ODOMETRY = "nav_msgs/msg/Odometry"
 PLANAR = (0, 1, 5)  # where x, y and yaw are among six
 ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
 
+HOLD = 0.5  # s for which a robot with an autonomy of its own does what it was told
 AHEAD = 2.0  # s by which filters may say something before its time
 
 Pose = tuple[float, float, float]
@@ -83,12 +84,10 @@ class Ears:
 
     def _listen_for(self, robot: Robot, group: Group) -> None:
         mouth = Mouth(robot, self._post, group)
-        if isinstance(group.autonomy, Remote):
-            stamped = self._hearing.stamped_cmd_vel
-            if stamped:
-                self._add(robot.topic("cmd_vel"), TWIST_STAMPED, mouth.command_stamped)
-            else:
-                self._add(robot.topic("cmd_vel"), TWIST, mouth.command)
+        if self._hearing.stamped_cmd_vel:
+            self._add(robot.topic("cmd_vel"), TWIST_STAMPED, mouth.command_stamped)
+        else:
+            self._add(robot.topic("cmd_vel"), TWIST, mouth.command)
         if isinstance(group.autonomy, Navigate):
             self._add(robot.topic("goal_pose"), POSE_STAMPED, mouth.go_to)
         if group.estimator is not None:
@@ -133,6 +132,7 @@ class Mouth:
 
     def __init__(self, robot: Robot, post: Callable[[Event], None], group: Group) -> None:
         self.robot, self._send, self._times = robot, post, group.time
+        self._held = {} if isinstance(group.autonomy, Remote) else {"hold": HOLD}
 
     def _post(self, kind: str, values: dict[str, Any]) -> None:
         robot = self.robot
@@ -142,7 +142,7 @@ class Mouth:
         """Drive."""
         linear, angular = message.linear, message.angular
         values = {"vx": float(linear.x), "vy": float(linear.y), "wz": float(angular.z)}
-        self._post("command", values)
+        self._post("command", {**values, **self._held})
 
     def command_stamped(self, message: Any) -> None:
         """Drive; when it was said does not matter."""

@@ -83,8 +83,8 @@ class Reckoning:
                 out[:, k] = column[rows]
             late = stamps - self._columns[0][rows]
             if late.any():
-                for k in np.flatnonzero(late):
-                    row, ahead = rows[k], late[k]
+                for k in np.flatnonzero(late).tolist():
+                    row, ahead = int(rows[k]), float(late[k])
                     beyond = ahead > 0.0
                     out[k] = (
                         _ahead(self.state[row], ahead) if beyond else self._back(row, stamps[k])

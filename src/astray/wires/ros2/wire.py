@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from astray.ros.battery import Battery
+from astray.ros.clock import CLOCK
 from astray.ros.feed import Feed
-from astray.ros.grid import GRID, occupancy_grid
+from astray.ros.grid import GRID
 from astray.ros.hearing import Ears, Hearing
 from astray.ros.layout import Layout
-from astray.ros.names import MAP, world_frame
+from astray.ros.maps import map_topics
 from astray.ros.transforms import TF
 from astray.ros.types import OWN_PACKAGE, decode, typestore
 from astray.wires.ros2.dds import BusError, Reader, Writer
@@ -29,13 +29,12 @@ from astray.wires.ros2.settings import Settings
 if TYPE_CHECKING:
     from astray.sim import Sim
 
-CLOCK = "rosgraph_msgs/msg/Clock"
 CLOCK_PERIOD = 0.01  # s, at most, of simulated time
 ROOM = 256  # moments that may wait to be published
 SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
 SWITCH = 0.0005  # s after which threads take turns, so that no message waits for the tick
-Moment = tuple[int, Said, list[bytes]]
-"""A time in ns, what is to be said, and maps that are new."""
+Moment = tuple[int, Said, list[tuple[int, bytes]]]
+"""A time in ns, what is to be said, and maps that are new, by world."""
 
 
 class Wire:
@@ -45,11 +44,6 @@ class Wire:
         self.sim, self.node = sim, node
         settings = settings or Settings()
         self.feed = Feed(sim, settings.localization, settings.rate)
-        for name, group in sim.robots.items():
-            lengths = {len(robot.namespace) for robot in self.feed.robots[name]}
-            for length in sorted(lengths):
-                alike = [r for r in self.feed.robots[name] if len(r.namespace) == length]
-                self.feed.speakers.append(Battery(alike, group.truth, sim.dt))
         self._clock_period = max(1, int(CLOCK_PERIOD / sim.dt + 1e-9))
         self._clock = Layout(CLOCK).make(1)
         self._clock_writer = node.publish("/clock", CLOCK)
@@ -60,8 +54,11 @@ class Wire:
                     row: node.publish(topic.name, topic.type)
                     for row, topic in speaker.topics.items()
                 }
-        self._map_writer = node.publish(self._map_topic(), GRID, latched=True)
-        self._map: Any = None
+        self._map_topics = map_topics(sim)
+        self._map_writers = {
+            topic.world: node.publish(topic.name, GRID, latched=True) for topic in self._map_topics
+        }
+        self._maps: dict[int, Any] = {}
         self._hear(settings)
         self.lockstep = any(group.lockstep for group in sim.robots.values())
         self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, self._waits)
@@ -84,9 +81,6 @@ class Wire:
             reader = self.node.hear(topic, heard.type, heard.hear)
             if topic in waiting:
                 self._commanders.append(reader)
-
-    def _map_topic(self) -> str:
-        return f"/world_{self.sim.worlds[0]}/map" if len(self.sim.worlds) > 1 else "/map"
 
     def _waits(self) -> bool:
         """Whether nothing may get lost: not even lockstep waits for a reader when all is over."""
@@ -141,25 +135,24 @@ class Wire:
             if id(speaker) in self._writers
         ]
         ns = round(sim.time * 1e9)
-        self.outbox.put((ns, said, self._new_map(sim)))
+        self.outbox.put((ns, said, self._new_maps(sim)))
 
-    def _new_map(self, sim: Sim) -> list[bytes]:
-        found = sim.map()
-        if found is self._map:
-            return []
-        self._map = found
-        if not len(found):
-            return []
-        robots = next(iter(self.feed.robots.values()))
-        return [occupancy_grid(found, world_frame(robots[0], MAP), sim.time)]
+    def _new_maps(self, sim: Sim) -> list[tuple[int, bytes]]:
+        new = []
+        for topic in self._map_topics:
+            found = sim.map(topic.world)
+            if found is not self._maps.get(topic.world):
+                self._maps[topic.world] = found
+                new.append((topic.world, topic.message(sim)))
+        return new
 
     # The thread that says.
 
     def _publish(self, moments: Sequence[Moment]) -> None:
         every = messages_of([said for _, said, _ in moments])
         for (ns, _, maps), messages in zip(moments, every, strict=True):
-            for message in maps:
-                self._write(self._map_writer, message)
+            for world, message in maps:
+                self._write(self._map_writers[world], message)
             for speaker, row, message in messages:
                 self._write(self._writers[id(speaker)][row], message)
             # The clock comes last: who hears it may rely on all of that time having been said.
