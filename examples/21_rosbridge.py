@@ -41,5 +41,6 @@ with serving(sim) as wire, connect(f"ws://127.0.0.1:{wire.port}") as line:
     ask(line, "/step_simulation", steps=round(10.0 / sim.dt))
     truth = ask(line, "/get_entity_state", entity="rover")["state"]["pose"]["position"]
     line.send(json.dumps({"op": "subscribe", "topic": "/belief/pose"}))
-    line.send(json.dumps({"op": "call_service", "service": "/step_simulation"}))
+    soon = {"steps": round(0.02 / sim.dt)}  # poses are said 50 times a second
+    line.send(json.dumps({"op": "call_service", "service": "/step_simulation", "args": soon}))
     print(f"after 10 s it has driven {truth['x']:.2f} m and believes {next_x(line):.2f} m")

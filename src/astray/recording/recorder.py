@@ -103,9 +103,10 @@ class Recorder:
 
     def next_due(self, step: int) -> int:
         """The first step from this one on that it wants to see."""
-        first = self.feed.next_due(step)
+        first, tick = self.feed.next_due(step), self.sim.tick
+        ahead = 0 if tick is None else tick - self.sim.steps
         for speaker in self.extra[:1]:  # they all have one pace
-            first = min(first, speaker.next_due(step, 0))
+            first = min(first, speaker.next_due(step, ahead))
         return first
 
     def observe(self, sim: Sim) -> None:

@@ -29,12 +29,13 @@ class Clock(Speaker):
         self._sim = sim
 
     def next_due(self, step: int, ahead: int) -> int:
-        """The next whole period."""
-        return step + -step % self.period
+        """The next whole period by the clock of the worlds."""
+        return step + -(step + ahead) % self.period
 
     def due(self, sim: Sim) -> Rows:
         """Itself, at a whole period."""
-        return NOBODY if sim.steps % self.period else self.rows
+        now = sim.steps if sim.tick is None else sim.tick
+        return NOBODY if now % self.period else self.rows
 
     def take(self, rows: Rows) -> Taken:
         """The time."""

@@ -29,12 +29,12 @@ class Paced(Speaker):
         self._group, self._alive = robots[0].group, alive
 
     def next_due(self, step: int, ahead: int) -> int:
-        """The next whole period."""
-        return step + -step % self.period
+        """The next whole period by the clock of the worlds."""
+        return step + -(step + ahead) % self.period
 
     def due(self, sim: Sim) -> Rows:
         """All who are there, at a whole period."""
-        if sim.steps % self.period:
+        if (sim.steps if sim.tick is None else sim.tick) % self.period:
             return NOBODY
         if len(sim.robots[self._group].rows) == len(self._alive):
             return self.rows
