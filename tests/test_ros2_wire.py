@@ -233,8 +233,8 @@ def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatc
     assert found[0][: len(data)] == data
 
 
-def run_in_lockstep(seed: int) -> tuple[str, str]:
-    """Digest and events of a run whose client takes up to 50 ms for each answer."""
+def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
+    """Digest, events and recording of a run whose client takes up to 50 ms for each answer."""
     lazy = random.Random(seed)
     sim = astray.load(
         {
@@ -243,7 +243,8 @@ def run_in_lockstep(seed: int) -> tuple[str, str]:
             "robots": [{**ROVER, "autonomy": {"kind": "remote", "lockstep": 0.05}}],
         }
     )
-    with Running(sim, speed=None) as running, Peer() as peer:
+    recorder = astray.record(sim, file, overwrite=True)
+    with recorder, Running(sim, speed=None) as running, Peer() as peer:
         clock = peer.hear("/clock", CLOCK)
         truth = peer.hear("/ground_truth/odom", ODOMETRY)
         writer = peer.writer("/cmd_vel", TWIST)
@@ -255,16 +256,17 @@ def run_in_lockstep(seed: int) -> tuple[str, str]:
             writer.write(peer_message(TWIST, {"linear": {"x": v}, "angular": {"z": 0.02 * k}}))
         running.join()
         assert running.wire.dropped == 0
-    return sim.digest(), "\n".join(event.to_json() for event in sim.events)
+    return sim.digest(), "\n".join(event.to_json() for event in sim.events), file.read_bytes()
 
 
-def test_a_lazy_client_in_lockstep_gives_the_same_run_every_time(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_lazy_client_in_lockstep_gives_the_same_recording_every_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(wire_module, "SETTLE", 0.05)
-    runs = [run_in_lockstep(seed) for seed in range(20)]
+    runs = [run_in_lockstep(seed, tmp_path / "run.mcap") for seed in range(20)]
     assert len(set(runs)) == 1
     assert runs[0][1].count("\n") == 18
+    assert len(runs[0][2]) > 10_000
 
 
 def test_a_run_folder_of_a_driven_run_repeats_it(tmp_path: Path) -> None:
