@@ -24,15 +24,17 @@ export function readTracks(model, frame = model.frame) {
 
 const there = (frame, robot) => (frame.robots[robot * ROBOT + 6] & (ALIVE | GHOST)) === ALIVE;
 
-// A track stands for the robot that it is taken for. One of nobody in particular stands for who is
-// next to it and to no other, once the observer's own error is taken from it.
+// A track stands for the robot that it is taken for; of several that are taken for one, the one seen
+// last does, and the others are about nobody. A track of no identity stands for the robot next to it,
+// once the observer's own error is taken from it.
 function findOut(model, frame, observer, mine) {
   const taken = new Set(), pairs = [];
-  for (const track of mine) if (track.identity >= 0 && track.identity !== observer && there(frame, track.identity)) {
+  const nameless = mine.filter(({ identity }) => identity < 0 || identity === observer);
+  for (const track of mine.toSorted((one, other) => one.unseen - other.unseen)) {
+    if (nameless.includes(track) || taken.has(track.identity) || !there(frame, track.identity)) continue;
     track.of = track.identity;
     taken.add(track.of);
   }
-  const nameless = mine.filter((track) => track.of < 0);
   if (!nameless.length) return;
   const right = corrected(model, frame, observer);
   for (const track of nameless) {
@@ -131,7 +133,10 @@ function drawTrack(painter, track, chosen) {
   c.lineWidth = 1.5 * pixel;
   c.strokeStyle = painter.theme.colours.floor;
   c.stroke();
-  if (chosen) painter.text(label(model, track), track.x, track.y, 0, 15, painter.colour(observer), Math.max(0.6, fresh));
+  if (chosen) { // on the side where the true one is not
+    const left = track.of >= 0 && model.truth(track.of).x > track.x, dx = left ? -9 : 9;
+    painter.text(label(model, track), track.x, track.y, dx, 0, painter.colour(observer), Math.max(0.6, fresh), left ? "right" : "left");
+  }
 }
 
 function label(model, { number, identity }) { return identity >= 0 ? `${number} · ${model.robots[identity].name}` : `${number}`; }
@@ -141,7 +146,7 @@ function ellipse({ context: c, pixel }, { x, y, cov: [xx, xy, yy] }, alpha) {
   if (!(long > 0)) return;
   c.beginPath();
   c.ellipse(x, y, SIGMA_95 * Math.sqrt(long), SIGMA_95 * Math.sqrt(short), angle, 0, 2 * Math.PI);
-  c.globalAlpha = 0.1 * alpha;
+  c.globalAlpha = 0.1 * alpha * alpha; // what is old is large, too
   c.fill();
   c.globalAlpha = 0.65 * alpha;
   c.lineWidth = pixel;

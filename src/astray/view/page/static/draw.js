@@ -277,12 +277,12 @@ export class Painter {
     c.globalAlpha = before;
   }
 
-  text(text, x, y, dx, dy, colour, alpha) {
+  text(text, x, y, dx, dy, colour, alpha, align = "center") {
     const c = this.context, [px, py] = this.camera.toScreen(x, y);
     c.save();
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.font = "600 11px Inter, 'Segoe UI', system-ui, sans-serif";
-    c.textAlign = "center";
+    c.textAlign = align;
     c.textBaseline = "middle";
     c.globalAlpha = alpha;
     c.lineWidth = 3;
