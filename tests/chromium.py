@@ -39,6 +39,10 @@ class Tab:
         found: dict[str, Any] = self.page.evaluate("astray.state")
         return found
 
+    def ask(self, name: str) -> Any:
+        """One thing of the state: all of it takes its time where there are many robots."""
+        return self.page.evaluate(f"astray.state.{name}")
+
     def wait(self, condition: str) -> None:
         # From here: the page's policy does not let it evaluate text, whoever asks it to.
         test = f"() => {{ const s = window.astray?.state; return Boolean(s && ({condition})); }}"
@@ -61,6 +65,6 @@ class Tab:
 
     def hold(self) -> None:
         """Let time stand still, and the page know it."""
-        if not self.state["held"]:
+        if not self.ask("held"):
             self.page.click("#play")
         self.wait("s.held")

@@ -133,6 +133,8 @@ def on_the_page(sim: Sim, state: dict[str, Any], observers: set[int]) -> None:
         names = ("number", "identity", "age", "unseen", "x", "y", "vx", "vy")
         found = [[*(t[n] for n in names), *t["cov"]] for t in tracks]
         np.testing.assert_allclose(sorted(found), sorted(wanted), rtol=1e-6, atol=1e-6)
+        about = [t["of"] for t in tracks if t["of"] >= 0]
+        assert len(about) == len(set(about)) > 0  # no two stand for one
 
 
 @pytest.fixture
@@ -149,7 +151,7 @@ def test_the_page_has_the_tracks_of_the_selected_robot_or_of_all(browser: Any, v
     tab.page.select_option("#robot", "1")
     tab.wait("s.contacts.length && s.contacts.every((t) => t.observer === 1)")
     tab.hold()
-    until(lambda: tab.state["step"] == view.sim.steps)
+    until(lambda: tab.ask("step") == view.sim.steps)
     on_the_page(view.sim, tab.state, {1})
     tab.page.click("#show-everyone")
     tab.wait("new Set(s.contacts.map((t) => t.observer)).size === 2")
@@ -166,7 +168,7 @@ def test_a_track_is_drawn_where_it_is_believed_to_be(browser: Any, view: View) -
     tab = Tab(browser, view.url)
     tab.wait("s.contacts.length")
     tab.hold()
-    until(lambda: tab.state["step"] == view.sim.steps)
+    until(lambda: tab.ask("step") == view.sim.steps)
     track = max(tab.state["contacts"], key=lambda t: t["number"])
     look = """([x, y]) => { const c = document.getElementById("world"), r = c.width / c.clientWidth;
         const { left, top } = c.getBoundingClientRect();
