@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.group import Group
 from astray.scenario.plan import GroupPlan
-from astray.table import Array, Rows, Table
+from astray.table import Array, Rows
 from astray.view.page.frames import TRACK
 from astray.view.page.sights import number_of
 
@@ -39,11 +39,11 @@ def page_numbers(plans: Sequence[GroupPlan]) -> Array:
 
 def confirmed_tracks(group: Group, rows: Rows, shift: int, numbers: Array) -> Array:
     """TRACK of all that these rows believe, (k, TRACK); row + shift is the observer's number."""
-    tracks = group.contacts.tracks[rows]
-    whose, slots = np.nonzero(tracks["confirmed"])
-    out = np.zeros((len(whose), TRACK))
+    whose, slots = np.nonzero(group.contacts["confirmed"][rows])
     mine = rows[whose]
-    write_tracks(out, tracks[whose, slots], mine + shift, group.time[mine], numbers)
+    tracks = {column: group.contacts[column][mine, slots] for column in NEEDED}
+    out = np.zeros((len(mine), TRACK), np.float32)
+    write_tracks(out, tracks, mine + shift, group.time[mine], numbers)
     return out
 
 
@@ -73,10 +73,10 @@ def _at_slots(series: Array, order: Array) -> Array:
 
 
 def write_tracks(
-    out: Array, tracks: Table | Mapping[str, Array], observers: Array, now: Array, numbers: Array
+    out: Array, tracks: Mapping[str, Array], observers: Array, now: Array, numbers: Array
 ) -> None:
     """Write tracks as the page reads them, (..., TRACK); numbers are those of `page_numbers`."""
-    identity = np.asarray(tracks["identity"])
+    identity = tracks["identity"]
     known = (identity >= 0) & (identity < len(numbers))
     out[..., 0] = observers
     out[..., 1] = tracks["number"]

@@ -167,7 +167,7 @@ class LiveSource:
         return found
 
     def _tracks(self, wishes: Wishes) -> Array:
-        found, first = [np.zeros((0, TRACK))], 0
+        found, first = [np.zeros((0, TRACK), np.float32)], 0
         for group, robots, _ in self._parts if wishes.contacts else ():
             if group.tracker is not None:
                 start = self._rows(group).start

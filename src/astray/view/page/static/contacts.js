@@ -18,7 +18,7 @@ export function readTracks(model, frame = model.frame) {
   }
   const observers = new Map();
   for (const track of found) observers.set(track.observer, [...(observers.get(track.observer) ?? []), track]);
-  for (const [observer, mine] of observers) findOut(model, frame, observer, mine);
+  for (const [observer, mine] of observers) pairUp(model, frame, observer, mine);
   return (frame.contacts = found);
 }
 
@@ -27,7 +27,7 @@ const there = (frame, robot) => (frame.robots[robot * ROBOT + 6] & (ALIVE | GHOS
 // A track stands for the robot that it is taken for; of several that are taken for one, the one seen
 // last does, and the others are about nobody. A track of no identity stands for the robot next to it,
 // once the observer's own error is taken from it.
-function findOut(model, frame, observer, mine) {
+function pairUp(model, frame, observer, mine) {
   const taken = new Set(), pairs = [];
   const nameless = mine.filter(({ identity }) => identity < 0 || identity === observer);
   for (const track of mine.toSorted((one, other) => one.unseen - other.unseen)) {
@@ -40,9 +40,8 @@ function findOut(model, frame, observer, mine) {
   for (const track of nameless) {
     const [x, y] = right(track.x + track.vx * track.age, track.y + track.vy * track.age);
     for (let r = 0; r < frame.count; r++) {
-      if (r === observer || taken.has(r) || !there(frame, r)) continue;
-      const away = Math.hypot(frame.robots[r * ROBOT] - x, frame.robots[r * ROBOT + 1] - y);
-      if (away < NEAR) pairs.push([away, track, r]);
+      const dx = frame.robots[r * ROBOT] - x, dy = frame.robots[r * ROBOT + 1] - y, away = dx * dx + dy * dy;
+      if (away < NEAR * NEAR && r !== observer && !taken.has(r) && there(frame, r)) pairs.push([away, track, r]);
     }
   }
   for (const [, track, r] of pairs.sort((one, other) => one[0] - other[0])) if (track.of < 0 && !taken.has(r)) {
