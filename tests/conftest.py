@@ -1,9 +1,10 @@
-"""What several tests share: scenarios, and kernels as plain Python."""
+"""What several tests share: scenarios, kernels as plain Python, and a browser."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import os
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from astray.kernel import Kernel
 from astray.table import Array, Table
+from chromium import CHROMIUM
 
 ROVER: dict[str, Any] = {
     "name": "rover",
@@ -47,6 +49,20 @@ def scenario(rover: dict[str, Any]) -> dict[str, Any]:
         "robots": [{**rover, "count": 2}],
         "metrics": [{"kind": "position_error"}],
     }
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        # Chromium refuses to run as root with its sandbox; the pages are our own.
+        flags = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        made = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield made
+        made.close()
 
 
 def same(a: Table, b: Table) -> bool:

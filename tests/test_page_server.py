@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 
 import astray
 from astray.errors import WrongInput
-from astray.view.page.frames import BELIEF, HEADER, ROBOT
+from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.view.page.messages import LARGEST, Reset
 from astray.view.page.view import View
 
@@ -116,9 +116,10 @@ def frame(client: ClientConnection) -> dict[str, Any]:
 def decode(data: bytes) -> dict[str, Any]:
     head = np.frombuffer(data, "<f8", HEADER)
     body = np.frombuffer(data, "<f4", offset=8 * HEADER)
-    robots, beliefs, values, readings = (int(n) for n in head[7:11])
-    parts = np.split(body, np.cumsum([robots * ROBOT, beliefs * BELIEF, values * 3]))
-    found, rest = [], parts[3]
+    robots, beliefs, tracks, values, readings = (int(n) for n in head[7:12])
+    sizes = [robots * ROBOT, beliefs * BELIEF, tracks * TRACK, values * 3]
+    parts = np.split(body, np.cumsum(sizes))
+    found, rest = [], parts[4]
     for _ in range(readings):
         robot, sensor, age, count = rest[:4]
         found.append((int(robot), int(sensor), float(age), rest[4 : 4 + int(count)]))
@@ -132,7 +133,7 @@ def decode(data: bytes) -> dict[str, Any]:
         "flags": int(head[6]),
         "robots": parts[0].reshape(-1, ROBOT),
         "beliefs": parts[1].reshape(-1, BELIEF),
-        "values": parts[2].reshape(-1, 3),
+        "values": parts[3].reshape(-1, 3),
         "readings": found,
     }
 

@@ -16,6 +16,7 @@ from astray.events import read_events
 from astray.scenario.load import load_scenario
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.table import STATE, Array, about
+from astray.view.page.contacts import logged_tracks, page_numbers
 from astray.view.page.frames import ALIVE, BELIEF, ROBOT
 from astray.view.page.recording import Recording, Shown
 from astray.view.page.scene import beliefs_of, group_data, map_data
@@ -63,6 +64,7 @@ def make_recording(
         log["time"],
         np.concatenate(robots, axis=1),
         np.concatenate([none, *beliefs], axis=1),
+        _tracks(plans, log),
         _readings(plans, log),
         {group: {n: v for n, (_, v) in signals.items()} for group, signals in values.items()},
         *happened,
@@ -129,6 +131,15 @@ def _belief(plan: GroupPlan, who: str, log: Mapping[str, Array]) -> Array:
     if f"{name}/cov" in log:
         out[:, :, 4:] = log[f"{name}/cov"][:, :n, UPPER[0], UPPER[1]]
     return out
+
+
+def _tracks(plans: list[GroupPlan], log: Mapping[str, Array]) -> Array:
+    """What all robots believed of each other, (moments, tracks, TRACK)."""
+    numbers, first, found = page_numbers(plans), 0, []
+    for plan in plans:
+        found.append(logged_tracks(plan, log, first, numbers))
+        first += plan.capacity
+    return np.concatenate(found, axis=1)
 
 
 def _values(plan: GroupPlan, log: Mapping[str, Array]) -> dict[str, tuple[str, Array]]:

@@ -1,10 +1,12 @@
 """The binary frame: one moment of one world, as the page reads it.
 
-    float64 × 12   version, serial of the scene, step, time s, factor, speed (0: as fast as it can),
-                   flags (1 held, 2 no one runs it), and the numbers of robots, beliefs, values,
-                   readings, and all numbers that the readings take
+    float64 × 13   version, serial of the scene, step, time s, factor, speed (0: as fast as it can),
+                   flags (1 held, 2 no one runs it), and the numbers of robots, beliefs, tracks,
+                   values, readings, and all numbers that the readings take
     float32        ROBOT of each robot: x, y, yaw, vx, vy, wz, flags, and where it touches
                    BELIEF of each belief: x, y, yaw, age s, and its covariance xx xy xt yy yt tt
+                   TRACK of each contact: whose it is, number, the robot that it is taken for or
+                   −1, age s, seconds unseen then, x, y, map_vx, map_vy, and covariance xx xy yy
                    each value that is plotted: robot, signal, value
                    each reading: robot, sensor, age s, count, and then so many numbers
 
@@ -21,11 +23,11 @@ import numpy as np
 
 from astray.table import Array
 
-VERSION = 1
-HEADER = 12  # float64
-ROBOT, BELIEF, VALUE, READING = 9, 10, 3, 4  # float32 of each
+VERSION = 2
+HEADER = 13  # float64
+ROBOT, BELIEF, TRACK, VALUE, READING = 9, 10, 12, 3, 4  # float32 of each
 HELD, RESTING = 1, 2  # flags of a frame
-ALIVE, TOUCHING, STALLED, IN_HAND, BUMPED = 1, 2, 4, 8, 16  # flags of a robot
+ALIVE, TOUCHING, STALLED, IN_HAND, BUMPED, GHOST = 1, 2, 4, 8, 16, 32  # flags of a robot
 
 Shown = tuple[int, int, float, Array]
 """A reading: which robot, which of its sensors, how old, and its numbers."""
@@ -45,6 +47,8 @@ class Moment:
     """(n, ROBOT)."""
     beliefs: Array
     """(m, BELIEF)."""
+    tracks: Array
+    """(k, TRACK)."""
     values: Sequence[tuple[int, int, float]] = ()
     readings: Sequence[Shown] = ()
 
@@ -52,11 +56,11 @@ class Moment:
 def encode(moment: Moment) -> bytes:
     """The moment as a frame."""
     values = np.array(moment.values, np.float32).reshape(-1, VALUE)
-    parts = [moment.robots, moment.beliefs, values]
+    parts = [moment.robots, moment.beliefs, moment.tracks, values]
     for robot, sensor, age, numbers in moment.readings:
         parts += [np.array((robot, sensor, age, len(numbers))), numbers]
     body = np.concatenate([part.ravel() for part in parts], dtype=np.float32, casting="unsafe")
-    rest = body.size - moment.robots.size - moment.beliefs.size - values.size
+    rest = body.size - sum(part.size for part in parts[:4])
     header = np.array(
         (
             VERSION,
@@ -68,6 +72,7 @@ def encode(moment: Moment) -> bytes:
             moment.flags,
             len(moment.robots),
             len(moment.beliefs),
+            len(moment.tracks),
             len(values),
             len(moment.readings),
             rest,

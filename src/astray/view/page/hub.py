@@ -189,7 +189,11 @@ class Hub:
             return False
         if isinstance(message, messages.Look):
             page.wishes = Wishes(
-                frozenset(message.robots), message.everyone, frozenset(message.signals)
+                frozenset(message.robots),
+                message.everyone,
+                message.readings,
+                message.contacts,
+                frozenset(message.signals),
             )
             self._gather_wishes()
             return True
@@ -206,6 +210,8 @@ class Hub:
         self.wishes = Wishes(
             frozenset().union(*(w.robots for w in wishes)),
             any(w.everyone for w in wishes),
+            any(w.readings for w in wishes),
+            any(w.contacts for w in wishes),
             frozenset().union(*(w.signals for w in wishes)),
         )
 

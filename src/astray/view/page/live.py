@@ -12,7 +12,8 @@ from astray.reading import Reading
 from astray.sim import Sim
 from astray.table import BUMP, Array, Table
 from astray.view.page import frames
-from astray.view.page.frames import BELIEF, ROBOT, Moment, Shown, encode
+from astray.view.page.contacts import confirmed_tracks, page_numbers
+from astray.view.page.frames import BELIEF, ROBOT, TRACK, Moment, Shown, encode
 from astray.view.page.scene import beliefs_of, scene_of
 from astray.view.page.sights import numbers, sight
 from astray.view.page.signals import signals_of
@@ -60,6 +61,7 @@ class LiveSource:
             held | (frames.RESTING if sim.resting else 0),
             self._robots,
             self._beliefs,
+            self._tracks(wishes),
             self._values(wishes),
             self._readings(wishes),
         )
@@ -119,6 +121,7 @@ class LiveSource:
             self._parts.append((group, self._robots[robot : robot + n], parts))
             robot += n
         self._drawn = {g.name: _drawn(g) for g in groups}
+        self._numbers = page_numbers([g.plan for g in groups])
         self._bumpers = {
             g.name: [c.arrived for c in g.channels.values() if c.sensor.measures == BUMP]
             for g in groups
@@ -138,6 +141,8 @@ class LiveSource:
             out[:, k] = truth[column]
         flags = frames.ALIVE * truth["alive"] + frames.TOUCHING * contacts["touching"]
         flags = flags + frames.STALLED * contacts["stalled"]
+        ghosts = self.sim.scenery.ghosts[group.scene.first :][rows]
+        flags = flags + frames.GHOST * ghosts
         if group.hands is not None:
             flags = flags + frames.IN_HAND * group.hands.table["held"][rows]
         for reading in self._bumpers[group.name]:
@@ -161,8 +166,22 @@ class LiveSource:
                     found.append((robot, signal, signals.value(signal, row)))
         return found
 
+    def _tracks(self, wishes: Wishes) -> Array:
+        found, first = [np.zeros((0, TRACK), np.float32)], 0
+        for group, robots, _ in self._parts if wishes.contacts else ():
+            if group.tracker is not None:
+                start = self._rows(group).start
+                wanted = [r for r in wishes.robots if first <= r < first + len(robots)]
+                some = np.arange(len(robots)) if wishes.everyone else np.array(wanted, int) - first
+                rows = (start + some)[group.truth["alive"][start + some]]
+                found.append(confirmed_tracks(group, rows, first - start, self._numbers))
+            first += len(robots)
+        return np.concatenate(found)
+
     def _readings(self, wishes: Wishes) -> list[Shown]:
         found: list[Shown] = []
+        if not wishes.readings:
+            return found
         first = 0
         for group, robots, _ in self._parts:
             numbers_of = range(first, first + len(robots))

@@ -84,11 +84,13 @@ class Drive(Message):
 
 
 class Look(Message):
-    """Say whose readings and which signals are to be sent."""
+    """Say whose readings and contacts and which signals are to be sent."""
 
     do: Literal["look"]
     robots: Annotated[list[Robot], Field(max_length=16)] = []
     everyone: bool = False
+    readings: bool = True
+    contacts: bool = False
     signals: Annotated[
         list[tuple[Robot, Annotated[int, Field(ge=0, lt=10_000)]]], Field(max_length=16)
     ] = []

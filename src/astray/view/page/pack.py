@@ -24,6 +24,7 @@ MOST_NUMBERS = 24_000_000  # that a page is given
 FAR = 1 << 30  # stands for infinity
 ROBOT_QUANTA = (1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3, 1.0, 1e-3, 1e-3)
 BELIEF_QUANTA = (1e-4, 1e-4, 1e-4, 1e-3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # 0: as it is, float32
+TRACK_QUANTA = (1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-4, 1e-4, 1e-3, 1e-3, 0.0, 0.0, 0.0)
 RANGE_QUANTUM = 1e-3
 
 Part = tuple[str, Array, float]
@@ -38,6 +39,7 @@ def pack(recording: Recording) -> bytes:
     about: dict[str, Any] = {
         "scene": recording.scene,
         "moments": len(recording.times),
+        "tracks": recording.tracks.shape[1],
         "hits": recording.hits,
         "events": recording.events,
         "arrays": [
@@ -66,6 +68,7 @@ def _parts(recording: Recording) -> Iterator[Part]:
     tables = (
         ("robots", recording.robots, ROBOT_QUANTA),
         ("beliefs", recording.beliefs, BELIEF_QUANTA),
+        ("tracks", recording.tracks, TRACK_QUANTA),
     )
     for name, table, quanta in tables:
         for k, quantum in enumerate(quanta):

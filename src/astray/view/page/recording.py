@@ -32,6 +32,8 @@ class Recording:
     """(moments, robots, ROBOT)."""
     beliefs: Array
     """(moments, beliefs, BELIEF)."""
+    tracks: Array
+    """(moments, tracks, TRACK); a number of 0 where there is none."""
     readings: list[Shown] = field(default_factory=list)
     values: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
     """Signals by group and name, (moments, robots of the group)."""
@@ -48,6 +50,7 @@ class Recording:
             self.times[some],
             self.robots[some],
             self.beliefs[some],
+            self.tracks[some],
             [Shown(one.robot, one.sensor, one.numbers[some]) for one in self.readings],
             {g: {name: v[some] for name, v in of.items()} for g, of in self.values.items()},
             self.hits,
@@ -59,4 +62,4 @@ class Recording:
         """How many numbers it holds."""
         plotted = sum(v.size for of in self.values.values() for v in of.values())
         drawn = sum(one.numbers.size for one in self.readings)
-        return int(self.robots.size + self.beliefs.size + plotted + drawn)
+        return int(self.robots.size + self.beliefs.size + self.tracks.size + plotted + drawn)

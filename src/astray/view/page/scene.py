@@ -10,6 +10,7 @@ import numpy as np
 
 from astray.scenario.plan import GroupPlan
 from astray.sim import PHASES, Sim
+from astray.view.page.contacts import contacts_data
 from astray.view.page.sights import sight
 from astray.view.page.signals import Signals
 from astray.world.map import Map
@@ -71,6 +72,7 @@ def group_data(
         "beliefs": list(beliefs),
         "path": _path(plan, around),
         "sensors": [sight(sensor) for sensor in plan.sensors],
+        "contacts": contacts_data(plan),
         "signals": list(signals),
     }
 

@@ -10,8 +10,10 @@ class Wishes:
     """What all open pages together want: they say it, and the run looks."""
 
     robots: frozenset[int] = frozenset()
-    """Whose readings are drawn."""
+    """Whose readings and contacts are drawn."""
     everyone: bool = False
     """Whether those of all robots are."""
+    readings: bool = False
+    contacts: bool = False
     signals: frozenset[tuple[int, int]] = frozenset()
     """Robots, and the signals of theirs that are plotted."""

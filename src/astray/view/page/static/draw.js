@@ -1,5 +1,6 @@
-// The world on its canvas, from the floor up: grid, walls, ways, trails, readings, ghosts, robots.
+// The world on its canvas, from the floor up: grid, walls, ways, trails, readings, ghosts, robots, contacts.
 
+import { drawContacts } from "./contacts.js";
 import { IN_HAND, STALLED, TOUCHING, BUMPED } from "./frame.js";
 import { axes } from "./model.js";
 import { drawReading } from "./readings.js";
@@ -54,7 +55,8 @@ export class Painter {
     if (this.shown.readings) for (const reading of this.model.frame.readings) drawReading(this, reading);
     if (this.shown.beliefs) this.ghosts();
     for (const robot of this.model.robots) if (this.model.alive(robot.index)) this.robot(robot);
-    if (this.shown.collisions) this.contacts();
+    if (this.shown.contacts && this.model.tracking) drawContacts(this);
+    if (this.shown.collisions) this.collisions();
   }
 
   grid() {
@@ -239,7 +241,7 @@ export class Painter {
     }
   }
 
-  contacts() {
+  collisions() {
     const c = this.context;
     for (const [time, , , x, y] of this.model.hits) {
       const age = this.model.frame.time - time;
@@ -275,12 +277,12 @@ export class Painter {
     c.globalAlpha = before;
   }
 
-  text(text, x, y, dx, dy, colour, alpha) {
+  text(text, x, y, dx, dy, colour, alpha, align = "center") {
     const c = this.context, [px, py] = this.camera.toScreen(x, y);
     c.save();
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.font = "600 11px Inter, 'Segoe UI', system-ui, sans-serif";
-    c.textAlign = "center";
+    c.textAlign = align;
     c.textBaseline = "middle";
     c.globalAlpha = alpha;
     c.lineWidth = 3;

@@ -1,19 +1,21 @@
 // The binary frame of frames.py as views into its buffer: nothing is copied.
 
-const HEADER = 12, VALUE = 3, READING = 4;
+const HEADER = 13, VALUE = 3, READING = 4;
 export const ROBOT = 9;
 export const BELIEF = 10;
+export const TRACK = 12;
 export const ALIVE = 1;
 export const TOUCHING = 2;
 export const STALLED = 4;
 export const IN_HAND = 8;
 export const BUMPED = 16;
+export const GHOST = 32;
 
 export function decodeFrame(buffer) {
   const head = new Float64Array(buffer, 0, HEADER);
   const body = new Float32Array(buffer, HEADER * 8);
-  const [version, serial, step, time, factor, speed, flags, robots, beliefs, values, readings] = head;
-  if (version !== 1) throw new Error(`a frame of version ${version}`);
+  const [version, serial, step, time, factor, speed, flags, robots, beliefs, tracks, values, readings] = head;
+  if (version !== 2) throw new Error(`a frame of version ${version}`);
   let at = 0;
   const take = (count) => body.subarray(at, (at += count));
   const frame = {
@@ -21,6 +23,7 @@ export function decodeFrame(buffer) {
     count: robots,
     robots: take(robots * ROBOT),
     beliefs: take(beliefs * BELIEF),
+    tracks: take(tracks * TRACK),
     values: new Map(),
     readings: [],
   };

@@ -1,6 +1,7 @@
 // The page: a model, a line to the run or a recording, a canvas, a panel, and a hand.
 
 import { Camera, bounds } from "./camera.js";
+import { missed, readTracks } from "./contacts.js";
 import { Painter, drawScale } from "./draw.js";
 import { Hand, attachJoystick } from "./hand.js";
 import { Link } from "./link.js";
@@ -28,7 +29,7 @@ class View {
     this.model = model;
     this.theme = theme;
     this.camera = new Camera();
-    this.shown = { grid: true, beliefs: true, ellipses: true, trails: true, readings: true, everyone: false, believed: false, waypoints: true, collisions: true, names: true, handle: mode === "live" };
+    this.shown = { grid: true, beliefs: true, ellipses: true, trails: true, readings: true, contacts: true, everyone: false, believed: false, waypoints: true, collisions: true, names: true, handle: mode === "live" };
     this.painter = new Painter(element("world"), model, this.camera, theme, this.shown);
     this.following = false;
     this.fitted = null;
@@ -38,7 +39,7 @@ class View {
 
   start(runner) {
     this.runner = runner;
-    this.panel = new Panel(this.model, this.theme, runner);
+    this.panel = new Panel(this.model, this.theme, runner, this.shown);
     this.hand = new Hand(element("world"), this.model, this.camera, runner, this);
     this.toolbar = new Toolbar(this.model, this.theme, runner, this);
     attachJoystick(element("joystick"), this.hand);
@@ -87,7 +88,7 @@ class View {
 
   unfollow() { if (this.following) this.follow(); }
 
-  wish() { this.panel.everyone = this.shown.readings && this.shown.everyone; this.panel.wish(); }
+  wish() { this.panel.wish(); }
 
   shot() {
     this.draw();
@@ -111,6 +112,7 @@ function describe(view, runner) {
     step: frame?.step ?? -1, time: frame?.time ?? 0, held: frame?.held ?? false, speed: frame?.speed ?? 0, factor: frame?.factor ?? 0, resting: frame?.resting ?? true,
     hits: model.hits.length, samples: view.panel.series.t.length, status: model.status, playing: runner.playing,
     readings: (frame?.readings ?? []).map(({ robot, sensor, age, numbers }) => ({ robot, sensor, age, numbers: [...numbers] })),
+    contacts: frame ? readTracks(model).map((track) => ({ ...track })) : [], missed: frame && model.tracking ? missed(model, model.selected) : [],
     values: frame ? Object.fromEntries(frame.values) : {},
     robots: frame ? model.robots.map((robot) => ({
       ...model.truth(robot.index), name: robot.name, group: robot.group.name, alive: model.alive(robot.index), trail: model.trails[robot.index].points.length,

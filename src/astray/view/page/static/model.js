@@ -65,6 +65,8 @@ export class Model {
     this.tell("select");
   }
 
+  get tracking() { return Boolean(this.scene?.groups.some((group) => group.contacts)); }
+
   // Poses, as the frame has them.
 
   truth(robot, frame = this.frame) {

@@ -9,8 +9,8 @@ const PHASE_COLOURS = ["#999999", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#
 const element = (id) => document.getElementById(id);
 
 export class Panel {
-  constructor(model, theme, runner) {
-    Object.assign(this, { model, theme, runner });
+  constructor(model, theme, runner, shown) {
+    Object.assign(this, { model, theme, runner, shown });
     this.signal = 0;
     this.forget();
     model.on("scene", () => this.readScene());
@@ -64,7 +64,10 @@ export class Panel {
   }
 
   wish() { this.runner.look?.({ do: "look", ...this.whose(), signals: [[this.model.selected, this.signal]] }); }
-  whose() { return { robots: [this.model.selected], everyone: this.everyone ?? false }; }
+  whose() {
+    const { readings } = this.shown, contacts = this.shown.contacts && this.model.tracking;
+    return { robots: [this.model.selected], everyone: this.shown.everyone && (readings || contacts), readings, contacts };
+  }
 
   note(series, frame) {
     const robot = this.model.robots[this.model.selected];

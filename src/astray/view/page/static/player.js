@@ -1,6 +1,6 @@
 // A recording, played in the page itself: it gives frames as the live link does, at any time.
 
-import { BELIEF, ROBOT } from "./frame.js";
+import { BELIEF, ROBOT, TRACK } from "./frame.js";
 
 const FAR = 1 << 30; // stands for infinity among quantised numbers
 
@@ -43,7 +43,7 @@ export class Player {
     this.playing = false;
     this.connected = true;
     this.at = this.times[0];
-    this.wishes = { robots: [0], everyone: false };
+    this.wishes = { robots: [0], everyone: false, readings: true, contacts: false };
     this.signals = new Set(recording.arrays ? Object.keys(recording.arrays).filter((name) => name.startsWith("value/")) : []);
     model.takeScene(recording.scene);
     model.takeHits(recording.hits);
@@ -104,17 +104,25 @@ export class Player {
   frame(k, whole) {
     const { scene, arrays } = this.recording, robots = this.table("robots", ROBOT, k, this.model.robots.length);
     const beliefs = this.table("beliefs", BELIEF, k, this.model.ghosts.length);
-    const frame = { serial: scene.serial, step: k, time: this.times[k], factor: 1, speed: this.rate, held: !this.playing, resting: false, count: this.model.robots.length, robots, beliefs, values: new Map(), readings: [] };
+    const frame = { serial: scene.serial, step: k, time: this.times[k], factor: 1, speed: this.rate, held: !this.playing, resting: false, count: this.model.robots.length, robots, beliefs, tracks: new Float32Array(0), values: new Map(), readings: [] };
     if (!whole) return frame;
     const robot = this.model.selected, group = this.model.robots[robot]?.group;
     group?.signals.forEach((signal, s) => {
       const values = arrays[`value/${group.name}/${signal.name}`], first = this.model.robots.findIndex((r) => r.group === group);
       if (values) frame.values.set(`${robot}/${s}`, values[k * group.count + robot - first]);
     });
-    for (const { robot: whose, sensor, length, name } of this.recording.readings) {
-      if (this.wishes.everyone || this.wishes.robots.includes(whose)) frame.readings.push({ robot: whose, sensor, age: 0, numbers: arrays[name].subarray(k * length, (k + 1) * length) });
+    const wanted = (whose) => this.wishes.everyone || this.wishes.robots.includes(whose);
+    if (this.wishes.contacts) frame.tracks = this.tracks(k, wanted);
+    for (const { robot: whose, sensor, length, name } of this.wishes.readings ? this.recording.readings : []) {
+      if (wanted(whose)) frame.readings.push({ robot: whose, sensor, age: 0, numbers: arrays[name].subarray(k * length, (k + 1) * length) });
     }
     return frame;
+  }
+
+  tracks(k, wanted) {
+    const all = this.table("tracks", TRACK, k, this.recording.tracks), kept = [];
+    for (let j = 0; j < all.length; j += TRACK) if (all[j + 1] > 0 && wanted(all[j])) kept.push(...all.subarray(j, j + TRACK));
+    return Float32Array.from(kept);
   }
 
   table(name, columns, k, rows) {

@@ -19,6 +19,7 @@ export function drawReading(painter, { robot, sensor, age, numbers }) {
   c.rotate(pose.yaw);
   if (about.draws === "scan") scan(painter, about, numbers, robot === painter.model.selected);
   else if (about.draws === "landmarks") sightings(painter, about, numbers);
+  else if (about.draws === "contacts") detections(painter, about, numbers);
   else cones(painter, about, numbers);
   c.restore();
 }
@@ -77,6 +78,19 @@ function cones(painter, about, ranges) {
     c.lineWidth = 2 * painter.pixel;
     c.stroke();
   });
+  c.globalAlpha = 1;
+}
+
+function detections(painter, about, numbers) {
+  const c = painter.context, [mx, my, yaw] = about.mounts[0], r = 2.5 * painter.pixel;
+  c.strokeStyle = painter.theme.colours.scan;
+  c.lineWidth = 1.3 * painter.pixel;
+  c.globalAlpha = 0.9;
+  for (let k = 0; k < numbers.length; k += 2) {
+    c.beginPath();
+    c.arc(mx + numbers[k] * Math.cos(yaw + numbers[k + 1]), my + numbers[k] * Math.sin(yaw + numbers[k + 1]), r, 0, 2 * Math.PI);
+    c.stroke();
+  }
   c.globalAlpha = 1;
 }
 

@@ -6,7 +6,8 @@ export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100, null]; // null: as 
 const OVERLAYS = [
   ["beliefs", "beliefs", "Where the robots believe to be"], ["ellipses", "95 % ellipses", "How sure they are"],
   ["trails", "trails", "Where they were"], ["readings", "readings", "What the selected robot's sensors see"],
-  ["everyone", "of all robots", "Readings of all robots"], ["believed", "as believed", "Readings drawn from the belief"],
+  ["contacts", "contacts", "What the selected robot believes of others, and who there is unknown to it"],
+  ["everyone", "of all robots", "Readings and contacts of all robots"], ["believed", "as believed", "Readings drawn from the belief"],
   ["waypoints", "goals", "Where the robots want to go, and places of the map"], ["collisions", "collisions", "Who ran into what"],
   ["names", "names", "Names of the robots"], ["grid", "grid", "Grid"],
 ];
@@ -44,14 +45,22 @@ export class Toolbar {
   }
 
   makeOverlays() {
-    element("overlays").replaceChildren(...OVERLAYS.map(([name, label, title], k) => {
+    element("overlays").replaceChildren(...OVERLAYS.map(([name, label]) => {
       const button = document.createElement("button");
-      Object.assign(button, { title: `${title} (${(k + 1) % 10})`, id: `show-${name}` });
+      button.id = `show-${name}`;
       button.append(document.createElement("i"), label);
       button.setAttribute("aria-pressed", String(this.view.shown[name]));
       button.onclick = () => this.overlay(name);
       return button;
     }));
+  }
+
+  // The switches there are, in their order: keys count just them.
+  get overlays() { return OVERLAYS.filter(([name]) => name !== "contacts" || this.model.tracking); }
+
+  tellOverlays() {
+    element("show-contacts").hidden = !this.model.tracking;
+    this.overlays.forEach(([name, , title], k) => { element(`show-${name}`).title = k < 9 ? `${title} (${k + 1})` : title; });
   }
 
   overlay(name) {
@@ -72,6 +81,7 @@ export class Toolbar {
 
   readScene() {
     const { scene } = this.model;
+    this.tellOverlays();
     element("scenario").textContent = scene.name;
     document.title = `${scene.name} · astray`;
     element("seed").value = String(scene.seed);
@@ -137,7 +147,7 @@ export class Toolbar {
       p: () => this.view.shot(), b: () => this.panel(), "?": () => element("help").showModal(),
       "+": () => this.view.zoom(1.25), "=": () => this.view.zoom(1.25), "-": () => this.view.zoom(0.8),
     };
-    if (/^[1-9]$/.test(key)) this.overlay(OVERLAYS[Number(key) - 1][0]);
+    if (/^[1-9]$/.test(key)) this.overlay(this.overlays[Number(key) - 1][0]);
     else if (acts[key]) acts[key]();
     else return false;
     return true;
