@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.machinery
 import importlib.util
 import os
 import sys
 import traceback
 from pathlib import Path
+from types import CodeType
 
 from astray.errors import Fault
 from astray.plugin import KINDS
@@ -49,6 +51,15 @@ def _import_module(name: str) -> bool:
     return False
 
 
+class _Source(importlib.machinery.SourceFileLoader):
+    """Compiles a file as it is now: bytecode beside it knows a change only by second and size."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def _import_file(path: Path) -> bool:
     """Import a file once per content; True if it was imported for the first time."""
     digest = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
@@ -56,7 +67,7 @@ def _import_file(path: Path) -> bool:
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__dict__.get("_astray_digest") == digest:
         return False
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, str(path)))
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
     module = importlib.util.module_from_spec(spec)
