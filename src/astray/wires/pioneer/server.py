@@ -128,7 +128,8 @@ class Server:
         A time by `time.perf_counter` that is near may be given to send it at: an even beat then
         does not depend on how long a cycle took to work out.
         """
-        self._due = at or 0.0
+        at = at or 0.0
+        self._due = at if self._due is None else min(self._due, at)
         self._refill()
         self._ring()
 
@@ -202,7 +203,9 @@ class Server:
                 self.owing.discard(line)
             if line.is_open and not was_open:
                 self.greet()
-            stays = outcome is not None and line.send() and not line.cut and not line.is_late()
+            # What waits for its time is not sent with an answer that comes before it.
+            sent = self._due is not None or line.send()
+            stays = outcome is not None and sent and not line.cut and not line.is_late()
         except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
             line.log(f"is cut off: {type(problem).__name__}: {problem}")
             stays = False

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CYCLE = 0.1  # s of simulated time from one standard packet to the next
 LOOK = 0.1  # s of real time after which a waiting run looks whether it was stopped
-HOLD = 0.008  # s of real time by which packets leave late, so that all cycles are evenly late
+HOLD = 0.2  # of a cycle, by which packets leave late so that all are evenly late
 PATIENCE = 60.0  # s of real time that a client in lockstep may take to answer
 
 
@@ -102,8 +102,8 @@ class Wire:
                     self.server.do(line, line.session.tell(moment, intervals))
                     line.owe()
                     self.server.owing.add(line)
-            due = None if self.lockstep else sim.pace.when(sim.steps * sim.dt)
-            self.server.flush(None if due is None else due + HOLD)
+            held = self.period * HOLD  # ticks
+            self.server.flush(None if self.lockstep else sim.pace.when((sim.steps + held) * sim.dt))
             if self.lockstep:
                 self._await_clients(sim)
 
