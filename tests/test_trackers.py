@@ -288,7 +288,7 @@ def test_autonomy_is_handed_what_is_believed_of_others_and_the_log_has_it(tmp_pa
     assert log["watcher"].contacts["confirmed"][-1].sum() == 1
     sim.write(log, tmp_path / "run")
     with np.load(tmp_path / "run" / "log.npz") as saved:
-        np.testing.assert_array_equal(saved["watcher/contacts/x"], log["watcher"].contacts["x"])
+        np.testing.assert_array_equal(saved["watcher/tracks/x"], log["watcher"].contacts["x"])
     assert log["watcher"].metrics["gospa"]["contacts"][-1, 0] < 0.2
 
 

@@ -101,7 +101,7 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
         if group.contacts is not None:
             told = group.contacts
             arrays |= {
-                f"{name}/contacts/{column}": told[column] for column in told.dtype.names or ()
+                f"{name}/tracks/{column}": told[column] for column in told.dtype.names or ()
             }
     np.savez_compressed(folder / "log.npz", **arrays)
     if sim.scenery.interactions:

@@ -52,7 +52,7 @@ def logged_tracks(plan: GroupPlan, log: Mapping[str, Array], first: int, numbers
 
     Each observer, the first of which has this number, gets as many as one ever had.
     """
-    n, name = plan.capacity, f"{plan.name}/contacts"
+    n, name = plan.capacity, f"{plan.name}/tracks"
     if f"{name}/confirmed" not in log:
         return np.zeros((len(log["time"]), 0, TRACK), np.float32)
     tracks = {column: log[f"{name}/{column}"][:, :n] for column in NEEDED}
