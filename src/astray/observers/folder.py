@@ -100,9 +100,7 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
             arrays |= {f"{name}/{sensor}/{array}": values for array, values in found.items()}
         if group.contacts is not None:
             told = group.contacts
-            arrays |= {
-                f"{name}/tracks/{column}": told[column] for column in told.dtype.names or ()
-            }
+            arrays |= {f"{name}/tracks/{column}": told[column] for column in told.dtype.names or ()}
     np.savez_compressed(folder / "log.npz", **arrays)
     if sim.scenery.interactions:
         text("collisions.csv", _collisions(sim))
