@@ -31,14 +31,26 @@ def say(ears: Ears, topic: str, **values: Any) -> None:
     heard.hear(make(heard.type, values))
 
 
+def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> None:
+    sim = load(autonomy={"kind": "scripted", "steps": [{"lasts": 9, "vx": 0.2}]})
+    sim.step()
+    twist = make("geometry_msgs/msg/Twist", {"linear": {"x": -0.1}})
+    Ears(sim).topics["/cmd_vel"].hear(twist)
+    sim.run(0.45)
+    assert sim.truth["vx"][0] == pytest.approx(-0.1)
+    sim.run(1.0)
+    assert sim.truth["vx"][0] == pytest.approx(0.2)
+
+
 def test_a_robot_alone_hears_plain_names_and_one_in_company_its_own() -> None:
     alone = Ears(load(autonomy=REMOTE, estimator={"kind": "odometry"})).topics
     assert set(alone) == {"/cmd_vel", "/initialpose", "/position_reset"}
     assert alone["/cmd_vel"].type == "geometry_msgs/msg/Twist"
     three = Ears(load(autonomy=REMOTE, count=3)).topics
     assert set(three) == {f"/rover_{k}/cmd_vel" for k in range(3)}
-    assert set(Ears(load(autonomy={"kind": "navigate"})).topics) == {"/goal_pose"}
-    assert not Ears(load(autonomy={"kind": "wander"})).topics
+    navigating = Ears(load(autonomy={"kind": "navigate"})).topics
+    assert set(navigating) == {"/cmd_vel", "/goal_pose"}
+    assert set(Ears(load(autonomy={"kind": "wander"})).topics) == {"/cmd_vel"}
 
 
 @pytest.mark.parametrize("stamped", [False, True])
