@@ -91,8 +91,11 @@ def commands(story: Story) -> list[str]:
 def _picture(drawn: Drawn, suffix: str) -> bytes:
     made = io.BytesIO()
     metadata = TIMELESS if suffix == "pdf" else None
+    layout = drawn.figure.get_layout_engine()
+    if layout is not None:  # once for all formats, and without drawing everything to see its size
+        layout.execute(drawn.figure)
+        drawn.figure.set_layout_engine("none")
     drawn.figure.savefig(made, format=suffix, dpi=RESOLUTION, metadata=metadata)
-    drawn.figure.set_layout_engine("none")  # it is laid out once, for all formats
     return made.getvalue()
 
 
