@@ -1,6 +1,6 @@
 // A small plot: lines over time, a band behind them, the newest value on the right.
 
-const LEFT = 34, RIGHT = 8, TOP = 8, BOTTOM = 15;
+const LEFT = 44, RIGHT = 8, TOP = 8, BOTTOM = 15;
 
 export function drawPlot(canvas, theme, { times, lines, band = null, cursor = null, zero = false }) {
   const ratio = Math.min(2, devicePixelRatio || 1), c = canvas.getContext("2d");
