@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from astray.errors import WrongInput
 from astray.sim import Sim
 
 Say = Callable[[str], None]
@@ -54,6 +55,8 @@ def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
     from astray.view.page.recorded import read_recorded
     from astray.view.page.replay import ReplayServer, write_html
 
+    if not source.exists():
+        raise WrongInput(f"{source}: there is no such file or folder")
     packed = pack(read_recorded(source) if source.is_file() else read_folder(source))
     if html is not None:
         write_html(packed, html)

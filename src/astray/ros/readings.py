@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -86,9 +87,9 @@ class Reported(Speaker):
             out, taken[1], dict(zip(self.channel.arrived.arrays, taken[2:], strict=True))
         )
 
+    @abstractmethod
     def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
         """Write what is measured."""
-        raise NotImplementedError
 
 
 class ImuReport(Reported):

@@ -8,6 +8,7 @@ the signals is that of the topic /clock.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,7 @@ class Unit:
         self.channel.stamp(ROW, np.array([seconds]))
 
 
-class Player:
+class Player(ABC):
     """Says a reading at every beat."""
 
     def __init__(self, node: Node, unit: Unit, settings: Playing) -> None:
@@ -74,9 +75,9 @@ class Player:
         if settings.use_sim_time:
             node.hear("/clock", CLOCK, self._hear_clock)
 
+    @abstractmethod
     def message(self, ns: int) -> bytes:
         """The reading that has just arrived, stamped."""
-        raise NotImplementedError
 
     def run(self) -> None:
         """Play until stopped."""
