@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import astray
-from astray.recording.encoder import Entry
+from astray.recording.chunk import Chunk
 from astray.recording.recorder import Recorder
 
 ROBOT: dict[str, Any] = {
@@ -46,13 +46,13 @@ def scenario(robots: int) -> dict[str, Any]:
 
 
 class Kept(Recorder):
-    """Keeps what it was told in place of writing it."""
+    """Keeps the chunks that it was told in place of writing them."""
 
     def _cut(self) -> None:
-        self.kept: list[list[Entry]] = getattr(self, "kept", [])
-        if self._open:
+        self.kept: list[Chunk] = getattr(self, "kept", [])
+        if self._open.count:
             self.kept.append(self._open)
-            self._open, self._bytes = [], 0
+            self._open = Chunk(self.feed.speakers, self._room)
 
 
 def messages_per_second(folder: Path, repeats: int) -> list[float]:
@@ -63,8 +63,8 @@ def messages_per_second(folder: Path, repeats: int) -> list[float]:
     for _ in range(repeats):
         before = sum(recorder._container.counts.values())
         begun = time.thread_time()
-        for entries in recorder.kept:
-            recorder._write(entries)
+        for chunk in recorder.kept:
+            recorder._write(chunk)
         spent = time.thread_time() - begun
         found.append((sum(recorder._container.counts.values()) - before) / spent)
     recorder.kept.clear()

@@ -83,8 +83,7 @@ def encode(topic: str, count: int) -> float:
     writer, rows = Writer(speaker.layout), speaker.rows
     begin = time.process_time()
     for _ in range(count):
-        messages = speaker.layout.make(1)
-        speaker.fill(messages, speaker.take(rows))
+        messages = speaker.write(speaker.take(rows)).columns
         writer.write(messages)
     return count / (time.process_time() - begin)
 

@@ -85,10 +85,10 @@ def test_every_message_of_a_run_has_the_text_of_its_decoded_bytes() -> None:
     for _ in range(40):
         sim.step()
         for speaker, rows in feed.speak():
-            messages = speaker.layout.make(len(rows))
-            speaker.fill(messages, speaker.take(rows))
-            for message, text in zip(messages, Writer(speaker.layout).write(messages), strict=True):
-                plain = to_plain(decode(speaker.layout.type, message.tobytes()))
+            messages = speaker.write(speaker.take(rows))
+            texts = Writer(speaker.layout).write(messages.columns)
+            for message, text in zip(messages.all(), texts, strict=True):
+                plain = to_plain(decode(speaker.layout.type, message))
                 assert text == to_text(plain)
                 seen.add(speaker.layout.type)
     assert len(seen) >= 6

@@ -26,7 +26,7 @@ COMPRESSION = "zstd"
 class Batch:
     """Records with messages in them, and where those are."""
 
-    raw: bytes
+    raw: bytes | memoryview
     first: int
     last: int
     """Of the messages' times, ns."""
@@ -38,7 +38,7 @@ class Batch:
         if not before:
             return self
         moved = [(channel, entries + np.array([0, len(before)])) for channel, entries in self.index]
-        return Batch(before + self.raw, self.first, self.last, moved)
+        return Batch(before + bytes(self.raw), self.first, self.last, moved)
 
 
 class Container:
@@ -152,7 +152,7 @@ class Container:
         self.file.close()
 
 
-def compress(raw: bytes) -> bytes:
+def compress(raw: bytes | memoryview) -> bytes:
     """The bytes of a chunk, smaller."""
     from zstandard import ZstdCompressor
 

@@ -1,42 +1,64 @@
-"""What was taken of many moments as the records of one chunk.
+"""What was said at many moments as the records of one chunk.
 
-Every speaker fills the messages of all moments at once; then they are put in the order in which
+Every speaker writes its messages of all moments at once; then they are put in the order in which
 they were said: by step, speaker and row. The same moments give the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
+from astray.kernel import kernel
 from astray.recording import records
+from astray.recording.chunk import Chunk, Said, Stage
 from astray.recording.container import Batch
 from astray.recording.records import HEAD, MESSAGE, Op
-from astray.ros.speaker import Speaker, Taken
-from astray.table import Array
+from astray.ros.speaker import Speaker
+from astray.ros.words import Form, Source
+from astray.table import Array, Rows
 
-SEQUENCE_AT = 11  # bytes from the beginning of a message's record
-
-
-class Said(NamedTuple):
-    """What a speaker has said at one moment, not yet in words."""
-
-    ns: int
-    voice: int
-    taken: Taken
+NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
 
 
-class Written(NamedTuple):
-    """A message that is in words already."""
+@kernel
+def place_all(raw: Array, messages: Array, shape: Any, which: Any, about: Array) -> None:
+    """Copy messages to where they belong; note the place and the time of each.
 
-    ns: int
-    channel: int
-    data: bytes
+    Those of a moment stand side by side from its start on.
+    """
+    lead, size = shape
+    moments, starts, times = which
+    last, place = -1, 0
+    for k in range(len(moments)):
+        moment = moments[k]
+        if moment != last:
+            last, place = moment, starts[moment]
+        ours, theirs = raw[place : place + size], messages[k, lead : lead + size]
+        for j in range(size):  # through slices, which compile to a copy of memory
+            ours[j] = theirs[j]
+        about[1, k], about[2, k] = times[moment], place
+        place += size
 
 
-Entry = Said | Written
+@kernel
+def number_all(raw: Array, about: Array, order: Array, counts: Array, index: Any) -> None:
+    """Write the time of each message twice, and its number in its channel; list it by channel."""
+    pairs, places = index
+    for k in order:
+        channel, time, start = about[0, k], about[1, k], about[2, k]
+        number = counts[channel]
+        counts[channel] = number + 1
+        pairs[places[channel], 0], pairs[places[channel], 1] = time, start
+        places[channel] += 1
+        for j in range(4):
+            raw[start + NUMBER_AT + j] = number >> 8 * j & 255
+        for j in range(8):
+            octet = time >> 8 * j & 255
+            raw[start + TIME_AT + j] = octet
+            raw[start + TIME_AT + 8 + j] = octet
 
 
 class Voice:
@@ -48,79 +70,75 @@ class Voice:
         self.channels = np.zeros(int(speaker.rows.max()) + 1, np.int64)
         for row, topic in speaker.topics.items():
             self.channels[row] = channels[topic.name]
+        before = np.zeros(len(self.channels), MESSAGE)
+        before["opcode"], before["length"] = Op.MESSAGE, self.size - HEAD.size
+        before["channel"] = self.channels
+        self._form = Form(speaker.words, before.view(np.uint8).reshape(len(before), -1))
+        self.lead = self._form.lead - MESSAGE.itemsize
 
-    def write(self, said: Sequence[Said]) -> Array:
-        """The messages of these moments, each behind its head; they are not numbered yet."""
-        taken = tuple(_joined(parts) for parts in zip(*(s.taken for s in said), strict=True))
-        out = self.speaker.layout.make(len(taken[0]), MESSAGE)
-        out["opcode"] = Op.MESSAGE
-        out["length"] = self.size - HEAD.size
-        out["channel"] = self.channels[taken[0]]
-        out["log_time"] = np.repeat([s.ns for s in said], [len(s.taken[0]) for s in said])
-        out["publish_time"] = out["log_time"]
-        self.speaker.fill(out, taken)
-        return out
-
-
-def _joined(parts: Sequence[Array]) -> Array:
-    """Arrays one behind the other; NumPy's own way is slow for records, whose types it compares."""
-    raw = b"".join([part.tobytes() for part in parts])
-    return np.frombuffer(raw, parts[0].dtype.base).reshape(-1, *parts[0].shape[1:])
+    def write(self, said: Sequence[Said], stages: Sequence[Stage]) -> tuple[Rows, Rows, Array]:
+        """Which moment and row each message is of, and the messages behind heads with no number."""
+        rows = np.concatenate([s.rows for s in said])
+        moments = np.repeat(np.arange(len(said)), [len(s.rows) for s in said])
+        slots = np.array([s.slots for s in said]).T[:, moments]
+        sources = [Source(g.kept, g.width, s, rows) for g, s in zip(stages, slots, strict=True)]
+        extra = self.speaker.work_out(lambda k, column: stages[k].find(slots[k], rows, column))
+        if extra:
+            none, every = np.zeros(len(rows), np.int64), np.arange(len(rows))
+            sources += [Source(array, 0, none, every) for array in extra]
+        return moments, rows, self._form.write(rows, sources)
 
 
 class Encoder:
-    """Turns moments into chunks and counts the messages of each channel."""
+    """Turns chunks into records and counts the messages of each channel."""
 
     def __init__(self, voices: Sequence[Voice], channels: int) -> None:
         self.voices = voices
         self.counts = np.zeros(channels + 1, np.int64)
 
-    def size(self, entry: Entry) -> int:
-        """Bytes of a moment in a chunk."""
-        if isinstance(entry, Written):
-            return MESSAGE.itemsize + len(entry.data)
-        return self.voices[entry.voice].size * len(entry.taken[0])
-
-    def encode(self, entries: Sequence[Entry]) -> Batch:
-        """The chunk of these moments; whether they count is up to `count`."""
-        starts = np.cumsum([0, *(self.size(entry) for entry in entries)])
+    def encode(self, chunk: Chunk) -> Batch:
+        """The records of what a chunk has by now; whether they count is up to `count`."""
+        total = chunk.count
+        said, written = chunk.read(total)
+        sizes = np.zeros(total + 1, np.int64)
+        for voice, some in said.items():
+            size = self.voices[voice].size
+            for s in some:
+                sizes[s.order + 1] = size * len(s.rows)
+        for w in written:
+            sizes[w.order + 1] = MESSAGE.itemsize + len(w.data)
+        starts = np.cumsum(sizes)
         raw = np.empty(int(starts[-1]), np.uint8)
-        spoken: dict[int, list[int]] = {}
         found = [np.zeros((3, 0), np.int64)]  # channel, time and place of each message
-        for k, entry in enumerate(entries):
-            if isinstance(entry, Said):
-                spoken.setdefault(entry.voice, []).append(k)
-            else:
-                data = records.message(entry.channel, 0, entry.ns, entry.data)
-                raw[starts[k] : starts[k + 1]] = np.frombuffer(data, np.uint8)
-                found.append(np.array([[entry.channel], [entry.ns], [starts[k]]], np.int64))
-        for voice, which in spoken.items():
-            said = [entry for k in which if isinstance(entry := entries[k], Said)]
-            found.append(self._speak(raw, self.voices[voice], said, starts[which]))
+        for w in written:
+            data = records.message(w.channel, 0, w.ns, w.data)
+            raw[starts[w.order] : starts[w.order + 1]] = np.frombuffer(data, np.uint8)
+            found.append(np.array([[w.channel], [w.ns], [starts[w.order]]], np.int64))
+        for voice, some in said.items():
+            found.append(self._speak(raw, self.voices[voice], some, (chunk.stages[voice], starts)))
         about = np.concatenate(found, axis=1)
-        about = about[:, np.lexsort((about[2], about[0]))]
-        self._number(raw, about)
-        return Batch(raw.tobytes(), *_span(about[1]), _index(about))
+        counts = np.bincount(about[0], minlength=len(self.counts))
+        ends = np.cumsum(counts)
+        pairs = np.empty((about.shape[1], 2), np.int64)
+        index = (pairs, ends - counts)
+        number_all(raw, about, np.argsort(about[2]), self.counts.copy(), index)
+        spoken = [
+            (k, pairs[ends[k] - counts[k] : ends[k]]) for k in np.flatnonzero(counts).tolist()
+        ]
+        return Batch(raw.data, *_span(about[1]), spoken)
 
-    def _speak(self, raw: Array, voice: Voice, said: Sequence[Said], starts: Array) -> Array:
+    def _speak(
+        self, raw: Array, voice: Voice, said: Sequence[Said], where: tuple[Sequence[Stage], Array]
+    ) -> Array:
         """Write the messages of one voice where they belong; their channels, times and places."""
-        out, lengths = voice.write(said), [len(s.taken[0]) for s in said]
-        written, end = out.view(np.uint8), 0
-        for start, n in zip(starts.tolist(), lengths, strict=True):
-            first, end = end, end + n * voice.size
-            raw[start : start + n * voice.size] = written[first:end]
-        inside = np.concatenate([np.arange(n) for n in lengths]) * voice.size
-        places = np.repeat(starts, lengths) + inside
-        return np.stack([out["channel"], out["log_time"], places]).astype(np.int64)
-
-    def _number(self, raw: Array, about: Array) -> None:
-        """Write the number of each message in its channel, counted from 0 at the file's first."""
-        channels, places = about[0], about[2]
-        new = np.flatnonzero(np.diff(channels, prepend=-1))
-        rank = np.arange(len(channels)) - np.repeat(new, np.diff(np.append(new, len(channels))))
-        numbers = (rank + self.counts[channels]).astype("<u4")
-        at = places[:, None] + SEQUENCE_AT + np.arange(4)
-        raw[at] = numbers.view(np.uint8).reshape(-1, 4)
+        stages, starts = where
+        moments, rows, messages = voice.write(said, stages)
+        about = np.empty((3, len(rows)), np.int64)
+        about[0] = voice.channels[rows]
+        times = np.array([s.ns for s in said])
+        which = (moments, starts[[s.order for s in said]], times)
+        place_all(raw, messages, (voice.lead, voice.size), which, about)
+        return about
 
     def count(self, batch: Batch) -> None:
         """Let the messages of a chunk count: the next ones are numbered behind them."""
@@ -130,11 +148,3 @@ class Encoder:
 
 def _span(times: Array) -> tuple[int, int]:
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
-
-
-def _index(about: Array) -> list[tuple[int, Array]]:
-    """Times and places of messages by channel."""
-    channels, pairs = about[0], np.ascontiguousarray(about[1:].T)
-    new = np.flatnonzero(np.diff(channels, prepend=-1))
-    ends = np.append(new[1:], len(channels))
-    return [(int(channels[a]), pairs[a:b]) for a, b in zip(new, ends, strict=True)]

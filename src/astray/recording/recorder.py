@@ -11,14 +11,16 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astray import __version__
 from astray.errors import RecordingFailed, WrongInput
 from astray.recording.beginning import STATIC, Maps, attachments
+from astray.recording.chunk import Chunk
 from astray.recording.container import Container
-from astray.recording.encoder import Encoder, Entry, Said, Voice, Written
+from astray.recording.encoder import Encoder, Voice
 from astray.recording.news import News, text_message
 from astray.recording.records import Op
 from astray.recording.sensors import sensor_truths
@@ -26,6 +28,7 @@ from astray.recording.tail import Tail
 from astray.recording.topics import COLLISIONS, EVENTS, Topics
 from astray.recording.while_running import check_recording
 from astray.ros.feed import Feed
+from astray.ros.speaker import Speaker
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -33,7 +36,8 @@ if TYPE_CHECKING:
 LONGEST = 1.0  # s of simulated time in a chunk
 LARGEST = 4 << 20  # bytes of messages in a chunk, and those of one step more
 TAIL_PERIOD = 0.25  # s of real time after which what waits is put into the tail
-WAITING = 8  # full chunks that may wait to be written; then the run waits
+MEMORY = 16 << 20  # bytes of copied tables in a chunk
+CHUNKS = 4  # that there are: one is open, the others may wait to be written; then the run waits
 
 
 class Recorder:
@@ -42,30 +46,29 @@ class Recorder:
     def __init__(self, sim: Sim, path: Path, overwrite: bool = False) -> None:
         self.sim, self.path = sim, Path(path)
         self.feed = Feed(sim)
-        self.extra = [
-            speaker
-            for name, group in sim.robots.items()
-            for robots in self.feed.alike(name)
-            for speaker in sensor_truths(group, robots, sim.dt)
-        ]
+        for name, group in sim.robots.items():
+            for robots in self.feed.alike(name):
+                self.feed.add(sensor_truths(group, robots, sim.dt))
         self._robots = sim.robots
         self._maps, self._news = Maps(sim, self.feed), News(sim, self.feed)
-        speakers = [*self.feed.speakers, *self.extra]
+        speakers = self.feed.speakers
         topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
         self._channels = topics.channels
         self._numbers = {id(speaker): k for k, speaker in enumerate(speakers)}
         self._encoder = Encoder([Voice(s, topics.channels) for s in speakers], len(self._channels))
-        self._sizes = [voice.size for voice in self._encoder.voices]
         self._chunk_steps = max(1, round(LONGEST / sim.dt))
         self._before, self._last_step = 0, sim.steps  # ns before the last start over; the last step
-        self._open: list[Entry] = []
-        self._bytes = 0
-        self._chunk = sim.steps // self._chunk_steps
+        self._room = room_of(speakers, self._chunk_steps)
+        self._free: queue.Queue[Chunk] = queue.Queue()
+        for _ in range(CHUNKS):
+            self._free.put(Chunk(speakers, self._room))
+        self._open = self._free.get()
+        self._second = sim.steps // self._chunk_steps
         self._failure: BaseException | None = None
         self._told_to_stop = self._closed = False
         self._container = self._create(overwrite)
         self._tail, self._tailed = Tail(self.path), (0, 0)
-        self._full: queue.Queue[list[Entry] | None] = queue.Queue(WAITING)
+        self._full: queue.Queue[Chunk | None] = queue.Queue()
         self._begin(topics)
         self._thread = threading.Thread(target=self._work, name="astray recorder", daemon=True)
         self._thread.start()
@@ -86,13 +89,16 @@ class Recorder:
         ns, container = self._now(), self._container
         declared = [container.declare(Op.SCHEMA, made) for made in topics.schemas]
         declared += [container.declare(Op.CHANNEL, made) for made in topics.declared]
-        entries = [Written(ns, self._channels[STATIC.name], m) for m in self.feed.static()]
-        entries += [Written(ns, self._channels[t.name], m) for t, m in self._maps.news()]
+        for message in self.feed.static():
+            self._open.add(ns, self._channels[STATIC.name], message)
+        for topic, message in self._maps.news():
+            self._open.add(ns, self._channels[topic.name], message)
         self._news.skip()
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
-            self._write(entries, b"".join(declared))
+            self._write(self._open, b"".join(declared))
+            self._open.clear()
         except OSError as problem:
             raise RecordingFailed(_unwritable(self.path, problem)) from None
 
@@ -103,11 +109,7 @@ class Recorder:
 
     def next_due(self, step: int) -> int:
         """The first step from this one on that it wants to see."""
-        first, tick = self.feed.next_due(step), self.sim.tick
-        ahead = 0 if tick is None else tick - self.sim.steps
-        for speaker in self.extra[:1]:  # they all have one pace
-            first = min(first, speaker.next_due(step, ahead))
-        return first
+        return self.feed.next_due(step)
 
     def observe(self, sim: Sim) -> None:
         """Copy what is said now; nothing is put into words yet."""
@@ -122,44 +124,35 @@ class Recorder:
             self._before += round(self._last_step * sim.dt * 1e9)
             self._cut()
         self._last_step = sim.steps
-        chunk = sim.steps // self._chunk_steps
-        if self._bytes >= LARGEST or chunk != self._chunk:
+        second = sim.steps // self._chunk_steps
+        chunk = self._open
+        if second != self._second or chunk.bytes >= LARGEST or chunk.moments >= self._room:
             self._cut()
-        self._chunk = chunk
+        self._second = second
         now = self._now()
         self._note_news(now)
+        chunk, numbers = self._open, self._numbers
+        chunk.begin_moment()
         for speaker, rows in self.feed.speak():
-            number = self._numbers[id(speaker)]
-            self._open.append(Said(now, number, speaker.take(rows)))
-            self._bytes += self._sizes[number] * len(rows)
-        for speaker in self.extra:
-            rows = speaker.due(sim)
-            if len(rows):
-                number = self._numbers[id(speaker)]
-                self._open.append(Said(now, number, speaker.take(rows)))
-                self._bytes += self._sizes[number] * len(rows)
+            chunk.say(now, numbers[id(speaker)], rows)
 
     def _note_news(self, now: int) -> None:
         """What happened between the last look and this one comes before what is said now."""
         events, dt = self._news.events(), self.sim.dt
         for event in events:
             ns = self._before + round((event.step or 0) * dt * 1e9)
-            self._add(Written(ns, self._channels[EVENTS.name], text_message(event.to_json())))
+            self._open.add(ns, self._channels[EVENTS.name], text_message(event.to_json()))
         if any(event.kind == "world" for event in events):
             for topic, data in self._maps.news():
-                self._add(Written(now, self._channels[topic.name], data))
+                self._open.add(now, self._channels[topic.name], data)
         for text in self._news.collisions():
-            self._add(Written(now, self._channels[COLLISIONS.name], text_message(text)))
-
-    def _add(self, entry: Written) -> None:
-        self._open.append(entry)
-        self._bytes += self._encoder.size(entry)
+            self._open.add(now, self._channels[COLLISIONS.name], text_message(text))
 
     def _cut(self) -> None:
         """Hand over what is open; wait if the disk is behind, so that nothing is lost."""
-        if self._open:
-            full, self._open, self._bytes = self._open, [], 0
-            self._full.put(full)
+        if self._open.count:
+            self._full.put(self._open)
+            self._open = self._free.get()
 
     def _give_up(self) -> None:
         """End the run in good order; whoever does not listen is told by an error."""
@@ -171,36 +164,40 @@ class Recorder:
     # In the thread.
 
     def _work(self) -> None:
-        told = time.monotonic()
+        due = time.monotonic() + TAIL_PERIOD
         while True:
             try:
-                full = self._full.get(timeout=TAIL_PERIOD)
+                chunk = self._full.get(timeout=max(0.0, due - time.monotonic()))
             except queue.Empty:
-                full = []
-            if full is None:
+                self._try(self._write_tail)
+                due = time.monotonic() + TAIL_PERIOD
+                continue
+            if chunk is None:
                 return
-            if self._failure is not None:
-                continue  # what comes is thrown away, so that nobody waits for room
+            self._try(self._write, chunk)
+            chunk.clear()
+            self._free.put(chunk)
+
+    def _try(self, write: Callable[..., None], *what: Any) -> None:
+        """Write something; after a failure it is thrown away, so that nobody waits for room."""
+        if self._failure is None:
             try:
-                if full:
-                    self._write(full)
-                if time.monotonic() - told >= TAIL_PERIOD:
-                    self._write_tail()
-                    told = time.monotonic()
+                write(*what)
             except Exception as problem:  # noqa: BLE001 - told by the thread that runs
                 self._failure = problem
 
-    def _write(self, entries: list[Entry] | list[Written], before: bytes = b"") -> None:
-        batch = self._encoder.encode(entries)
+    def _write(self, chunk: Chunk, before: bytes = b"") -> None:
+        """Put a chunk into the file, behind records of other kinds."""
+        batch = self._encoder.encode(chunk)
         self._encoder.count(batch)
         self._container.write(batch.behind(before))
 
     def _write_tail(self) -> None:
         """Put what waits into the tail, unless chunks are waiting before it."""
-        waiting, container = list(self._open), self._container
-        have = (container.position, len(waiting))
-        if waiting and have != self._tailed and self._full.empty():
-            self._tail.write(self._encoder.encode(waiting), container.position, container.crc)
+        chunk, container = self._open, self._container
+        have = (container.position, chunk.count)
+        if chunk.count and have != self._tailed and self._full.empty():
+            self._tail.write(self._encoder.encode(chunk), container.position, container.crc)
             self._tailed = have
 
     # The end.
@@ -235,6 +232,12 @@ class Recorder:
 
     def __exit__(self, *problem: Any) -> None:
         self.close()
+
+
+def room_of(speakers: Sequence[Speaker], most: int) -> int:
+    """How many moments fit into a chunk."""
+    tables = {id(table): table.nbytes for speaker in speakers for table in speaker.sources}
+    return min(most, max(1, MEMORY // max(1, sum(tables.values()))))
 
 
 def record(sim: Sim, path: str | Path, overwrite: bool = False) -> Recorder:

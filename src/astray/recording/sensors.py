@@ -14,9 +14,8 @@ from astray.ros.layout import Layout
 from astray.ros.names import BASE, Robot, ros_name
 from astray.ros.poses import Paced
 from astray.ros.readings import fields_of
-from astray.ros.speaker import Taken, copied, stamp
 from astray.ros.types import OWN_PACKAGE, declare
-from astray.table import Array, Rows, Table
+from astray.table import Table
 
 RATE = 10.0  # Hz
 
@@ -27,33 +26,25 @@ class SensorTruth(Paced):
     def __init__(
         self, robots: Sequence[Robot], channel: Channel, truth: Table, period: int
     ) -> None:
-        self.memory, self._stamps = channel.sensor.memory, truth["stamp"]
-        self.columns = fields_of(self.memory.dtype)
+        memory = channel.sensor.memory
+        columns = fields_of(memory.dtype)
         texts = {"header.frame_id": robots[0].frame(BASE)}
-        layout = Layout(self._type(channel), texts=texts)
-        topic = f"ground_truth/{ros_name(channel.sensor.name)}"
-        super().__init__(robots, topic, layout, period, truth["alive"])
-        self._frames = self.texts(lambda robot: robot.frame(BASE))
+        layout = Layout(_type_of(channel, columns), texts=texts)
+        topic, tables = f"ground_truth/{ros_name(channel.sensor.name)}", [memory, truth]
+        super().__init__(robots, topic, layout, tables, period=period, alive=truth["alive"])
+        self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
+        self.words.stamp(1)
+        for column, _, _ in columns:
+            self.words.column(_field(column), 0, column)
 
-    def _type(self, channel: Channel) -> str:
-        kind = "".join(part.capitalize() for part in ros_name(channel.sensor.kind).split("_"))
-        lines = [f"{base}{many} {_field(column)}" for column, base, many in self.columns]
-        return declare(
-            f"{OWN_PACKAGE}/msg/{kind}Truth", "\n".join(["std_msgs/Header header", *lines]) + "\n"
-        )
 
-    def take(self, rows: Rows) -> Taken:
-        """What the sensors of these rows remember, and the time."""
-        return rows, copied(self.memory, rows), copied(self._stamps, rows)
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Write every column."""
-        rows, memory, now = taken
-        stamp(out, now)
-        out["header.frame_id"] = self._frames[rows]
-        for column, _, many in self.columns:
-            values = memory[column]
-            out[_field(column)] = values.reshape(len(out), -1) if many else values
+def _type_of(channel: Channel, columns: Sequence[tuple[str, str, str]]) -> str:
+    """A type of our own, named after the sensor's kind."""
+    kind = "".join(part.capitalize() for part in ros_name(channel.sensor.kind).split("_"))
+    lines = [f"{base}{many} {_field(column)}" for column, base, many in columns]
+    return declare(
+        f"{OWN_PACKAGE}/msg/{kind}Truth", "\n".join(["std_msgs/Header header", *lines]) + "\n"
+    )
 
 
 def _field(column: str) -> str:

@@ -13,8 +13,7 @@ import numpy as np
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, Robot
 from astray.ros.poses import Paced
-from astray.ros.speaker import Taken, stamp
-from astray.table import Array, Rows, Table
+from astray.table import Table
 
 PERIOD = 1.0  # s
 UNKNOWN = ("voltage", "temperature", "current", "charge", "capacity", "design_capacity")
@@ -28,20 +27,13 @@ class Battery(Paced):
         layout = Layout(
             "sensor_msgs/msg/BatteryState", texts={"header.frame_id": robots[0].frame(BASE)}
         )
-        super().__init__(robots, "battery_state", layout, round(PERIOD / dt) or 1, truth["alive"])
-        self._stamps = truth["stamp"]
-        self._frames = self.texts(lambda robot: robot.frame(BASE))
-
-    def take(self, rows: Rows) -> Taken:
-        """The time."""
-        return rows, self._stamps[rows]
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Full, and well."""
-        rows, time = taken
-        stamp(out, time)
-        out["header.frame_id"] = self._frames[rows]
+        period = round(PERIOD / dt) or 1
+        alive = truth["alive"]
+        super().__init__(robots, "battery_state", layout, [truth], period=period, alive=alive)
+        self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
+        self.words.stamp(0)
+        blank = self.words.blank
         for name in UNKNOWN:
-            out[name] = np.nan
-        out["percentage"], out["present"] = 1.0, True
-        out["power_supply_status"], out["power_supply_health"] = DISCHARGING, GOOD
+            blank[name] = np.nan
+        blank["percentage"], blank["present"] = 1.0, True
+        blank["power_supply_status"], blank["power_supply_health"] = DISCHARGING, GOOD

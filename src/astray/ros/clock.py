@@ -8,8 +8,8 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import robots_of
-from astray.ros.speaker import NOBODY, Speaker, Taken, Topic, stamp
-from astray.table import Array, Rows
+from astray.ros.speaker import NOBODY, Speaker, Topic
+from astray.table import Rows
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -23,10 +23,11 @@ class Clock(Speaker):
 
     def __init__(self, sim: Sim) -> None:
         first = next(robot for robots in robots_of(sim).values() for robot in robots)
-        super().__init__([first], "clock", Layout(CLOCK))
+        self._now = np.zeros((first.row + 1, 1))
+        super().__init__([first], "clock", Layout(CLOCK), [self._now])
+        self.words.stamp(0, "clock", column="")
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
         self.period = max(1, round(1.0 / (RATE * sim.dt)))
-        self._sim = sim
 
     def next_due(self, step: int, ahead: int) -> int:
         """The next whole period by the clock of the worlds."""
@@ -35,12 +36,7 @@ class Clock(Speaker):
     def due(self, sim: Sim) -> Rows:
         """Itself, at a whole period."""
         now = sim.steps if sim.tick is None else sim.tick
-        return NOBODY if now % self.period else self.rows
-
-    def take(self, rows: Rows) -> Taken:
-        """The time."""
-        return rows, np.full(len(rows), self._sim.time)
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Write it."""
-        stamp(out, taken[1], "clock")
+        if now % self.period:
+            return NOBODY
+        self._now[:] = sim.time
+        return self.rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +10,7 @@ from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
 from astray.ros.names import BASE, Robot, robots_of, ros_name
-from astray.ros.poses import Belief, Command, reckoning_of, truth_of
+from astray.ros.poses import Belief, Command, Paced, reckoning_of, truth_of
 from astray.ros.readings import report_of, topics_of
 from astray.ros.reckoning import Reckoning
 from astray.ros.speaker import Speaker
@@ -36,7 +36,13 @@ class Feed:
         self.reckonings = {name: Reckoning(group) for name, group in sim.robots.items()}
         for name, group in sim.robots.items():
             for robots in self.alike(name):
-                self.speakers += self._speakers(group, robots, localization)
+                self.add(self._speakers(group, robots, localization))
+
+    def add(self, speakers: Iterable[Speaker]) -> None:
+        """Let others speak behind those that do."""
+        self.speakers += speakers
+        self._periods = sorted({s.period for s in self.speakers if isinstance(s, Paced)})
+        self._asked: dict[tuple[bool, ...], list[Speaker]] = {}
 
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
@@ -77,10 +83,21 @@ class Feed:
         """Who has something to say now, and for which rows; to be asked at every due step."""
         for reckoning in self.reckonings.values():
             reckoning.update()
-        for speaker in self.speakers:
-            rows = speaker.due(self.sim)
+        sim = self.sim
+        for speaker in self._ask(sim.steps if sim.tick is None else sim.tick):
+            rows = speaker.due(sim)
             if len(rows):
                 yield speaker, rows
+
+    def _ask(self, tick: int) -> list[Speaker]:
+        """Those who may have something to say: paced ones have it at whole periods only."""
+        whole = tuple([tick % period == 0 for period in self._periods])
+        if whole not in self._asked:
+            silent = {p for p, is_whole in zip(self._periods, whole, strict=True) if not is_whole}
+            self._asked[whole] = [
+                s for s in self.speakers if not (isinstance(s, Paced) and s.period in silent)
+            ]
+        return self._asked[whole]
 
     def static(self) -> list[bytes]:
         """Messages that say where frames are for good."""

@@ -45,33 +45,29 @@ class Layout:
             raise WrongInput(f"{type} has no sequence or text {left[0]!r}")
         self.size = len(self._blank)
         """Bytes of one message, header included."""
-        self.dtype = self.behind(np.dtype([]))
-        self._records: dict[np.dtype[Any] | None, np.dtype[Any]] = {}
+        self.dtype = self.within(0, self.size)
 
-    def behind(self, before: np.dtype[Any]) -> np.dtype[Any]:
-        """The record of a message that comes behind other columns, packed."""
-        names = [*(before.names or ()), *self._places]
-        fields: Mapping[str, Any] = before.fields or {}
-        places = [fields[n][:2] for n in before.names or ()]
-        places += [(kind, at + before.itemsize) for kind, at in self._places.values()]
+    def place(self, path: str) -> tuple[np.dtype[Any], int]:
+        """The type of a value, and at which byte of a message it is."""
+        kind, at = self._places[path]
+        return np.dtype(kind), at
+
+    def within(self, lead: int, size: int) -> np.dtype[Any]:
+        """The record of a message that lies behind some bytes in a place of so many."""
         return np.dtype(
             {
-                "names": names,
-                "formats": [kind for kind, _ in places],
-                "offsets": [at for _, at in places],
-                "itemsize": before.itemsize + self.size,
+                "names": list(self._places),
+                "formats": [kind for kind, _ in self._places.values()],
+                "offsets": [at + lead for _, at in self._places.values()],
+                "itemsize": size,
             }
         )
 
-    def make(self, count: int, before: np.dtype[Any] | None = None) -> Array:
-        """Messages that say nothing yet: all numbers are zero; other columns may come before."""
-        lead = 0 if before is None else before.itemsize
-        one = np.frombuffer(bytes(lead) + bytes(self._blank), np.uint8)
-        made = np.empty((count, len(one)), np.uint8)
-        made[:] = one
-        if before not in self._records:
-            self._records[before] = self.dtype if before is None else self.behind(before)
-        return made.reshape(-1).view(self._records[before])
+    def make(self, count: int) -> Array:
+        """Messages that say nothing yet: all numbers are zero."""
+        made = np.empty((count, self.size), np.uint8)
+        made[:] = np.frombuffer(bytes(self._blank), np.uint8)
+        return made.reshape(-1).view(self.dtype)
 
     def _add(self, type: str, path: str) -> None:
         from rosbags.interfaces import Nodetype

@@ -9,7 +9,8 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.speaker import NOBODY, Speaker, Taken, copied, planar_covariance, stamp, turn
+from astray.ros.speaker import NOBODY, Find, Speaker
+from astray.ros.words import Words
 from astray.table import Array, Rows, Table
 
 if TYPE_CHECKING:
@@ -22,9 +23,17 @@ class Paced(Speaker):
     """Says something every so many steps for each robot that is there."""
 
     def __init__(
-        self, robots: Sequence[Robot], topic: str, layout: Layout, period: int, alive: Array
+        self,
+        robots: Sequence[Robot],
+        topic: str,
+        layout: Layout,
+        sources: Sequence[Array],
+        widths: Sequence[int] = (),
+        *,
+        period: int,
+        alive: Array,
     ) -> None:
-        super().__init__(robots, topic, layout)
+        super().__init__(robots, topic, layout, sources, widths)
         self.period = period
         self._group, self._alive = robots[0].group, alive
 
@@ -55,26 +64,8 @@ class Odometry(Paced):
         parent, child = frames
         texts = {"header.frame_id": parent(robots[0]), "child_frame_id": child(robots[0])}
         layout = Layout("nav_msgs/msg/Odometry", texts=texts)
-        super().__init__(robots, topic, layout, period, state["alive"])
-        self.state = state
-        self._parents, self._children = self.texts(parent), self.texts(child)
-
-    def take(self, rows: Rows) -> Taken:
-        """The states of these rows."""
-        return rows, copied(self.state, rows)
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Pose in the parent frame, velocity in the child's."""
-        rows, s = taken
-        stamp(out, s["stamp"])
-        out["header.frame_id"], out["child_frame_id"] = self._parents[rows], self._children[rows]
-        for axis in "xyz":
-            out[f"pose.pose.position.{axis}"] = s[axis]
-        turn(out, s["yaw"], "pose.pose.orientation")
-        planar_covariance(out, s["cov"], "pose.covariance")
-        for axis in "xyz":
-            out[f"twist.twist.linear.{axis}"] = s[f"v{axis}"]
-        out["twist.twist.angular.z"] = s["wz"]
+        super().__init__(robots, topic, layout, [state], period=period, alive=state["alive"])
+        say_odometry(self.words, parent, child)
 
 
 class Belief(Paced):
@@ -83,34 +74,15 @@ class Belief(Paced):
     def __init__(self, robots: Sequence[Robot], topic: str, belief: Table, period: int) -> None:
         texts = {"header.frame_id": world_frame(robots[0], MAP)}
         layout = Layout("geometry_msgs/msg/PoseWithCovarianceStamped", texts=texts)
-        super().__init__(robots, topic, layout, period, belief["alive"])
-        self.belief = belief
-        self._frames = self.texts(lambda robot: world_frame(robot, MAP))
+        super().__init__(robots, topic, layout, [belief], period=period, alive=belief["alive"])
+        self.words.text("header.frame_id", lambda robot: world_frame(robot, MAP))
+        self.words.stamp(0)
+        say_pose(self.words)
         self._stamps, self._said = belief["stamp"], np.full(len(belief), np.nan)
 
     def due(self, sim: Sim) -> Rows:
         """Those whose belief is of another time than the last that was said."""
-        rows = super().due(sim)
-        if len(rows):
-            new = self._stamps != self._said
-            if not new.all():
-                rows = rows[new[rows]]
-            self._said[rows] = self._stamps[rows]
-        return rows
-
-    def take(self, rows: Rows) -> Taken:
-        """The beliefs of these rows."""
-        return rows, copied(self.belief, rows)
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Pose and covariance in the map."""
-        rows, s = taken
-        stamp(out, s["stamp"])
-        out["header.frame_id"] = self._frames[rows]
-        for axis in "xyz":
-            out[f"pose.pose.position.{axis}"] = s[axis]
-        turn(out, s["yaw"], "pose.pose.orientation")
-        planar_covariance(out, s["cov"], "pose.covariance")
+        return unsaid(super().due(sim), self._stamps, self._said)
 
 
 class Command(Paced):
@@ -120,23 +92,52 @@ class Command(Paced):
         self, robots: Sequence[Robot], topic: str, drives: Table, truth: Table, period: int
     ) -> None:
         texts = {"header.frame_id": robots[0].frame(BASE)}
-        layout = Layout("geometry_msgs/msg/TwistStamped", texts=texts)
-        super().__init__(robots, topic, layout, period, truth["alive"])
-        self.drives, self._stamps = drives, truth["stamp"]
-        self._frames = self.texts(lambda robot: robot.frame(BASE))
+        layout, tables = Layout("geometry_msgs/msg/TwistStamped", texts=texts), [drives, truth]
+        super().__init__(robots, topic, layout, tables, [1], period=period, alive=truth["alive"])
+        self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
+        self.words.stamp(1)
+        self.words.column("twist.linear.x", 0, "vx")
+        self.words.column("twist.linear.y", 0, "vy")
+        self.words.column("twist.angular.z", 2)
 
-    def take(self, rows: Rows) -> Taken:
-        """What these rows are asked for, and when."""
-        return rows, copied(self.drives, rows), copied(self._stamps, rows)
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """How fast to turn; a curvature is told as the turn that it means."""
+        curvature = find(0, "curvature")
+        bent = ~np.isnan(curvature)
+        if not bent.any():
+            return (find(0, "wz")[:, None],)
+        turn = np.where(bent, find(0, "vx") * np.nan_to_num(curvature), find(0, "wz"))
+        return (turn[:, None],)
 
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Speeds in the body; a curvature is told as the turn that it means."""
-        rows, u, time = taken
-        stamp(out, time)
-        out["header.frame_id"] = self._frames[rows]
-        out["twist.linear.x"], out["twist.linear.y"] = u["vx"], u["vy"]
-        bent = ~np.isnan(u["curvature"])
-        out["twist.angular.z"] = np.where(bent, u["vx"] * np.nan_to_num(u["curvature"]), u["wz"])
+
+def unsaid(rows: Rows, stamps: Array, said: Array) -> Rows:
+    """Those of these rows that are of another time than when they were last said; it is noted."""
+    if not len(rows):
+        return rows
+    new = stamps != said
+    if not new.all():
+        rows = rows[new[rows]]
+    said[rows] = stamps[rows]
+    return rows
+
+
+def say_odometry(words: Words, parent: Frame, child: Frame) -> None:
+    """Let messages tell the state: the pose in the parent frame, velocity in the child's."""
+    words.text("header.frame_id", parent)
+    words.text("child_frame_id", child)
+    words.stamp(0)
+    say_pose(words)
+    for axis in "xyz":
+        words.column(f"twist.twist.linear.{axis}", 0, f"v{axis}")
+    words.column("twist.twist.angular.z", 0, "wz")
+
+
+def say_pose(words: Words) -> None:
+    """Let messages tell the pose of the state, and its covariance."""
+    for axis in "xyz":
+        words.column(f"pose.pose.position.{axis}", 0, axis)
+    words.turn("pose.pose.orientation", 0)
+    words.planar_covariance("pose.covariance", 0)
 
 
 def truth_of(robots: Sequence[Robot], truth: Table, period: int) -> Odometry:

@@ -12,8 +12,9 @@ from astray.channel import Channel
 from astray.plugin import NEVER
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
-from astray.ros.speaker import NOBODY, Speaker, Taken, copied, planar_covariance, stamp, turn
+from astray.ros.speaker import NOBODY, Find, Speaker
 from astray.ros.types import OWN_PACKAGE, declare
+from astray.ros.words import Words
 from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns, Rows
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ KNOWN_COVARIANCE, NO_COVARIANCE = 2, 0
 
 
 class Reported(Speaker):
-    """Says every reading that arrives; `frame` is where the sensor sits."""
+    """Says every reading that arrives; `frame` is where the sensor sits.
+
+    The table of the readings is its first source, behind it are the arrays.
+    """
 
     topic = ""
     type = ""
@@ -43,9 +47,12 @@ class Reported(Speaker):
         self.channel = channel
         sizes, texts = self.shape(channel, robots[0])
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
-        super().__init__(robots, topic, Layout(self.type_of(channel), sizes, texts))
-        self._frames = self.texts(lambda robot: self.frame_of(robot, frame))
-        self._bodies = self.texts(lambda robot: robot.frame(BASE))
+        layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
+        sources = [arrived.table, *arrived.arrays.values()]
+        super().__init__(robots, topic, layout, sources, self.widths(channel))
+        self.words.text("header.frame_id", lambda robot: self.frame_of(robot, frame))
+        self.words.stamp(0)
+        self.say_values(self.words)
 
     @classmethod
     def type_of(cls, channel: Channel) -> str:
@@ -55,6 +62,10 @@ class Reported(Speaker):
     def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """Lengths of sequences and texts that stay as they are."""
         return {}, {}
+
+    def widths(self, channel: Channel) -> Sequence[int]:
+        """Those of the arrays that it works out."""
+        return ()
 
     def frame_of(self, robot: Robot, frame: str) -> str:
         """The frame that the values are in."""
@@ -73,23 +84,9 @@ class Reported(Speaker):
             return self.rows
         return self.rows[self.channel.arrived.fresh[self.rows]]
 
-    def take(self, rows: Rows) -> Taken:
-        """The readings of these rows."""
-        arrived = self.channel.arrived
-        beside = (copied(array, rows) for array in arrived.arrays.values())
-        return rows, copied(arrived.table, rows), *beside
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Stamp and frame, then what is measured."""
-        stamp(out, taken[1]["stamp"])
-        out["header.frame_id"] = self._frames[taken[0]]
-        self.fill_values(
-            out, taken[1], dict(zip(self.channel.arrived.arrays, taken[2:], strict=True))
-        )
-
     @abstractmethod
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write what is measured."""
+    def say_values(self, words: Words) -> None:
+        """Let messages tell what is measured."""
 
 
 class ImuReport(Reported):
@@ -97,13 +94,13 @@ class ImuReport(Reported):
 
     topic, type = "imu/data", "sensor_msgs/msg/Imu"
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write rates and forces."""
-        out["orientation.w"] = 1.0
-        out["orientation_covariance"][:, 0] = -1.0
+    def say_values(self, words: Words) -> None:
+        """Rates and forces."""
+        words.blank["orientation.w"] = 1.0
+        words.blank["orientation_covariance"][:, 0] = -1.0
         for axis in "xyz":
-            out[f"angular_velocity.{axis}"] = values[f"w{axis}"]
-            out[f"linear_acceleration.{axis}"] = values[f"a{axis}"]
+            words.column(f"angular_velocity.{axis}", 0, f"w{axis}")
+            words.column(f"linear_acceleration.{axis}", 0, f"a{axis}")
 
 
 class ScanReport(Reported):
@@ -115,18 +112,29 @@ class ScanReport(Reported):
         """As many ranges as there are rays."""
         return {"ranges": channel.arrived.arrays["ranges"].shape[1]}, {}
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write ranges and what they mean."""
-        ranges = arrays["ranges"]
+    def widths(self, channel: Channel) -> Sequence[int]:
+        """The last angle and the time from ray to ray; and every range."""
+        return 2, channel.arrived.arrays["ranges"].shape[1]
+
+    def say_values(self, words: Words) -> None:
+        """Ranges and what they mean."""
+        given = {"start": "angle_min", "step": "angle_increment", "duration": "scan_time"}
+        for column, path in (given | {"min_range": "range_min", "max_range": "range_max"}).items():
+            words.column(path, 0, column)
+        worked_out = len(self.sources)
+        words.cell("angle_max", worked_out, at=0)
+        words.cell("time_increment", worked_out, at=1)
+        words.column("ranges", worked_out + 1)
+
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """The last angle and the time from ray to ray; and every range within its limits."""
+        ranges = find(1, "")
         rays = ranges.shape[1]
-        out["angle_min"], out["angle_increment"] = values["start"], values["step"]
-        out["angle_max"] = values["start"] + (rays - 1) * values["step"]
-        out["range_min"], out["range_max"] = values["min_range"], values["max_range"]
-        out["scan_time"], out["time_increment"] = values["duration"], values["duration"] / rays
-        near, far = values["min_range"][:, None], values["max_range"][:, None]
+        last = find(0, "start") + (rays - 1) * find(0, "step")
+        near, far = find(0, "min_range")[:, None], find(0, "max_range")[:, None]
         with np.errstate(invalid="ignore"):
             seen = np.where(ranges >= far, np.inf, np.where(ranges < near, -np.inf, ranges))
-        out["ranges"] = seen
+        return np.stack([last, find(0, "duration") / rays], axis=-1), seen
 
 
 class WheelsReport(Reported):
@@ -136,15 +144,14 @@ class WheelsReport(Reported):
 
     def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """A name for each wheel."""
-        self.wheels = wheels_of(channel)
-        names = WHEEL_NAMES[self.wheels]
-        texts = {f"name.{k}": name for k, name in enumerate(names)}
-        return {"name": self.wheels, "position": self.wheels, "velocity": self.wheels}, texts
+        wheels = wheels_of(channel)
+        texts = {f"name.{k}": name for k, name in enumerate(WHEEL_NAMES[wheels])}
+        return dict.fromkeys(("name", "position", "velocity"), wheels), texts
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write angles and rates."""
-        out["position"] = values["angle"][:, : self.wheels]
-        out["velocity"] = values["rate"][:, : self.wheels]
+    def say_values(self, words: Words) -> None:
+        """Angles and rates."""
+        words.column("position", 0, "angle")
+        words.column("velocity", 0, "rate")
 
 
 class FixReport(Reported):
@@ -152,18 +159,27 @@ class FixReport(Reported):
 
     topic, type = "gps/fix", "sensor_msgs/msg/NavSatFix"
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write the position, or that there is none."""
-        lost = values["lost"]
-        out["status.status"], out["status.service"] = np.where(lost, LOST, SEEN), 1
-        out["latitude"] = np.where(lost, np.nan, np.degrees(values["y"] / NORTH))
-        out["longitude"] = np.where(lost, np.nan, np.degrees(values["x"] / EARTH))
-        cov = values["cov"]
-        for i in range(2):
-            for j in range(2):
-                out["position_covariance"][:, 3 * i + j] = cov[:, i, j]
-        known = cov[:, 0, 0] > 0.0
-        out["position_covariance_type"] = np.where(known, KNOWN_COVARIANCE, NO_COVARIANCE)
+    def widths(self, channel: Channel) -> Sequence[int]:
+        """Latitude, longitude, whether it is lost, and what is known of the covariance."""
+        return (4,)
+
+    def say_values(self, words: Words) -> None:
+        """The position, or that there is none."""
+        worked_out = len(self.sources)
+        words.blank["status.service"] = 1
+        for k, path in enumerate(("latitude", "longitude", "status.status")):
+            words.cell(path, worked_out, at=k)
+        words.cell("position_covariance_type", worked_out, at=3)
+        for k, place in enumerate((0, 1, 3, 4)):  # east and north of a matrix of three
+            words.cell("position_covariance", 0, "cov", k, place)
+
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """Latitude, longitude, whether it is lost, and what is known of the covariance."""
+        lost = find(0, "lost")
+        latitude = np.where(lost, np.nan, np.degrees(find(0, "y") / NORTH))
+        longitude = np.where(lost, np.nan, np.degrees(find(0, "x") / EARTH))
+        known = np.where(find(0, "cov")[:, 0, 0] > 0.0, KNOWN_COVARIANCE, NO_COVARIANCE)
+        return (np.stack([latitude, longitude, np.where(lost, LOST, SEEN), known], axis=-1),)
 
 
 class InsReport(Reported):
@@ -179,18 +195,15 @@ class InsReport(Reported):
         """Velocities are those of the body."""
         return {}, {"child_frame_id": robot.frame(BASE)}
 
-    def fill(self, out: Array, taken: Taken) -> None:
-        """The body's frame, too."""
-        super().fill(out, taken)
-        out["child_frame_id"] = self._bodies[taken[0]]
-
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write pose and velocity."""
-        out["pose.pose.position.x"], out["pose.pose.position.y"] = values["x"], values["y"]
-        turn(out, values["yaw"], "pose.pose.orientation")
-        planar_covariance(out, values["cov"], "pose.covariance")
-        out["twist.twist.linear.x"], out["twist.twist.linear.y"] = values["vx"], values["vy"]
-        out["twist.twist.angular.z"] = values["wz"]
+    def say_values(self, words: Words) -> None:
+        """Pose and velocity."""
+        words.text("child_frame_id", lambda robot: robot.frame(BASE))
+        for axis in "xy":
+            words.column(f"pose.pose.position.{axis}", 0, axis)
+            words.column(f"twist.twist.linear.{axis}", 0, f"v{axis}")
+        words.turn("pose.pose.orientation", 0)
+        words.planar_covariance("pose.covariance", 0)
+        words.column("twist.twist.angular.z", 0, "wz")
 
 
 class RangeReport(Reported):
@@ -198,13 +211,23 @@ class RangeReport(Reported):
 
     topic, type = "range", "sensor_msgs/msg/Range"
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write the range and its limits."""
-        out["radiation_type"] = np.where(values["cone"] > 0.0, ULTRASOUND, INFRARED)
-        out["field_of_view"] = 2.0 * values["cone"]
-        out["min_range"], out["max_range"] = values["min_range"], values["max_range"]
-        far = values["range"] >= values["max_range"]
-        out["range"] = np.where(far, np.inf, values["range"])
+    def widths(self, channel: Channel) -> Sequence[int]:
+        """Kind of radiation, field of view and range."""
+        return (3,)
+
+    def say_values(self, words: Words) -> None:
+        """The range and its limits."""
+        for k, path in enumerate(("radiation_type", "field_of_view", "range")):
+            words.cell(path, len(self.sources), at=k)
+        words.column("min_range", 0, "min_range")
+        words.column("max_range", 0, "max_range")
+
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """Kind of radiation, field of view, and the range within its limit."""
+        cone, seen = find(0, "cone"), find(0, "range")
+        kind = np.where(cone > 0.0, ULTRASOUND, INFRARED)
+        seen = np.where(seen >= find(0, "max_range"), np.inf, seen)
+        return (np.stack([kind, 2.0 * cone, seen], axis=-1),)
 
 
 class OwnReport(Reported):
@@ -224,12 +247,14 @@ class OwnReport(Reported):
         arrays = channel.arrived.arrays
         return {name: int(np.prod(a.shape[1:])) for name, a in arrays.items() if a[:1].size}, {}
 
-    def fill_values(self, out: Array, values: Array, arrays: Mapping[str, Array]) -> None:
-        """Write every column and array."""
-        for column, _, _ in _columns(self.channel):
-            given = arrays[column] if column in arrays else values[column]
-            if column in (out.dtype.names or ()):
-                out[column] = given.reshape(len(out), -1) if given.ndim > 1 else given
+    def say_values(self, words: Words) -> None:
+        """Every column and array."""
+        arrays = self.channel.arrived.arrays
+        for column, _, _ in fields_of(self.channel.sensor.measures):
+            words.column(column, 0, column)
+        for k, (name, array) in enumerate(arrays.items(), start=1):
+            if array[:1].size:
+                words.column(name, k)
 
 
 def _columns(channel: Channel) -> list[tuple[str, str, str]]:
@@ -246,8 +271,7 @@ def fields_of(layout: Columns) -> list[tuple[str, str, str]]:
             continue
         kind = layout[name]
         base = {"f": "float64", "i": "int64", "u": "uint64", "b": "bool"}[kind.base.kind]
-        if kind.base.kind in "iu" and kind.base.itemsize < 8:
-            base = base.replace("64", str(8 * kind.base.itemsize))
+        base = base.replace("64", str(8 * kind.base.itemsize))
         size = int(np.prod(kind.shape)) if kind.shape else 0
         fields.append((name, base, f"[{size}]" if size else ""))
     return fields

@@ -1,7 +1,8 @@
 """Whoever says one kind of message for all robots of a group, a topic for each of them.
 
-Saying has two halves, so that a tick costs little: `take` copies what the messages need, `fill`
-writes any number of messages of any number of moments at once.
+A speaker names the tables that its messages are made of, and which column goes where. Saying has
+two halves, so that a tick costs little: `take` copies rows of the tables, `write` makes any number
+of messages of any number of moments at once.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
+from astray.ros.words import Form, Words
 from astray.table import Array, Rows
 
 if TYPE_CHECKING:
     from astray.sim import Sim
 
 Taken = tuple[Array, ...]
-"""What the messages of some rows need: the rows, then arrays with a leading axis of rows."""
+"""What the messages of some rows need: the rows, then those rows of each table."""
+Find = Callable[[int, str], Array]
+"""Finds a column of one of a speaker's tables, or the whole of it, for the messages at hand."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +41,24 @@ class Topic:
 class Speaker(ABC):
     """Says one kind of message for some rows of a group, all of one layout.
 
-    Robots whose names differ in length have other layouts, and so another speaker.
+    Robots whose names differ in length have other layouts, and so another speaker. `sources` are
+    the tables, as they are in the run; `widths` are those of arrays that `work_out` makes of them.
     """
 
-    def __init__(self, robots: Sequence[Robot], topic: str, layout: Layout) -> None:
+    def __init__(
+        self,
+        robots: Sequence[Robot],
+        topic: str,
+        layout: Layout,
+        sources: Sequence[Array],
+        widths: Sequence[int] = (),
+    ) -> None:
         self.robots = robots
         self.rows: Rows = np.array([robot.row for robot in robots], np.int64)
-        self.layout = layout
+        self.layout, self.sources = layout, tuple(sources)
         self.topics = {r.row: Topic(r.topic(topic), layout.type) for r in robots}
         """The topic of each row that it speaks for."""
+        self.words = Words(layout, robots, [*sources, *(np.empty((0, n)) for n in widths)])
 
     @abstractmethod
     def next_due(self, step: int, ahead: int) -> int:
@@ -57,28 +71,47 @@ class Speaker(ABC):
     def due(self, sim: Sim) -> Rows:
         """The rows for which there is something to say now."""
 
-    @abstractmethod
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """Values that no column has, (n, width) each; they are tables behind the others."""
+        return ()
+
+    @cached_property
+    def form(self) -> Form:
+        """Its messages, to be filled in."""
+        return Form(self.words)
+
     def take(self, rows: Rows) -> Taken:
-        """Copies of what their messages need; the rows themselves come first."""
+        """Copies of what their messages need."""
+        return rows, *(copied(table, rows) for table in self.sources)
 
-    @abstractmethod
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Write messages; `out` is an array of the layout, or of one behind other columns."""
-
-    def texts(self, frame: Callable[[Robot], str]) -> Array:
-        """A text of each row of the group, to be written by row."""
-        made = {robot.row: frame(robot).encode() for robot in self.robots}
-        length = max(len(text) for text in made.values())
-        table = np.zeros(int(self.rows.max()) + 1, f"S{length}")
-        for row, text in made.items():
-            table[row] = text
-        return table
+    def write(self, taken: Taken) -> Messages:
+        """The messages of all that was taken."""
+        rows, *tables = taken
+        tables += self.work_out(lambda k, column: tables[k][column] if column else tables[k])
+        return Messages(self, rows, self.form.fill(rows, tables))
 
     def say(self, rows: Rows) -> list[tuple[Topic, bytes]]:
         """The messages of these rows, now."""
-        out = self.layout.make(len(rows))
-        self.fill(out, self.take(rows))
-        return [(self.topics[int(row)], out[k].tobytes()) for k, row in enumerate(rows)]
+        said = self.write(self.take(rows)).all()
+        return [(self.topics[row], data) for row, data in zip(rows.tolist(), said, strict=True)]
+
+
+class Messages:
+    """Messages of one speaker, each for one row."""
+
+    def __init__(self, speaker: Speaker, rows: Rows, raw: Array) -> None:
+        self.rows, self._raw, self._form = rows, raw, speaker.form
+
+    @property
+    def columns(self) -> Array:
+        """Every value by its path, to be read and written."""
+        return self._raw.reshape(-1).view(self._form.dtype)
+
+    def all(self) -> list[bytes]:
+        """The bytes of each."""
+        data, form = self._raw.tobytes(), self._form
+        starts = range(form.lead, len(data), form.stride)
+        return [data[start : start + form.size] for start in starts]
 
 
 def copied(table: Array, rows: Rows) -> Array:
@@ -88,33 +121,21 @@ def copied(table: Array, rows: Rows) -> Array:
     """
     if len(rows) < len(table):
         return table[rows]
-    if table.dtype.names is None or not table.flags.c_contiguous:
+    if table.dtype.names is None:
         return table.copy()
-    return np.frombuffer(table.tobytes(), table.dtype)
+    return table.view(np.uint8).copy().view(table.dtype)
+
+
+def joined(taken: Sequence[Taken]) -> Taken:
+    """What was taken at several moments, one behind the other."""
+    return taken[0] if len(taken) == 1 else tuple(map(_joined, zip(*taken, strict=True)))
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    """Arrays one behind the other; NumPy's own way is slow for records, whose types it compares."""
+    if parts[0].dtype.names is None:
+        return np.concatenate(parts)
+    return np.concatenate([part.view(np.uint8) for part in parts]).view(parts[0].dtype)
 
 
 NOBODY: Rows = np.zeros(0, np.int64)
-
-
-def stamp(out: Array, seconds: Array, path: str = "header.stamp") -> None:
-    """Write times."""
-    ns = nanoseconds(seconds)
-    out[f"{path}.sec"], out[f"{path}.nanosec"] = ns // 1_000_000_000, ns % 1_000_000_000
-
-
-def nanoseconds(seconds: Array) -> Array:
-    """Times as ROS 2 counts them; before zero there is none."""
-    return np.maximum(np.rint(np.nan_to_num(seconds) * 1e9), 0.0).astype(np.int64)
-
-
-def turn(out: Array, yaw: Array, path: str) -> None:
-    """Write a heading as a quaternion."""
-    out[f"{path}.z"], out[f"{path}.w"] = np.sin(yaw / 2), np.cos(yaw / 2)
-
-
-def planar_covariance(out: Array, cov: Array, path: str) -> None:
-    """Write a covariance of (x, y, yaw) into one of (x, y, z, roll, pitch, yaw)."""
-    places = (0, 1, 5)
-    for i, row in enumerate(places):
-        for j, column in enumerate(places):
-            out[path][:, 6 * row + column] = cov[:, i, j]

@@ -17,15 +17,16 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.poses import Paced
+from astray.ros.poses import Paced, unsaid
 from astray.ros.reckoning import Reckoning
-from astray.ros.speaker import Taken, Topic, copied, stamp, turn
+from astray.ros.speaker import Find, Topic
 from astray.table import Array, Rows, Table
 
 if TYPE_CHECKING:
     from astray.sim import Sim
 
 TF = "tf2_msgs/msg/TFMessage"
+WORKED_OUT = 4  # the table behind those of dead reckoning, truth, pose, and reckoning back then
 Mount = tuple[float, float, float, float, float]
 """x, y, roll, pitch and yaw in the body."""
 
@@ -48,15 +49,30 @@ class Transforms(Paced):
             texts |= {f"transforms.{k}.header.frame_id": parent}
             texts |= {f"transforms.{k}.child_frame_id": child}
         layout = Layout(TF, {"transforms": len(pairs)}, texts)
-        super().__init__(robots, "tf", layout, period, truth["alive"])
+        self._stamps, self._said = reckoning.state["stamp"], np.full(len(truth), np.nan)
+        self._reckoning, self._map_from = reckoning, map_from
+        self._then = np.zeros((len(truth), 3))  # where dead reckoning was when it was believed
+        tables = [reckoning.state, truth, *([] if map_from is None else [map_from, self._then])]
+        widths, alive = [] if map_from is None else [3], truth["alive"]
+        super().__init__(robots, "tf", layout, tables, widths, period=period, alive=alive)
         self.topics = {r.row: Topic("/tf", TF) for r in robots}
-        self.reckoning, self.truth, self.map_from = reckoning, truth, map_from
-        self._said = np.full(len(truth), np.nan)
-        self._names = [(self._texts_of(k, 0), self._texts_of(k, 1)) for k in range(len(pairs))]
+        for k in range(len(pairs)):
+            self._say(k)
 
-    def _texts_of(self, k: int, side: int) -> Array:
-        localised = self.map_from is not None
-        return self.texts(lambda robot: self._pairs(robot, localised)[k][side])
+    def _say(self, k: int) -> None:
+        """Let messages tell one transform: by dead reckoning, in truth, or the map's."""
+        path, words, localised = f"transforms.{k}", self.words, self._map_from is not None
+        words.text(f"{path}.header.frame_id", lambda robot: self._pairs(robot, localised)[k][0])
+        words.text(f"{path}.child_frame_id", lambda robot: self._pairs(robot, localised)[k][1])
+        words.stamp((0, 1, 0)[k], f"{path}.header.stamp")
+        if k < 2:
+            words.column(f"{path}.transform.translation.x", k, "x")
+            words.column(f"{path}.transform.translation.y", k, "y")
+            words.turn(f"{path}.transform.rotation", k)
+        else:
+            words.cell(f"{path}.transform.translation.x", WORKED_OUT, at=0)
+            words.cell(f"{path}.transform.translation.y", WORKED_OUT, at=1)
+            words.turn(f"{path}.transform.rotation", WORKED_OUT, column="", at=2)
 
     @staticmethod
     def _pairs(robot: Robot, localised: bool) -> list[tuple[str, str]]:
@@ -68,41 +84,17 @@ class Transforms(Paced):
 
     def due(self, sim: Sim) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
-        rows = super().due(sim)
-        if len(rows):
-            rows = rows[self.reckoning.state["stamp"][rows] != self._said[rows]]
-            self._said[rows] = self.reckoning.state["stamp"][rows]
+        rows = unsaid(super().due(sim), self._stamps, self._said)
+        if len(rows) and self._map_from is not None:
+            self._then[rows] = self._reckoning.at(rows, self._map_from["stamp"][rows])
         return rows
 
-    def take(self, rows: Rows) -> Taken:
-        """Who is where: by dead reckoning, in truth, and as `map → odom` shall have it.
-
-        That is a state, and where dead reckoning had the robot at the time of that state.
-        """
-        reckoned, truth = copied(self.reckoning.state, rows), copied(self.truth, rows)
-        if self.map_from is None:
-            return rows, reckoned, truth
-        believed = truth if self.map_from is self.truth else copied(self.map_from, rows)
-        return rows, reckoned, truth, believed, self.reckoning.at(rows, believed["stamp"])
-
-    def fill(self, out: Array, taken: Taken) -> None:
-        """Write each transform."""
-        rows, reckoned, truth = taken[:3]
-        poses = [poses_of(reckoned), poses_of(truth)]
-        if self.map_from is not None:
-            poses.append(apart(poses_of(taken[3]), taken[4]))
-        times = (reckoned["stamp"], truth["stamp"], reckoned["stamp"])
-        for k, (parents, children) in enumerate(self._names):
-            path = f"transforms.{k}"
-            stamp(out, times[k], f"{path}.header.stamp")
-            out[f"{path}.header.frame_id"] = parents[rows]
-            out[f"{path}.child_frame_id"] = children[rows]
-            place(out, poses[k], f"{path}.transform")
-
-
-def poses_of(state: Table) -> Array:
-    """x, y and yaw, (n, 3)."""
-    return np.stack([state["x"], state["y"], state["yaw"]], axis=-1)
+    def work_out(self, find: Find) -> tuple[Array, ...]:
+        """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose."""
+        if self._map_from is None:
+            return ()
+        pose = np.stack([find(2, column) for column in ("x", "y", "yaw")], axis=-1)
+        return (apart(pose, find(3, "")),)
 
 
 def apart(a: Array, b: Array) -> Array:
@@ -112,12 +104,6 @@ def apart(a: Array, b: Array) -> Array:
     x = a[:, 0] - (c * b[:, 0] - s * b[:, 1])
     y = a[:, 1] - (s * b[:, 0] + c * b[:, 1])
     return np.stack([x, y, yaw], axis=-1)
-
-
-def place(out: Array, poses: Array, path: str) -> None:
-    """Write planar poses as transforms."""
-    out[f"{path}.translation.x"], out[f"{path}.translation.y"] = poses[:, 0], poses[:, 1]
-    turn(out, poses[:, 2], f"{path}.rotation")
 
 
 def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list[bytes]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from astray.ros.speaker import Speaker, Taken
+from astray.ros.speaker import Speaker, Taken, joined
 
 Said = Sequence[tuple[Speaker, Taken]]
 """Who has something to say at one moment, and what it took for that."""
@@ -35,9 +33,4 @@ def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Speaker, int, by
 
 def _write(speaker: Speaker, taken: Sequence[Taken]) -> Iterator[bytes]:
     """The messages of all that one speaker took, one after the other."""
-    joined = taken[0] if len(taken) == 1 else tuple(map(np.concatenate, zip(*taken, strict=True)))
-    out = speaker.layout.make(len(joined[0]))
-    speaker.fill(out, joined)
-    data, size = out.tobytes(), speaker.layout.size
-    for first in range(0, len(data), size):
-        yield data[first : first + size]
+    return iter(speaker.write(joined(taken)).all())

@@ -20,7 +20,7 @@ from astray.ros.looking import look
 from astray.ros.maps import MapTopic, map_topics
 from astray.ros.reckoning import Reckoning
 from astray.ros.services import Services
-from astray.ros.speaker import Speaker, Taken
+from astray.ros.speaker import Speaker, Taken, joined
 from astray.ros.transforms import TF
 from astray.ros.types import decode, to_plain
 from astray.table import Array
@@ -163,7 +163,7 @@ class Wire:
             speaker, taken = self._waiting.popleft()
             waiting.setdefault(speaker, []).append(taken)
         for speaker, moments in waiting.items():
-            self._write_all(speaker, tuple(map(np.concatenate, zip(*moments, strict=True))))
+            self._write_all(speaker, joined(moments))
         if self._waiting:
             self.server.wake()  # there is more, but clients want to be heard as well
 
@@ -171,9 +171,9 @@ class Wire:
         writer = self._writers.get(speaker)
         if writer is None:
             writer = self._writers[speaker] = Writer(speaker.layout)
-        messages = speaker.layout.make(len(taken[0]))
-        speaker.fill(messages, taken)
-        for row, text in zip(taken[0].tolist(), writer.write(messages), strict=True):
+        messages = speaker.write(taken)
+        texts = writer.write(messages.columns)
+        for row, text in zip(messages.rows.tolist(), texts, strict=True):
             self.server.hub.publish(speaker.topics[row].name, [text])
 
     def _static(self) -> list[str]:

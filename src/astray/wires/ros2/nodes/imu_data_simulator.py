@@ -13,7 +13,7 @@ from astray.ros.readings import ImuReport
 from astray.sensors.scripted import AXES, ScriptedImu
 from astray.signals.read import SETTINGS
 from astray.wires.ros2.node import Node
-from astray.wires.ros2.nodes.playing import ROW, Player, Playing, Unit, alone, restamp
+from astray.wires.ros2.nodes.playing import Player, Playing, Unit, alone, restamped
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,4 @@ class ImuDataSimulator(Player):
 
     def message(self, ns: int) -> bytes:
         """The reading that has just arrived, stamped."""
-        out = self._report.layout.make(1)
-        self._report.fill(out, self._report.take(ROW))
-        return restamp(out, ns)
+        return restamped(self._report, ns)

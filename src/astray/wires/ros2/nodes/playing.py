@@ -18,6 +18,7 @@ from astray.channel import Channel
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
 from astray.ros.names import Robot
+from astray.ros.speaker import Speaker
 from astray.table import ADDRESS, STATE, table
 from astray.wires.ros2.node import LOOK, Node
 
@@ -114,7 +115,9 @@ class Player(ABC):
             self._say(0)
 
 
-def restamp(out: Any, ns: int) -> bytes:
-    """One message with a time that no float could hold."""
-    out["header.stamp.sec"], out["header.stamp.nanosec"] = ns // SECOND, ns % SECOND
-    return bytes(out.tobytes())
+def restamped(speaker: Speaker, ns: int) -> bytes:
+    """What a speaker says of its one robot, with a time that no float could hold."""
+    messages = speaker.write(speaker.take(ROW))
+    columns = messages.columns
+    columns["header.stamp.sec"], columns["header.stamp.nanosec"] = ns // SECOND, ns % SECOND
+    return messages.all()[0]

@@ -15,7 +15,7 @@ from astray.ros.readings import WheelsReport
 from astray.sensors.scripted import WHEEL, ScriptedWheels
 from astray.signals.read import SETTINGS
 from astray.wires.ros2.node import Node
-from astray.wires.ros2.nodes.playing import ROW, Player, Playing, Unit, alone, restamp
+from astray.wires.ros2.nodes.playing import Player, Playing, Unit, alone, restamped
 
 ARRAY = "std_msgs/msg/Float64MultiArray"
 MessageType = Literal["JointState", "Float64MultiArray"]
@@ -52,6 +52,4 @@ class WheelDataSimulator(Player):
             rates = self._plain.make(1)
             rates["data"] = self.unit.channel.arrived["rate"]
             return bytes(rates.tobytes())
-        out = self._report.layout.make(1)
-        self._report.fill(out, self._report.take(ROW))
-        return restamp(out, ns)
+        return restamped(self._report, ns)

@@ -29,7 +29,7 @@ from astray.sensors.scripted import WHEEL, ScriptedWheels
 from astray.table import WHEELS, Array
 from astray.wires.ros2.node import Node
 from astray.wires.ros2.nodes.imu_position_approximator import POSE, stamp_of
-from astray.wires.ros2.nodes.playing import ROW, SECOND, alone, restamp
+from astray.wires.ros2.nodes.playing import ROW, SECOND, alone, restamped
 from astray.wires.ros2.nodes.wheel_data_simulator import ARRAY, MessageType
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -143,9 +143,7 @@ class WheelPositionApproximator:
 
     def _take(self, angles: Array | None, rates: Array, ns: int) -> None:
         if self.reckoner.take(angles, rates, ns):
-            out = self._speaker.layout.make(1)
-            self._speaker.fill(out, self._speaker.take(ROW))
-            self._writer.write(restamp(out, self.reckoner.ns))
+            self._writer.write(restamped(self._speaker, self.reckoner.ns))
 
     def run(self) -> None:
         """Reckon until stopped."""
