@@ -50,7 +50,7 @@ class Kept(Recorder):
 
     def _cut(self) -> None:
         self.kept: list[Chunk] = getattr(self, "kept", [])
-        if self._open.count:
+        if self._open.moments:
             self.kept.append(self._open)
             self._open = Chunk(self.feed.speakers, self._room)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astray.errors import WrongInput
-from astray.ros.layout import HEADER, Layout
+from astray.ros.layout import Layout
 from astray.ros.types import (
     BadMessage,
     decode,
@@ -71,17 +71,6 @@ def test_another_text_of_the_same_length_can_be_written() -> None:
     out["frame_id"] = [b"rover_1", b"rover_2"]
     read = [decode("std_msgs/msg/Header", m.tobytes()).frame_id for m in out]
     assert read == ["rover_1", "rover_2"]
-
-
-def test_messages_behind_other_columns_keep_their_bytes() -> None:
-    layout = Layout("geometry_msgs/msg/Pose2D")
-    before = np.dtype([("channel", "<u2"), ("time", "<u8")])
-    out = layout.make(3, before)
-    out["channel"], out["x"], out["theta"] = 7, [1.0, 2.0, 3.0], 0.5
-    assert out.dtype.itemsize == 10 + layout.size
-    data = out[2].tobytes()
-    assert data[10:14] == HEADER
-    assert decode("geometry_msgs/msg/Pose2D", data[10:]).x == 3.0
 
 
 def test_a_length_of_what_is_not_there_is_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import queue
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 import roslibpy
 
+from astray import maths
 from astray.wires.rosbridge.serving import serving
 from astray.wires.rosbridge.wire import Wire
 from rosbridge import PATIENCE, load, receive, talking, tick_of, twin_log, until
@@ -66,7 +66,7 @@ def test_roslibpy_hears_what_the_run_is_and_drives_it(wire: Wire, ros: roslibpy.
         if k < steps:
             state, pose = rover.truth[k, 0], said["pose"]["pose"]
             assert (pose["position"]["x"], pose["position"]["y"]) == (state["x"], state["y"])
-            assert pose["orientation"]["z"] == math.sin(state["yaw"] / 2)
+            assert pose["orientation"]["z"] == maths.sin(0.5 * state["yaw"])
             assert said["twist"]["twist"]["linear"]["x"] == state["vx"]
             compared += 1
     for said in list(imu.queue):

@@ -40,6 +40,17 @@ class Beat(NamedTuple):
         return Beat(self.period, self.offset + ticks)
 
 
+def first_due(beats: Iterable[Beat], tick: int) -> int:
+    """The first tick that is not before the given one and due by any of these beats."""
+    first = NEVER
+    for beat in beats:
+        due = beat.from_(tick)
+        if due == tick:
+            return tick
+        first = min(first, due)
+    return first
+
+
 def beat(rate: float | None, offset: float, dt: float) -> Beat:
     """The beat of a plugin; its rate has been checked to divide the tick rate, 0 is never."""
     if rate == 0.0:

@@ -6,8 +6,8 @@ used again for a later chunk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,10 @@ from astray.ros.words import octets
 from astray.table import Array, Rows
 
 
-class Said(NamedTuple):
-    """What a speaker has said at one moment."""
-
-    order: int
-    """Which one it is of all that was said in the chunk."""
-    ns: int
-    rows: Rows
-    slots: Sequence[int]
-    """Where the copy of each of its tables is."""
-
-
 class Written(NamedTuple):
     """A message that is in words already."""
 
-    order: int
+    moment: int
     ns: int
     channel: int
     data: bytes
@@ -41,29 +30,25 @@ class Stage:
 
     def __init__(self, table: Array, room: int) -> None:
         self.table = table
-        self._live = octets(table)[0]
-        self._size = len(self._live)
+        self.live = octets(table)[0]
+        self._size = len(self.live)
         self.width = self._size + -self._size % 8
         self.kept = np.empty((room, self.width), np.uint8)
-        self._count, self._moment = 0, -1
+        self.slots = list(self.kept[:, : self._size])
+        """The copy at each moment."""
 
-    def keep(self, moment: int) -> int:
-        """Copy the table unless that was done at this moment; where the copy is."""
-        if moment != self._moment:
-            self._moment = moment
-            self.kept[self._count, : self._size] = self._live
-            self._count += 1
-        return self._count - 1
-
-    def clear(self) -> None:
-        """Forget all copies."""
-        self._count, self._moment = 0, -1
-
-    def find(self, slots: Array, rows: Rows, column: str) -> Array:
+    def find(self, moments: Array, rows: Rows, column: str) -> Array:
         """A column, or the whole array, of some rows at some moments."""
         kept = self.kept[:, : self._size].view(self.table.dtype)
         kept = kept.reshape(len(kept), *self.table.shape)
-        return (kept[column] if column else kept)[slots, rows]
+        return (kept[column] if column else kept)[moments, rows]
+
+
+class Chorus(NamedTuple):
+    """Speakers that speak at one moment, each for all of its rows."""
+
+    stages: Sequence[Stage]
+    bytes: int
 
 
 class Chunk:
@@ -71,48 +56,56 @@ class Chunk:
 
     def __init__(self, speakers: Sequence[Speaker], room: int) -> None:
         """There is room for so many moments."""
-        self._speakers = speakers
+        self.speakers = speakers
         tables = {id(table): table for speaker in speakers for table in speaker.sources}
-        self._stages = {key: Stage(table, room) for key, table in tables.items()}
-        self.stages = [[self._stages[id(t)] for t in s.sources] for s in speakers]
+        stages = {key: Stage(table, room) for key, table in tables.items()}
+        self.stages = [[stages[id(t)] for t in s.sources] for s in speakers]
         """Those of each speaker's tables."""
+        self._choruses: dict[tuple[int, ...], Chorus] = {}
         self.clear()
 
     def clear(self) -> None:
         """Begin anew."""
-        for stage in self._stages.values():
-            stage.clear()
-        self._said: list[list[Said]] = [[] for _ in self._speakers]
-        self._written: list[Written] = []
-        self.bytes = self.count = self.moments = 0
-        """Of the messages; how often something was said; and at how many moments."""
-
-    def begin_moment(self) -> None:
-        """What is said from now on is of another moment: tables have changed."""
-        self.moments += 1
-
-    def say(self, ns: int, speaker: int, rows: Rows) -> None:
-        """A speaker has something to say for these rows."""
-        moment = self.moments
-        slots = [stage.keep(moment) for stage in self.stages[speaker]]
-        self._said[speaker].append(Said(self.count, ns, rows, slots))
-        self.bytes += len(rows) * self._speakers[speaker].layout.size
-        self.count += 1  # last: up to here, all is there to be read
+        self.together: list[tuple[int, ...]] = []
+        """At each moment: the speakers that speak for all of their rows."""
+        self.alone: list[tuple[int, int, Rows]] = []
+        """Moment, speaker and rows where those are not all."""
+        self.written: list[Written] = []
+        self.times: list[int] = []
+        """Of each moment, ns."""
+        self.moments = self.bytes = 0
+        """How many there are, and the bytes of their messages."""
 
     def add(self, ns: int, channel: int, data: bytes) -> None:
-        """Something is said in words."""
-        self._written.append(Written(self.count, ns, channel, data))
+        """Something is said in words, at the beginning of the next moment."""
+        self.written.append(Written(self.moments, ns, channel, data))
         self.bytes += len(data)
-        self.count += 1
 
-    def read(self, count: int) -> tuple[Mapping[int, list[Said]], list[Written]]:
-        """The first so many of all that was said, by speaker, and what came in words."""
-        said = {k: _first(some, count) for k, some in enumerate(self._said)}
-        return {k: some for k, some in said.items() if some}, _first(self._written, count)
+    def hear(self, ns: int, said: Iterable[tuple[Speaker, Rows]]) -> None:
+        """A moment at which these speakers speak for these rows."""
+        moment, together = self.moments, []
+        for speaker, rows in said:
+            if rows is speaker.rows:
+                together.append(speaker.number)
+            else:
+                self.alone.append((moment, speaker.number, rows))
+                self._keep(moment, self.stages[speaker.number])
+                self.bytes += len(rows) * speaker.layout.size
+        key = tuple(together)
+        chorus = self._choruses.get(key) or self._gather(key)
+        self._keep(moment, chorus.stages)
+        self.bytes += chorus.bytes
+        self.together.append(key)
+        self.times.append(ns)
+        self.moments = moment + 1  # last: up to here, all is there to be read
 
+    def _keep(self, moment: int, stages: Sequence[Stage]) -> None:
+        for stage in stages:
+            stage.slots[moment][:] = stage.live
 
-def _first(some: list[Any], count: int) -> list[Any]:
-    found = list(some)
-    while found and found[-1].order >= count:
-        found.pop()
-    return found
+    def _gather(self, numbers: tuple[int, ...]) -> Chorus:
+        stages = {id(stage): stage for k in numbers for stage in self.stages[k]}
+        speakers = [self.speakers[k] for k in numbers]
+        size = sum(len(s.rows) * s.layout.size for s in speakers)
+        made = self._choruses[numbers] = Chorus(list(stages.values()), size)
+        return made

@@ -13,7 +13,7 @@ import numpy as np
 
 from astray.kernel import kernel
 from astray.recording import records
-from astray.recording.chunk import Chunk, Said, Stage
+from astray.recording.chunk import Chunk, Stage, Written
 from astray.recording.container import Batch
 from astray.recording.records import HEAD, MESSAGE, Op
 from astray.ros.speaker import Speaker
@@ -76,17 +76,14 @@ class Voice:
         self._form = Form(speaker.words, before.view(np.uint8).reshape(len(before), -1))
         self.lead = self._form.lead - MESSAGE.itemsize
 
-    def write(self, said: Sequence[Said], stages: Sequence[Stage]) -> tuple[Rows, Rows, Array]:
-        """Which moment and row each message is of, and the messages behind heads with no number."""
-        rows = np.concatenate([s.rows for s in said])
-        moments = np.repeat(np.arange(len(said)), [len(s.rows) for s in said])
-        slots = np.array([s.slots for s in said]).T[:, moments]
-        sources = [Source(g.kept, g.width, s, rows) for g, s in zip(stages, slots, strict=True)]
-        extra = self.speaker.work_out(lambda k, column: stages[k].find(slots[k], rows, column))
+    def write(self, moments: Rows, rows: Rows, stages: Sequence[Stage]) -> Array:
+        """The messages of these rows at these moments behind heads that have no number yet."""
+        sources = [Source(stage.kept, stage.width, moments, rows) for stage in stages]
+        extra = self.speaker.work_out(lambda k, column: stages[k].find(moments, rows, column))
         if extra:
             none, every = np.zeros(len(rows), np.int64), np.arange(len(rows))
             sources += [Source(array, 0, none, every) for array in extra]
-        return moments, rows, self._form.write(rows, sources)
+        return self._form.write(rows, sources)
 
 
 class Encoder:
@@ -98,47 +95,38 @@ class Encoder:
 
     def encode(self, chunk: Chunk) -> Batch:
         """The records of what a chunk has by now; whether they count is up to `count`."""
-        total = chunk.count
-        said, written = chunk.read(total)
-        sizes = np.zeros(total + 1, np.int64)
-        for voice, some in said.items():
-            size = self.voices[voice].size
-            for s in some:
-                sizes[s.order + 1] = size * len(s.rows)
+        count = chunk.moments  # first: others may come meanwhile
+        times = np.array(chunk.times[:count], np.int64)
+        spoken = _by_speaker(chunk, count)
+        written = [w for w in list(chunk.written) if w.moment < count]
+        sizes = np.zeros((count, 1 + len(self.voices)), np.int64)
         for w in written:
-            sizes[w.order + 1] = MESSAGE.itemsize + len(w.data)
-        starts = np.cumsum(sizes)
-        raw = np.empty(int(starts[-1]), np.uint8)
-        found = [np.zeros((3, 0), np.int64)]  # channel, time and place of each message
-        for w in written:
-            data = records.message(w.channel, 0, w.ns, w.data)
-            raw[starts[w.order] : starts[w.order + 1]] = np.frombuffer(data, np.uint8)
-            found.append(np.array([[w.channel], [w.ns], [starts[w.order]]], np.int64))
-        for voice, some in said.items():
-            found.append(self._speak(raw, self.voices[voice], some, (chunk.stages[voice], starts)))
-        about = np.concatenate(found, axis=1)
+            sizes[w.moment, 0] += MESSAGE.itemsize + len(w.data)
+        for k, (moments, _) in spoken.items():
+            sizes[:, k + 1] = np.bincount(moments, minlength=count) * self.voices[k].size
+        starts = (np.cumsum(sizes) - sizes.reshape(-1)).reshape(sizes.shape)
+        raw = np.empty(int(sizes.sum()), np.uint8)
+        found = [_put(raw, written, starts[:, 0].copy())]
+        for k, (moments, rows) in spoken.items():
+            voice = self.voices[k]
+            messages = voice.write(moments, rows, chunk.stages[k])
+            about = np.empty((3, len(rows)), np.int64)  # channel, time and place of each message
+            about[0] = voice.channels[rows]
+            which = (moments, np.ascontiguousarray(starts[:, k + 1]), times)
+            place_all(raw, messages, (voice.lead, voice.size), which, about)
+            found.append(about)
+        return self._numbered(raw, np.concatenate(found, axis=1))
+
+    def _numbered(self, raw: Array, about: Array) -> Batch:
+        """Number the messages in the order in which they stand, and list them by channel."""
         counts = np.bincount(about[0], minlength=len(self.counts))
         ends = np.cumsum(counts)
         pairs = np.empty((about.shape[1], 2), np.int64)
         index = (pairs, ends - counts)
         number_all(raw, about, np.argsort(about[2]), self.counts.copy(), index)
-        spoken = [
-            (k, pairs[ends[k] - counts[k] : ends[k]]) for k in np.flatnonzero(counts).tolist()
-        ]
-        return Batch(raw.data, *_span(about[1]), spoken)
-
-    def _speak(
-        self, raw: Array, voice: Voice, said: Sequence[Said], where: tuple[Sequence[Stage], Array]
-    ) -> Array:
-        """Write the messages of one voice where they belong; their channels, times and places."""
-        stages, starts = where
-        moments, rows, messages = voice.write(said, stages)
-        about = np.empty((3, len(rows)), np.int64)
-        about[0] = voice.channels[rows]
-        times = np.array([s.ns for s in said])
-        which = (moments, starts[[s.order for s in said]], times)
-        place_all(raw, messages, (voice.lead, voice.size), which, about)
-        return about
+        channels = np.flatnonzero(counts).tolist()
+        listed = [(k, pairs[ends[k] - counts[k] : ends[k]]) for k in channels]
+        return Batch(raw.data, *_span(about[1]), listed)
 
     def count(self, batch: Batch) -> None:
         """Let the messages of a chunk count: the next ones are numbered behind them."""
@@ -148,3 +136,38 @@ class Encoder:
 
 def _span(times: Array) -> tuple[int, int]:
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
+
+
+def _by_speaker(chunk: Chunk, count: int) -> dict[int, tuple[Rows, Rows]]:
+    """The moments and rows of all messages of each speaker, in order."""
+    choruses: dict[tuple[int, ...], list[int]] = {}
+    for moment, numbers in enumerate(chunk.together[:count]):
+        choruses.setdefault(numbers, []).append(moment)
+    together: dict[int, list[int]] = {}
+    for numbers, some_moments in choruses.items():
+        for k in numbers:
+            together.setdefault(k, []).extend(some_moments)
+    alone = [said for said in list(chunk.alone) if said[0] < count]
+    spoken = {}
+    for k in sorted({*together, *(said[1] for said in alone)}):
+        every = chunk.speakers[k].rows
+        some = {moment: rows for moment, number, rows in alone if number == k}
+        moments = np.array(sorted([*together.get(k, ()), *some]), np.int64)
+        if not some:
+            spoken[k] = np.repeat(moments, len(every)), np.tile(every, len(moments))
+        else:
+            rows = [some.get(moment, every) for moment in moments.tolist()]
+            spoken[k] = np.repeat(moments, [len(r) for r in rows]), np.concatenate(rows)
+    return spoken
+
+
+def _put(raw: Array, written: Sequence[Written], starts: Array) -> Array:
+    """Copy messages that are in words to where they belong; their channels, times and places."""
+    about = np.empty((3, len(written)), np.int64)
+    for k, w in enumerate(written):
+        data = records.message(w.channel, 0, w.ns, w.data)
+        start = starts[w.moment]
+        raw[start : start + len(data)] = np.frombuffer(data, np.uint8)
+        about[:, k] = w.channel, w.ns, start
+        starts[w.moment] += len(data)
+    return about

@@ -54,7 +54,6 @@ class Recorder:
         speakers = self.feed.speakers
         topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
         self._channels = topics.channels
-        self._numbers = {id(speaker): k for k, speaker in enumerate(speakers)}
         self._encoder = Encoder([Voice(s, topics.channels) for s in speakers], len(self._channels))
         self._chunk_steps = max(1, round(LONGEST / sim.dt))
         self._before, self._last_step = 0, sim.steps  # ns before the last start over; the last step
@@ -93,6 +92,7 @@ class Recorder:
             self._open.add(ns, self._channels[STATIC.name], message)
         for topic, message in self._maps.news():
             self._open.add(ns, self._channels[topic.name], message)
+        self._open.hear(ns, ())
         self._news.skip()
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
@@ -131,10 +131,7 @@ class Recorder:
         self._second = second
         now = self._now()
         self._note_news(now)
-        chunk, numbers = self._open, self._numbers
-        chunk.begin_moment()
-        for speaker, rows in self.feed.speak():
-            chunk.say(now, numbers[id(speaker)], rows)
+        self._open.hear(now, self.feed.speak())
 
     def _note_news(self, now: int) -> None:
         """What happened between the last look and this one comes before what is said now."""
@@ -150,7 +147,7 @@ class Recorder:
 
     def _cut(self) -> None:
         """Hand over what is open; wait if the disk is behind, so that nothing is lost."""
-        if self._open.count:
+        if self._open.moments:
             self._full.put(self._open)
             self._open = self._free.get()
 
@@ -195,8 +192,8 @@ class Recorder:
     def _write_tail(self) -> None:
         """Put what waits into the tail, unless chunks are waiting before it."""
         chunk, container = self._open, self._container
-        have = (container.position, chunk.count)
-        if chunk.count and have != self._tailed and self._full.empty():
+        have = (container.position, chunk.moments)
+        if chunk.moments and have != self._tailed and self._full.empty():
             self._tail.write(self._encoder.encode(chunk), container.position, container.crc)
             self._tailed = have
 
@@ -211,6 +208,7 @@ class Recorder:
             self.sim.observers.remove(self)
         if self._failure is None:
             self._note_news(self._now())
+            self._open.hear(self._now(), ())
         self._cut()
         self._full.put(None)
         self._thread.join()

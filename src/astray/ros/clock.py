@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.clock import Beat
 from astray.ros.layout import Layout
 from astray.ros.names import robots_of
 from astray.ros.speaker import NOBODY, Speaker, Topic
@@ -27,16 +28,12 @@ class Clock(Speaker):
         super().__init__([first], "clock", Layout(CLOCK), [self._now])
         self.words.stamp(0, "clock", column="")
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
-        self.period = max(1, round(1.0 / (RATE * sim.dt)))
-
-    def next_due(self, step: int, ahead: int) -> int:
-        """The next whole period by the clock of the worlds."""
-        return step + -(step + ahead) % self.period
+        self.beat = Beat(max(1, round(1.0 / (RATE * sim.dt))))
 
     def due(self, sim: Sim) -> Rows:
         """Itself, at a whole period."""
         now = sim.steps if sim.tick is None else sim.tick
-        if now % self.period:
+        if not self.beat.is_due(now):
             return NOBODY
         self._now[:] = sim.time
         return self.rows

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from astray.clock import first_due
 from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
@@ -41,7 +42,11 @@ class Feed:
     def add(self, speakers: Iterable[Speaker]) -> None:
         """Let others speak behind those that do."""
         self.speakers += speakers
-        self._periods = sorted({s.period for s in self.speakers if isinstance(s, Paced)})
+        for number, speaker in enumerate(self.speakers):
+            speaker.number = number
+        beats = {speaker.beat for speaker in self.speakers}
+        self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
+        self._periods = sorted({s.beat.period for s in self.speakers if isinstance(s, Paced)})
         self._asked: dict[tuple[bool, ...], list[Speaker]] = {}
 
     def _speakers(
@@ -71,13 +76,8 @@ class Feed:
         """The first step from this one on at which there may be something to say."""
         if self.sim.tick is None:
             return step
-        ahead = self.sim.tick - self.sim.steps
-        first = min((r.next_due(step, ahead) for r in self.reckonings.values()), default=NEVER)
-        for speaker in self.speakers:
-            if first <= step:
-                return step
-            first = min(first, speaker.next_due(step, ahead))
-        return first
+        ahead = self.sim.tick - self.sim.steps  # a reset sets the clocks of worlds back
+        return first_due(self._beats, step + ahead) - ahead
 
     def speak(self) -> Iterator[tuple[Speaker, Rows]]:
         """Who has something to say now, and for which rows; to be asked at every due step."""
@@ -95,7 +95,7 @@ class Feed:
         if whole not in self._asked:
             silent = {p for p, is_whole in zip(self._periods, whole, strict=True) if not is_whole}
             self._asked[whole] = [
-                s for s in self.speakers if not (isinstance(s, Paced) and s.period in silent)
+                s for s in self.speakers if not (isinstance(s, Paced) and s.beat.period in silent)
             ]
         return self._asked[whole]
 

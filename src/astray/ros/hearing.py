@@ -180,10 +180,9 @@ class Mouth:
     def believe_shifted(self, transform: Any, whose: str, reckoning: Reckoning) -> None:
         """The same, from where a filter puts dead reckoning in the map."""
         x, y, yaw = transform_of(transform)
-        rows = np.array([self.robot.row])
         # Filters say it ahead of time, so that others need not wait: it counts from now on.
         then = min(seconds(transform.header), reckoning.newest(self.robot.row))
-        dx, dy, turned = reckoning.at(rows, np.array([then]))[0]
+        dx, dy, turned = reckoning.at(self.robot.row, then)
         s, c = math.sin(yaw), math.cos(yaw)
         pose = x + c * dx - s * dy, y + s * dx + c * dy, yaw + turned
         self._believe_then(pose, whose, then)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.clock import Beat
+from astray.kernel import kernel
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
 from astray.ros.speaker import NOBODY, Find, Speaker
@@ -34,16 +36,12 @@ class Paced(Speaker):
         alive: Array,
     ) -> None:
         super().__init__(robots, topic, layout, sources, widths)
-        self.period = period
+        self.beat = Beat(period)
         self._group, self._alive = robots[0].group, alive
-
-    def next_due(self, step: int, ahead: int) -> int:
-        """The next whole period by the clock of the worlds."""
-        return step + -(step + ahead) % self.period
 
     def due(self, sim: Sim) -> Rows:
         """All who are there, at a whole period."""
-        if (sim.steps if sim.tick is None else sim.tick) % self.period:
+        if not self.beat.is_due(sim.steps if sim.tick is None else sim.tick):
             return NOBODY
         if len(sim.robots[self._group].rows) == len(self._alive):
             return self.rows
@@ -110,14 +108,24 @@ class Command(Paced):
         return (turn[:, None],)
 
 
+@kernel
+def note_all(rows: Rows, stamps: Array, said: Array, new: Rows) -> int:
+    """How many of these rows are of a time that was not said, and which; it is noted."""
+    count = 0
+    for i in rows:
+        if stamps[i] != said[i]:
+            said[i] = stamps[i]
+            new[count] = i
+            count += 1
+    return count
+
+
 def unsaid(rows: Rows, stamps: Array, said: Array) -> Rows:
     """Those of these rows that are of another time than when they were last said; it is noted."""
-    if not len(rows):
-        return rows
-    new = stamps != said
-    if not new.all():
-        rows = rows[new[rows]]
-    said[rows] = stamps[rows]
+    if len(rows):
+        new = np.empty_like(rows)
+        count = note_all(rows, stamps, said, new)
+        return rows if count == len(rows) else new[:count]
     return rows
 
 

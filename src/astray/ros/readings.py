@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.channel import Channel
-from astray.plugin import NEVER
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
 from astray.ros.speaker import NOBODY, Find, Speaker
@@ -44,7 +43,7 @@ class Reported(Speaker):
     type = ""
 
     def __init__(self, robots: Sequence[Robot], channel: Channel, topic: str, frame: str) -> None:
-        self.channel = channel
+        self.channel, self.beat = channel, channel.arriving
         sizes, texts = self.shape(channel, robots[0])
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
         layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
@@ -70,11 +69,6 @@ class Reported(Speaker):
     def frame_of(self, robot: Robot, frame: str) -> str:
         """The frame that the values are in."""
         return robot.frame(frame)
-
-    def next_due(self, step: int, ahead: int) -> int:
-        """When the next reading arrives, by the beat of the sensor."""
-        beat = self.channel.arriving
-        return beat.from_(step + ahead) - ahead if beat.offset < NEVER else NEVER
 
     def due(self, sim: Sim) -> Rows:
         """Those for whom one has just arrived."""

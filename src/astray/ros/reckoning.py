@@ -1,8 +1,7 @@
 """Dead reckoning of every robot, beside what it believes: ROS 2 wants a pose that never jumps.
 
 It is the `odometry` estimator on the readings of the wheels that arrive, begun at zero where the
-robot starts. A robot without wheels to read is told its true way: it has perfect odometry. What was
-reckoned in the last moments is kept, since beliefs may be of a time that is over.
+robot starts. A robot without wheels to read is told its true way: it has perfect odometry.
 """
 
 from __future__ import annotations
@@ -12,36 +11,55 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.clock import NEVER, Beat
 from astray.errors import PluginError
 from astray.estimators import Odometry
-from astray.plugin import NEVER, Known
-from astray.table import STATE, WHEELS, Array, Rows, Table, table
+from astray.kernel import kernel
+from astray.plugin import Known
+from astray.ros.past import Past
+from astray.table import STATE, WHEELS, Array, Column, Rows, Table, columns, table
 
 if TYPE_CHECKING:
     from astray.group import Group
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
-DEPTH = 256  # moments that a belief may lag behind
+
+
+SEEN = columns(Column("seen_tick", "", "i8"), Column("seen_life", "", "i4"))
+"""What was last seen of a robot."""
+
+
+@kernel
+def see_all(state: Table, seen: Table, truth: Table, anew: Rows) -> int:
+    """Note who is there; how many have started over, and which."""
+    count = 0
+    for i in range(len(state)):
+        t, last = truth[i], seen[i]
+        state[i].alive = t.alive
+        # Whoever starts over may do so in the life that it had: then its clock went back.
+        if t.life != last.seen_life or t.tick < last.seen_tick:
+            anew[count] = i
+            count += 1
+        last.seen_tick, last.seen_life = t.tick, t.life
+    return count
 
 
 class Reckoning:
     """Where the robots of a group are by their wheels, from where they started."""
 
     def __init__(self, group: Group) -> None:
-        self.group = group
-        self.state: Table = table(STATE, len(group.truth))
+        self.group, n = group, len(group.truth)
+        self.state: Table = table(STATE, n)
         self.state["alive"] = group.truth["alive"]
-        self._truth_of = {c: group.truth[c] for c in ("alive", "life", "tick")}  # views
-        self._life, self._tick = (self._truth_of[c].copy() for c in ("life", "tick"))
+        self._seen, self._anew = table(SEEN, n), np.empty(n, np.int64)
+        for column in ("tick", "life"):
+            self._seen[f"seen_{column}"] = group.truth[column]
         self._origin, self._last = group.truth.copy(), group.truth.copy()
         self._channel = next(
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        self._alive = self.state["alive"]  # a view, as these are
-        self._columns = [self.state[column] for column in ("stamp", "x", "y", "yaw")]
-        self._past = np.full((DEPTH, len(group.truth), 4), np.nan)  # stamp, x, y, yaw
-        self._slot = 0
+        self._past = Past(n)
         self._lock = threading.Lock()  # wires look back from threads of their own
         self.update()
 
@@ -60,51 +78,28 @@ class Reckoning:
         known = Known(belief, {name: self._channel.arrived}, self.group.time)
         return estimator, known
 
-    def next_due(self, step: int, ahead: int) -> int:
-        """When the wheels are next read; never for those whose truth is looked up."""
+    @property
+    def beat(self) -> Beat:
+        """When the wheels are read; never for those whose truth is looked up."""
         if self._estimator is None or self._channel is None:
-            return NEVER
-        return self._channel.arriving.from_(step + ahead) - ahead
+            return Beat(1, NEVER)
+        return self._channel.arriving
 
     def newest(self, row: int) -> float:
         """The time up to which a row's way is known, s."""
         with self._lock:
             return float(self.state["stamp"][row])
 
-    def at(self, rows: Rows, stamps: Array) -> Array:
-        """Where these rows were by their wheels at these times, (len(rows), 3).
-
-        Between two moments on the straight line; beyond the newest with its speed; before the
-        oldest that is kept, there.
-        """
-        out = np.empty((len(rows), 3))
+    def look(self, out: Array, rows: Rows, stamps: Array) -> None:
+        """Write where these rows were by their wheels at a time of each, all by row, (n, 3)."""
         with self._lock:
-            for k, column in enumerate(self._columns[1:]):
-                out[:, k] = column[rows]
-            late = stamps - self._columns[0][rows]
-            if late.any():
-                for k in np.flatnonzero(late).tolist():
-                    row, ahead = int(rows[k]), float(late[k])
-                    beyond = ahead > 0.0
-                    out[k] = (
-                        _ahead(self.state[row], ahead) if beyond else self._back(row, stamps[k])
-                    )
-        return out
+            self._past.look(out, rows, stamps, self.state)
 
-    def _back(self, row: int, stamp: float) -> Array:
-        past = self._past[:, row]
-        if np.isnan(past[:, 0]).all():
-            return np.array([self.state[column][row] for column in ("x", "y", "yaw")])
-        past = past[np.argsort(past[:, 0], kind="stable")]  # nan comes last
-        past = past[: np.count_nonzero(~np.isnan(past[:, 0]))]
-        k = int(np.searchsorted(past[:, 0], stamp, side="right")) - 1
-        if k < 0 or k + 1 >= len(past):
-            return np.asarray(past[max(k, 0), 1:])
-        a, b = past[k], past[k + 1]
-        part = (stamp - a[0]) / (b[0] - a[0])
-        moved = b[1:] - a[1:]
-        moved[2] = np.arctan2(np.sin(moved[2]), np.cos(moved[2]))
-        return np.asarray(a[1:] + part * moved)
+    def at(self, row: int, stamp: float) -> Array:
+        """Where a row was by its wheels at some time, (3,)."""
+        out = np.empty((len(self.state), 3))
+        self.look(out, np.array([row]), np.full(len(out), stamp))
+        return np.asarray(out[row])
 
     def update(self) -> None:
         """Take in what has arrived."""
@@ -113,39 +108,25 @@ class Reckoning:
                 self._update()
 
     def _update(self) -> None:
-        alive, life, tick = self._truth_of.values()
-        self._alive[:] = alive
-        # Whoever starts over may do so in the life that it had: then its clock went back.
-        new = (life != self._life) | (tick < self._tick)
-        self._tick[:] = tick
-        if new.any():
-            self._begin(np.flatnonzero(new))
+        count = see_all(self.state, self._seen, self.group.truth, self._anew)
+        if count:
+            self._begin(self._anew[:count])
         if self._estimator is None:
             self._follow()
-        elif self._channel is not None:
+        else:  # it looks at fresh readings only
             estimator, known = self._estimator
-            rows = np.flatnonzero(self._channel.arrived.fresh & alive)
-            estimator.estimate(rows, known, self.state)
-        self._remember()
-
-    def _remember(self) -> None:
-        if not self.group.estimators:
-            return  # a robot that believes the truth is never late
-        if (self._columns[0] == self._past[self._slot, :, 0]).all():
-            return
-        self._slot = (self._slot + 1) % DEPTH
-        for k, column in enumerate(self._columns):
-            self._past[self._slot, :, k] = column
+            estimator.estimate(self.group.rows, known, self.state)
+        if self.group.estimators:  # a robot that believes the truth is never late
+            self._past.remember(self.state)
 
     def _begin(self, rows: Rows) -> None:
         """These rows have started anew."""
         truth = self.group.truth
-        self._life[rows] = truth["life"][rows]
         self._origin[rows] = self._last[rows] = truth[rows]
         self.state[rows] = np.zeros((), STATE)
         self.state["alive"][rows] = truth["alive"][rows]
         self.state["stamp"][rows] = truth["stamp"][rows]
-        self._past[:, rows] = np.nan
+        self._past.forget(rows)
         if self._estimator is not None:
             self._estimator[0].begin(rows)
             self._estimator[0].start(rows, self.state)
@@ -182,12 +163,3 @@ class Reckoning:
             origin["yaw"][rows] = yaw
             origin["x"][rows] = truth["x"][rows] - (c * x - s * y)
             origin["y"][rows] = truth["y"][rows] - (s * x + c * y)
-
-
-def _ahead(state: Table, seconds: float) -> Array:
-    """Where a robot gets in so many seconds at the speed that it has."""
-    yaw = state["yaw"] + 0.5 * state["wz"] * seconds
-    s, c = np.sin(yaw), np.cos(yaw)
-    x = state["x"] + seconds * (c * state["vx"] - s * state["vy"])
-    y = state["y"] + seconds * (s * state["vx"] + c * state["vy"])
-    return np.array([x, y, state["yaw"] + seconds * state["wz"]])

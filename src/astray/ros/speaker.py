@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.clock import Beat
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
 from astray.ros.words import Form, Words
@@ -45,6 +46,9 @@ class Speaker(ABC):
     the tables, as they are in the run; `widths` are those of arrays that `work_out` makes of them.
     """
 
+    beat: Beat
+    """The ticks at which it may have something to say, by the clock of the worlds."""
+
     def __init__(
         self,
         robots: Sequence[Robot],
@@ -58,14 +62,9 @@ class Speaker(ABC):
         self.layout, self.sources = layout, tuple(sources)
         self.topics = {r.row: Topic(r.topic(topic), layout.type) for r in robots}
         """The topic of each row that it speaks for."""
+        self.number = 0
+        """Its place among all who speak."""
         self.words = Words(layout, robots, [*sources, *(np.empty((0, n)) for n in widths)])
-
-    @abstractmethod
-    def next_due(self, step: int, ahead: int) -> int:
-        """The first step from this one on at which it may have something to say.
-
-        Clocks of worlds are `ahead` ticks of the count of steps: a reset sets them back.
-        """
 
     @abstractmethod
     def due(self, sim: Sim) -> Rows:

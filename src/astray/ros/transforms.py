@@ -86,7 +86,7 @@ class Transforms(Paced):
         """Those whose wheels told something new: nobody wants two transforms of one time."""
         rows = unsaid(super().due(sim), self._stamps, self._said)
         if len(rows) and self._map_from is not None:
-            self._then[rows] = self._reckoning.at(rows, self._map_from["stamp"][rows])
+            self._reckoning.look(self._then, rows, self._map_from["stamp"])
         return rows
 
     def work_out(self, find: Find) -> tuple[Array, ...]:

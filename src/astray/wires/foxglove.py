@@ -102,7 +102,7 @@ class Foxglove:
 
     def next_due(self, step: int) -> int:
         """When there may be something to say."""
-        return min(self.feed.next_due(step), self.clock.next_due(step, 0))
+        return min(self.feed.next_due(step), self.clock.beat.from_(step))
 
     def observe(self, sim: Sim) -> None:
         """Hand over what is fresh and looked at; what no one reads is dropped, oldest first."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.clock import Beat, first_due
 from astray.ros.clock import Clock
 from astray.ros.feed import Feed, Localization
 from astray.ros.grid import GRID
 from astray.ros.hearing import Ears, Hearing
 from astray.ros.looking import look
 from astray.ros.maps import MapTopic, map_topics
-from astray.ros.reckoning import Reckoning
 from astray.ros.services import Services
 from astray.ros.speaker import Speaker, Taken, joined
 from astray.ros.transforms import TF
@@ -114,13 +114,9 @@ class Wire:
         if self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps
-        first = step + -step % self.feed.period
-        parts: list[Reckoning | Speaker] = [*self.feed.reckonings.values(), *self._heard]
-        for part in parts:
-            if first <= step:
-                return step
-            first = min(first, part.next_due(step, ahead))
-        return first
+        beats = [Beat(self.feed.period), *(r.beat for r in self.feed.reckonings.values())]
+        beats += [speaker.beat for speaker in self._heard]
+        return first_due(beats, step + ahead) - ahead
 
     def observe(self, sim: Sim) -> None:
         """Copy what is fresh and wanted."""

@@ -1,0 +1,150 @@
+"""Messages made of tables: every value arrives where it belongs, whatever stands before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from astray.ros import words as module
+from astray.ros.layout import Layout
+from astray.ros.names import Robot
+from astray.ros.past import Past
+from astray.ros.types import decode
+from astray.ros.words import Form, Source, Words
+from astray.table import STATE, Array, table
+
+ODOMETRY = "nav_msgs/msg/Odometry"
+ROBOTS = [Robot("r", row, 0, row, f"r_{row}", f"/r_{row}") for row in (0, 1, 2)]
+
+
+def made_states(n: int) -> Array:
+    rng = np.random.default_rng(3)
+    states = table(STATE, n)
+    for column in ("stamp", "x", "y", "yaw", "vx", "wz", "cov"):
+        states[column] = rng.uniform(0.0, 3.0, states[column].shape)
+    return states
+
+
+def odometry(states: Array) -> Words:
+    layout = Layout(ODOMETRY, texts={"header.frame_id": "r_0/odom", "child_frame_id": "base"})
+    words = Words(layout, ROBOTS, [states])
+    words.text("header.frame_id", lambda robot: f"{robot.name}/odom")
+    words.blank["twist.twist.linear.z"] = 7.0
+    words.stamp(0)
+    words.column("pose.pose.position.x", 0, "x")
+    words.column("pose.pose.position.y", 0, "y")
+    words.turn("pose.pose.orientation", 0)
+    words.planar_covariance("pose.covariance", 0)
+    words.column("twist.twist.linear.x", 0, "vx")
+    return words
+
+
+def read(form: Form, raw: Array) -> list[Any]:
+    return [decode(ODOMETRY, row[form.lead : form.lead + form.size].tobytes()) for row in raw]
+
+
+def test_columns_texts_and_what_never_changes_are_in_the_message() -> None:
+    states, rows = made_states(3), np.array([2, 0, 1])
+    form = Form(odometry(states))
+    for message, row in zip(read(form, form.fill(rows, [states[rows]])), rows, strict=True):
+        s = states[row]
+        assert message.header.frame_id == f"r_{row}/odom"
+        assert message.child_frame_id == "base"
+        assert message.header.stamp.sec + message.header.stamp.nanosec * 1e-9 == pytest.approx(
+            s["stamp"], abs=1e-9
+        )
+        assert (message.pose.pose.position.x, message.pose.pose.position.y) == (s["x"], s["y"])
+        q = message.pose.pose.orientation
+        assert 2.0 * np.arctan2(q.z, q.w) == pytest.approx(s["yaw"], abs=1e-12)
+        cov = np.reshape(message.pose.covariance, (6, 6))
+        assert np.array_equal(cov[np.ix_((0, 1, 5), (0, 1, 5))], s["cov"])
+        assert np.count_nonzero(cov) == 9
+        assert (message.twist.twist.linear.x, message.twist.twist.linear.z) == (s["vx"], 7.0)
+
+
+@given(st.integers(0, 40))
+def test_bytes_before_a_message_change_nothing_in_it(length: int) -> None:
+    states, rows = made_states(3), np.array([0, 2])
+    words = odometry(states)
+    before = np.arange(3 * length, dtype=np.uint8).reshape(3, length)
+    plain, behind = Form(words), Form(words, before)
+    a, b = (form.fill(rows, [states[rows]]) for form in (plain, behind))
+    assert np.array_equal(
+        a[:, plain.lead : plain.lead + plain.size], b[:, behind.lead : behind.lead + behind.size]
+    )
+    assert np.array_equal(b[:, behind.lead - length : behind.lead], before[rows])
+
+
+def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
+    moments = [made_states(3) for _ in range(4)]
+    for k, states in enumerate(moments):
+        states["x"] = 10.0 * k + np.arange(3)
+    form = Form(odometry(moments[0]))
+    kept, width = np.concatenate(moments), moments[0].nbytes
+    source = Source(kept, width, np.array([3, 0, 2]), np.array([1, 1, 0]))
+    found = read(form, form.write(np.array([1, 1, 0]), [source]))
+    assert [message.pose.pose.position.x for message in found] == [31.0, 1.0, 20.0]
+
+
+@given(st.floats(-1e3, 4e9) | st.sampled_from([np.nan, np.inf * 0, -0.0, 0.1, 1e-10]))
+def test_a_time_is_the_nearest_nanosecond_and_never_before_zero(seconds: float) -> None:
+    states = made_states(1)
+    if seconds < 2**31:
+        states["stamp"] = seconds
+        words = odometry(states)
+        form = Form(words)
+        at = read(form, form.fill(np.array([0]), [states]))[0].header.stamp
+        wanted = seconds if seconds > 0.0 else 0.0
+        assert abs(at.sec * 10**9 + at.nanosec - wanted * 1e9) <= max(0.5, wanted * 1e9 * 2e-16)
+        assert 0 <= at.nanosec < 10**9
+
+
+def test_values_are_narrowed_where_the_message_wants_that() -> None:
+    layout = Layout("sensor_msgs/msg/Range", texts={"header.frame_id": "r_0"})
+    values = np.array([[1.0, 0.1, np.inf]])
+    words = Words(layout, ROBOTS[:1], [values])
+    for k, path in enumerate(("radiation_type", "field_of_view", "range")):
+        words.cell(path, 0, at=k)
+    form = Form(words)
+    raw = form.fill(np.array([0]), [values])
+    message = decode(layout.type, raw[0, form.lead : form.lead + form.size].tobytes())
+    assert (message.radiation_type, message.range) == (1, np.inf)
+    assert message.field_of_view == np.float32(0.1)
+
+
+def test_a_value_that_does_not_fit_is_refused_at_once() -> None:
+    layout = Layout("sensor_msgs/msg/NavSatFix", texts={"header.frame_id": "r_0"})
+    words = Words(layout, ROBOTS[:1], [np.zeros((1, 1))])
+    with pytest.raises(TypeError, match=r"status\.service"):
+        words.column("status.service", 0)
+
+
+def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, rows = made_states(3), np.arange(3)
+    form = Form(odometry(states))
+    compiled = form.fill(rows, [states])
+    for name in ("begin_all", "write_all"):
+        monkeypatch.setattr(module, name, getattr(module, name).function)
+    assert np.array_equal(form.fill(rows, [states]), compiled)
+
+
+def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:
+    past, state = Past(2), table(STATE, 2)
+    for k in range(3):
+        state["stamp"], state["x"], state["yaw"] = k, 10.0 * k, [0.0, 3.0 if k % 2 else -3.0]
+        past.remember(state)
+    state["vx"], state["yaw"][0] = 2.0, np.pi / 2
+    out, stamps = np.zeros((2, 3)), np.array([0.25, 0.5])
+    past.look(out, np.arange(2), stamps, state)
+    assert out[0].tolist() == [2.5, 0.0, 0.0]
+    assert abs(out[1, 2]) == pytest.approx(np.pi)  # the short way round, over the back
+    past.look(out, np.arange(2), np.array([3.0, -5.0]), state)
+    assert out[0] == pytest.approx([20.0, 2.0, np.pi / 2])  # ahead, with the speed that it has
+    assert out[1].tolist() == [0.0, 0.0, -3.0]  # as far back as is known
+    past.forget(np.array([1]))
+    past.look(out, np.array([1]), np.array([0.0, 0.5]), state)
+    assert out[1].tolist() == [20.0, 0.0, -3.0]  # nothing else is known
