@@ -16,7 +16,7 @@ if importlib.util.find_spec("cyclonedds") is None:
 
 from astray.ros.arguments import Arguments
 from astray.ros.types import encode
-from astray.roswiring import connected
+from astray.wires.ros2.connecting import connected
 from astray.wires.ros2.discovery import Discovery
 from astray.wires.ros2.node import Node
 

@@ -91,7 +91,7 @@ def test_a_wrong_call_is_refused_in_words(
 
 def test_telling_imports_neither_numba_nor_matplotlib_nor_pydantic() -> None:
     program = (
-        "import sys\nfrom astray.mapping import tell_map\ntell_map('rooms', quiet=True)\n"
+        "import sys\nfrom astray.cli.mapping import tell_map\ntell_map('rooms', quiet=True)\n"
         "print({'numba', 'matplotlib', 'PIL', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

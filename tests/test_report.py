@@ -15,8 +15,8 @@ from scipy.stats import chi2
 
 import astray
 from astray.cli import astray as commands
+from astray.cli.reporting import write_report
 from astray.errors import WrongInput
-from astray.reporting import write_report
 from astray.view.chi_square import chi_square_below, chi_square_point, nees_band
 from astray.view.report_metrics import lines
 from astray.view.report_story import read_story

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from astray.cli import astray as command
 from astray.errors import WrongInput
 from astray.ros.arguments import parse_arguments
-from astray.roswiring import drivable
+from astray.ros.drivable import drivable
 from astray.scenario.load import load_scenario
 from astray.wires.ros2.discovery import Discovery, check_transport
 from astray.wires.ros2.settings import Settings

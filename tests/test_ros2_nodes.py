@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from astray.cli.noding import make_node, run_node
 from astray.errors import AstrayError, ScenarioError, WrongInput
-from astray.noding import make_node, run_node
 from astray.ros.types import BadMessage
 from astray.wires.ros2.discovery import Discovery
 from astray.wires.ros2.nodes.imu_position_approximator import Approximator, Settings

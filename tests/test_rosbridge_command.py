@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from websockets.sync.client import connect
 
-from astray.bridging import TIMEOUT, drivable
 from astray.cli import astray as commands
+from astray.cli.bridging import TIMEOUT, drivable
 from rosbridge import HALL, PATIENCE, ROVER
 
 

@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 
 from astray.cli import astray as commands
 from astray.cli import main
+from astray.cli.scoring import found_itself
 from astray.estimators import Ekf, Odometry, Particle
 from astray.logs import read_logs, run_on_log, score, withhold
 from astray.logs.score import compare
-from astray.scoring import found_itself
 from test_logs import carmen_text, course, mrclam, real, victoria
 
 assert mrclam

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 from astray import kernel
+from astray.cli.running import LOG_PERIOD, stopping
+from astray.cli.viewing import Look, viewed
 from astray.errors import WrongInput, suggest
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
-from astray.running import LOG_PERIOD, stopping
-from astray.viewing import Look, viewed
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.serving import FOREVER, warm_up

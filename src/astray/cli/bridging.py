@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from astray.autonomy import Remote
+from astray.cli.running import Wiring
 from astray.events import Event
 from astray.ros.drivable import drivable
-from astray.running import Wiring
 from astray.scenario.load import Source
 from astray.sim import Sim
 

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from astray import kernel
+from astray.cli.viewing import Look, run_again, viewed
 from astray.errors import AstrayError, WrongInput
 from astray.events import read_events
 from astray.loading import load
@@ -24,7 +25,6 @@ from astray.observers.log import Log
 from astray.observers.summary import summary
 from astray.recording.while_running import check_recording, recording
 from astray.sim import Sim
-from astray.viewing import Look, run_again, viewed
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
 Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]

@@ -1,16 +1,12 @@
-"""A run on ROS 2 from the command line: `astray run … --ros2`, and what users type behind it."""
+"""A run as a node of ROS 2, for the command line, programs and notebooks."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from astray.ros.arguments import Arguments, parse_arguments
-from astray.ros.drivable import drivable
-from astray.running import Wiring
-from astray.scenario.load import Source
+from astray.ros.arguments import Arguments
 from astray.sim import Sim
 from astray.wires.ros2.discovery import Discovery, check_transport
 from astray.wires.ros2.settings import Settings
@@ -21,30 +17,6 @@ if TYPE_CHECKING:
 NODE = "astray"
 
 
-def plan_ros2(
-    scenario: Source,
-    overrides: Sequence[str] = (),
-    *,
-    remaps: Sequence[str] = (),
-    params: Sequence[str] = (),
-    files: Sequence[Path] = (),
-) -> tuple[list[str], Wiring]:
-    """What to set in a scenario so that it can be driven, and how to connect its run.
-
-    WrongInput where the transport is missing, or something that was typed makes no sense.
-    """
-    check_transport()
-    arguments = parse_arguments(NODE, remaps, params, files)
-    settings = arguments.settings(Settings)
-    discovery = Discovery.of()
-    sets = drivable(scenario, overrides, settings.timeout)
-
-    def connect(sim: Sim, say: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
-        return connected(sim, arguments, settings, discovery, say)
-
-    return sets, connect
-
-
 @contextlib.contextmanager
 def connected(
     sim: Sim,
@@ -53,7 +25,7 @@ def connected(
     discovery: Discovery | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Wire]:
-    """A run as a node of ROS 2 as long as the with block lasts, in programs and notebooks too."""
+    """A run as a node of ROS 2 as long as the with block lasts."""
     check_transport()
     from astray.wires.ros2.node import Node
     from astray.wires.ros2.wire import Wire
