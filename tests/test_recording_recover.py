@@ -295,3 +295,16 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
     for name, why in (("x", "not an MCAP"), ("empty", "not an MCAP"), ("none", "No such file")):
         with pytest.raises(RecordingError, match=why):
             recover(tmp_path / f"{name}.mcap")
+
+
+def test_a_recording_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    path, copy = tmp_path / "run.mcap", tmp_path / "copy.mcap"
+    sim = astray.load(scenario())
+    with record(sim, path):
+        sim.run(1.5)
+        with pytest.raises(RecordingError, match="still being written"):
+            recover(path)
+        assert recover(path, copy).messages > 0  # what there is may be copied
+        sim.run(0.5)
+    assert recover(path).was_whole
+    assert not path.with_name("run.mcap.torn").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from astray import kernel
+from astray.background import FOREVER
 from astray.cli.running import LOG_PERIOD, stopping
 from astray.cli.viewing import Look, viewed
 from astray.errors import WrongInput, suggest
@@ -17,7 +18,7 @@ from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
-from astray.wires.pioneer.serving import FOREVER, warm_up
+from astray.wires.pioneer.serving import warm_up
 from astray.wires.pioneer.session import Robot, Rules
 from astray.wires.pioneer.terminal import Terminal
 from astray.wires.pioneer.wire import Wire

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from astray import kernel
 from astray.errors import WrongInput
-from astray.observers.folder import check_writable
+from astray.observers.folder import check_folder
 from astray.view.report_figures import Drawn, draw
 from astray.view.report_metrics import lines, table_text
 from astray.view.report_page import page
@@ -28,7 +28,7 @@ def write_report(
     """Write a report as the command line asks."""
     tell = Console(stderr=True, quiet=quiet)
     goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
-    check_report_folder(goal, overwrite)
+    check_folder(goal, overwrite, PAGE, "report")
     if kernel.is_cold():
         tell.print("Compiling kernels: this takes a minute or so, once.")
     with tell.status("reading"):
@@ -39,19 +39,6 @@ def write_report(
         report(story, goal, status.update)
     if not quiet:
         Console().print(f"Written to {goal}: {PAGE} opens anywhere.", soft_wrap=True)
-
-
-def check_report_folder(folder: Path, overwrite: bool) -> None:
-    """Refuse a folder that holds something else, or a report that would be lost."""
-    check_writable(folder)
-    if folder.exists() and not folder.is_dir():
-        raise WrongInput(f"{folder} is a file, not a folder")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not (folder / PAGE).exists():
-        raise WrongInput(f"{folder} holds something else than a report; choose another --out")
-    if not overwrite:
-        raise WrongInput(f"{folder} holds an earlier report; choose another --out or --overwrite")
 
 
 def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:

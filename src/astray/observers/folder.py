@@ -50,17 +50,20 @@ def check_writable(goal: Path) -> None:
         raise WrongInput(f"{goal}: cannot be written: {problem.strerror or problem}") from None
 
 
-def check_folder(folder: Path, overwrite: bool) -> None:
-    """Refuse a folder that holds something else, or an earlier run that would be lost."""
+def check_folder(folder: Path, overwrite: bool, mark: str = MARK, what: str = "run") -> None:
+    """Refuse a folder that holds something else, or an earlier run that would be lost.
+
+    A folder of ours is known by a file in it, its mark.
+    """
     check_writable(folder)
     if folder.exists() and not folder.is_dir():
         raise WrongInput(f"{folder} is a file, not a folder")
     if not folder.is_dir() or not any(folder.iterdir()):
         return
-    if not (folder / MARK).exists():
-        raise WrongInput(f"{folder} holds something else than a run; choose another folder")
+    if not (folder / mark).exists():
+        raise WrongInput(f"{folder} holds something else than a {what}; choose another folder")
     if not overwrite:
-        raise WrongInput(f"{folder} holds an earlier run; choose another folder or --overwrite")
+        raise WrongInput(f"{folder} holds an earlier {what}; choose another folder or --overwrite")
 
 
 def write_folder(sim: Sim, log: Log, folder: Path, overwrite: bool = False) -> None:

@@ -5,6 +5,7 @@ A piece is one call to the system, so that a file whose writer was killed is who
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import zlib
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from astray.recording import records
+from astray.recording.lock import hold
 from astray.recording.records import MAGIC, Op
 from astray.table import Array
 
@@ -47,6 +49,8 @@ class Container:
     def __init__(self, path: Path, library: str, profile: str = "ros2") -> None:
         self.path = path
         self.file = path.open("xb", buffering=0)
+        with contextlib.suppress(OSError):  # a disk that knows no locks
+            hold(self.file)
         self.position = 0
         self.crc = 0
         """Of all that was written so far."""

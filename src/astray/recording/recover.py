@@ -19,6 +19,7 @@ import numpy as np
 
 from astray.errors import RecordingError
 from astray.recording.container import Batch, Container
+from astray.recording.lock import is_held
 from astray.recording.parsing import (
     Fields,
     Torn,
@@ -84,6 +85,11 @@ def _copy(path: Path, part: Path, tail: Tail, always: bool) -> Mended | None:
     """
     try:
         with path.open("rb") as file:
+            if not always and is_held(file):
+                raise RecordingError(
+                    f"{path}: is still being written; end that program first, or copy what there "
+                    "is by --out"
+                )
             size = os.fstat(file.fileno()).st_size
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as problem:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from astray.background import in_background
 from astray.events import Event
 from astray.loading import load
 from astray.sim import Sim
@@ -16,8 +16,6 @@ from astray.wires.pioneer.line import Log
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.session import Rules
 from astray.wires.pioneer.wire import CYCLE, Wire
-
-FOREVER = 1e9  # s
 
 
 def warm_up(sim: Sim) -> None:
@@ -64,24 +62,10 @@ def serving(
     )
     sim = load(fleet.scenario, seed=seed)
     warm_up(sim)
-    problems: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            sim.run(FOREVER, speed=speed)
-        except BaseException as problem:  # noqa: BLE001 - raised again where the block ends
-            problems.append(problem)
-
     wire = Wire(sim, fleet.ports, rules, lockstep=lockstep, maps=maps, log=log)
-    thread = threading.Thread(target=run, name="astray-run", daemon=True)
     wire.open()
-    thread.start()
     try:
-        yield wire
+        with in_background(sim, speed=speed):
+            yield wire
     finally:
-        while thread.is_alive():  # it may not have begun yet, and forgets then that it was stopped
-            sim.pace.stop()
-            thread.join(0.05)
         wire.close()
-    if problems:
-        raise problems[0]

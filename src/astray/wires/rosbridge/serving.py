@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
+from astray.background import FOREVER, in_background
 from astray.sim import Sim
 from astray.wires.rosbridge.wire import Wire
-
-FOREVER = 1e9  # s
 
 
 @contextlib.contextmanager
@@ -21,24 +19,10 @@ def serving(
 
     `wire.port` is where, a free port unless one is given. What else a `Wire` takes may be named.
     """
-    problems: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            sim.run(seconds, speed=speed)
-        except BaseException as problem:  # noqa: BLE001 - raised again where the block ends
-            problems.append(problem)
-
     wire = Wire(sim, **more)
-    thread = threading.Thread(target=run, name="astray-run", daemon=True)
     wire.open(port)
-    thread.start()
     try:
-        yield wire
+        with in_background(sim, seconds, speed):
+            yield wire
     finally:
-        while thread.is_alive():  # it may not have begun yet, and forgets then that it was stopped
-            sim.pace.stop()
-            thread.join(0.05)
         wire.close()
-    if problems:
-        raise problems[0]
