@@ -17,7 +17,7 @@ from astray.recording.chunk import Chunk, Stage, Written
 from astray.recording.container import Batch
 from astray.recording.records import HEAD, MESSAGE, Op
 from astray.ros.speaker import Speaker
-from astray.ros.words import Form, Source
+from astray.ros.words import Form, Scratch, Source
 from astray.table import Array, Rows
 
 NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
@@ -76,14 +76,14 @@ class Voice:
         self._form = Form(speaker.words, before.view(np.uint8).reshape(len(before), -1))
         self.lead = self._form.lead - MESSAGE.itemsize
 
-    def write(self, moments: Rows, rows: Rows, stages: Sequence[Stage]) -> Array:
+    def write(self, moments: Rows, rows: Rows, stages: Sequence[Stage], scratch: Scratch) -> Array:
         """The messages of these rows at these moments behind heads that have no number yet."""
         sources = [Source(stage.kept, stage.width, moments, rows) for stage in stages]
         extra = self.speaker.work_out(lambda k, column: stages[k].find(moments, rows, column))
         if extra:
             none, every = np.zeros(len(rows), np.int64), np.arange(len(rows))
             sources += [Source(array, 0, none, every) for array in extra]
-        return self._form.write(rows, sources)
+        return self._form.write(rows, sources, scratch)
 
 
 class Encoder:
@@ -92,9 +92,13 @@ class Encoder:
     def __init__(self, voices: Sequence[Voice], channels: int) -> None:
         self.voices = voices
         self.counts = np.zeros(channels + 1, np.int64)
+        self._raw, self._messages = Scratch(), Scratch()
 
     def encode(self, chunk: Chunk) -> Batch:
-        """The records of what a chunk has by now; whether they count is up to `count`."""
+        """The records of what a chunk has by now, good until the next time.
+
+        Whether they count is up to `count`.
+        """
         count = chunk.moments  # first: others may come meanwhile
         times = np.array(chunk.times[:count], np.int64)
         spoken = _by_speaker(chunk, count)
@@ -105,11 +109,11 @@ class Encoder:
         for k, (moments, _) in spoken.items():
             sizes[:, k + 1] = np.bincount(moments, minlength=count) * self.voices[k].size
         starts = (np.cumsum(sizes) - sizes.reshape(-1)).reshape(sizes.shape)
-        raw = np.empty(int(sizes.sum()), np.uint8)
+        raw = self._raw.of(int(sizes.sum()))
         found = [_put(raw, written, starts[:, 0].copy())]
         for k, (moments, rows) in spoken.items():
             voice = self.voices[k]
-            messages = voice.write(moments, rows, chunk.stages[k])
+            messages = voice.write(moments, rows, chunk.stages[k], self._messages)
             about = np.empty((3, len(rows)), np.int64)  # channel, time and place of each message
             about[0] = voice.channels[rows]
             which = (moments, np.ascontiguousarray(starts[:, k + 1]), times)

@@ -18,6 +18,7 @@ from astray.table import Array
 
 MAGIC = b"\x89MCAP0\r\n"
 HEAD = struct.Struct("<BQ")  # opcode and length of what follows
+INDEX = struct.Struct("<BQHI")  # the same, a channel, and the length of its entries
 
 
 class Op(IntEnum):
@@ -101,8 +102,8 @@ def chunk(first: int, last: int, raw: bytes | memoryview, packed: bytes, compres
 
 def message_index(channel: int, entries: Array) -> bytes:
     """Times and places of a channel's messages in the chunk before, (n, 2)."""
-    raw = np.ascontiguousarray(entries, "<u8").tobytes()
-    return record(Op.MESSAGE_INDEX, struct.pack("<HI", channel, len(raw)) + raw)
+    raw = np.asarray(entries, "<u8").tobytes()
+    return INDEX.pack(Op.MESSAGE_INDEX, 6 + len(raw), channel, len(raw)) + raw
 
 
 def attachment(name: str, media_type: str, data: bytes, times: tuple[int, int]) -> bytes:

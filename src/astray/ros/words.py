@@ -146,6 +146,19 @@ class Source(NamedTuple):
     rows: Rows
 
 
+class Scratch:
+    """Memory to be used again and again: the system takes its time to give some."""
+
+    def __init__(self) -> None:
+        self._memory = np.empty(0, np.uint8)
+
+    def of(self, size: int) -> Array:
+        """So many bytes, good until the next time."""
+        if size > len(self._memory):
+            self._memory = np.empty(size + size // 4, np.uint8)
+        return self._memory[:size]
+
+
 class Form:
     """Messages to be filled in: what is the same in all of a robot, and the steps for the rest.
 
@@ -181,9 +194,11 @@ class Form:
                 heads[robot.row, at : at + size] = np.frombuffer(of(robot).encode(), np.uint8)
         return heads
 
-    def write(self, rows: Rows, sources: Sequence[Source]) -> Array:
-        """A message for each row, (n, stride) bytes."""
-        out = np.empty((len(rows), self.stride), np.uint8)
+    def write(self, rows: Rows, sources: Sequence[Source], scratch: Scratch | None = None) -> Array:
+        """A message for each row, (n, stride) bytes; in memory that was used before, if given."""
+        size = len(rows) * self.stride
+        raw = np.empty(size, np.uint8) if scratch is None else scratch.of(size)
+        out = raw.reshape(len(rows), self.stride)
         begin_all(out, self._blank, self._heads, rows)
         flat = out.reshape(-1)
         views = tuple([flat.view(kind) for kind in (np.uint8, np.int32, np.float32, np.float64)])
