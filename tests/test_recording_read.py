@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import astray
 from astray.errors import RecordingError
 from astray.recording.mcap import Mcap
 from astray.recording.recorder import record
+from astray.view.page.recorded import read_recorded
 from test_recording import scenario
 
 
@@ -144,3 +146,34 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
             astray.read_recording(path).robots["rover_0"].truth  # noqa: B018
     with pytest.raises(RecordingError, match="No such file"):
         astray.read_recording(tmp_path / "none.mcap")
+
+
+def test_what_robots_believe_of_each_other_is_read_back(tmp_path: Path) -> None:
+    contacts = {"kind": "contacts", "rate": 10, "latency": 0.1, "false_alarms": 0.5}
+    robot = {
+        "name": "rover",
+        "count": 3,
+        "start": {"x": 1.0, "y": 1.0, "spread": 3.0},
+        "sensors": [{"kind": "wheels"}, contacts],
+        "contacts": {"kind": "tracker"},
+        "autonomy": {"kind": "waypoints", "points": [[4, 4], [0, 4]], "loop": True},
+    }
+    sim = astray.load({"seed": 2, "dt": 0.01, "robots": [robot]})
+    believed: dict[float, Any] = {}
+    with astray.record(sim, tmp_path / "run.mcap"):
+        for _ in range(40):
+            sim.step(10)
+            tracks = sim.robots["rover"].contacts
+            believed[round(float(tracks.stamp[1]), 6)] = tracks.tracks[1].copy()
+    found = astray.read_recording(tmp_path / "run.mcap").robots["rover_1"].contacts
+    shared = [k for k, t in enumerate(found.stamp) if round(float(t), 6) in believed]
+    assert len(shared) > 30
+    for k in shared:
+        for column in found.tracks.dtype.names:
+            was = believed[round(float(found.stamp[k]), 6)][column]
+            assert np.array_equal(found.tracks[column][k], was, equal_nan=was.dtype.kind == "f")
+    assert found.tracks["confirmed"][-1].sum() >= 2
+    whole = read_recorded(tmp_path / "run.mcap")  # as the page replays it
+    last = whole.tracks[-1]
+    numbers = set(found.tracks["number"][-1][found.tracks["confirmed"][-1]].tolist())
+    assert numbers == {int(t[1]) for t in last if t[0] == 1 and t[1] > 0}

@@ -21,6 +21,7 @@ from astray.recording import tables
 from astray.recording.beginning import MAP_FILE, RUN, SCENARIO
 from astray.recording.mcap import Mcap
 from astray.recording.topics import COLLISIONS, EVENTS
+from astray.ros.tracks import TOPIC as TRACKS
 from astray.ros.unpack import MessageColumns
 from astray.scenario.marks import read_yaml
 from astray.table import STATE, Table, table
@@ -56,11 +57,10 @@ class Track:
         return [self.topic(name) for name in names]
 
     def reading_topics(self) -> list[str]:
-        """The topics of its sensors, and of what is true of them."""
+        """The topics of its sensors, of what is true of them, and of what it knows of others."""
         names = [sensor["topic"] for sensor in self._sensors.values()]
-        return [self.topic(n) for n in names] + [
-            self.topic(f"ground_truth/{n}") for n in self.sensors
-        ]
+        names += [f"ground_truth/{name}" for name in self.sensors]
+        return [self.topic(name) for name in (*names, TRACKS)]
 
     def _state(self, name: str) -> Table:
         said = self.recording.poses.get(self.topic(name))
@@ -101,6 +101,12 @@ class Track:
     def sensor_truth(self) -> dict[str, Reading]:
         """What was true of each sensor, by its name: biases, errors of scale, slip."""
         return self._read({name: f"ground_truth/{name}" for name in self.sensors})
+
+    @cached_property
+    def contacts(self) -> tables.Contacts:
+        """What it believed of others: TRACK, (times, slots), and of which times that is."""
+        said = self.recording.readings.get(self.topic(TRACKS))
+        return tables.Contacts() if said is None else tables.contacts(said)
 
     def _read(self, topics: dict[str, str]) -> dict[str, Reading]:
         said = {name: self.recording.readings.get(self.topic(t)) for name, t in topics.items()}

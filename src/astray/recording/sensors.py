@@ -12,8 +12,8 @@ from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, Robot, ros_name
+from astray.ros.own import fields_of
 from astray.ros.poses import Paced
-from astray.ros.readings import fields_of
 from astray.ros.types import OWN_PACKAGE, declare
 from astray.table import Table
 

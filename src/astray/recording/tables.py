@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from astray.reading import Reading
 from astray.ros.readings import EARTH, LOST, NORTH
+from astray.ros.tracks import FIELDS
 from astray.ros.unpack import MessageColumns
 from astray.table import (
     FIX,
@@ -16,6 +18,7 @@ from astray.table import (
     RANGE,
     SCAN,
     STATE,
+    TRACK,
     WHEELS,
     WHEELS_PER_ROBOT,
     Array,
@@ -78,6 +81,25 @@ def drives(said: MessageColumns) -> Table:
     made["vx"], made["vy"] = said["twist.linear.x"], said["twist.linear.y"]
     made["wz"] = said["twist.angular.z"]
     return made
+
+
+@dataclass
+class Contacts:
+    """What a robot believed of others over time."""
+
+    stamp: Array = field(default_factory=lambda: np.zeros(0))
+    """Of which times it is, (times,)."""
+    tracks: Table = field(default_factory=lambda: np.zeros((0, 0), TRACK))
+    """TRACK, (times, slots); an empty slot has a stamp of nan."""
+
+
+def contacts(said: MessageColumns) -> Contacts:
+    """The tracks of all messages."""
+    slots = said["number"].shape[1]
+    made = np.zeros((len(said), slots), TRACK)
+    for column, path in FIELDS.items():
+        made[column] = said[path].reshape(len(said), slots, *TRACK[column].shape)
+    return Contacts(said.stamps(), made)
 
 
 def _reading(layout: Columns, said: MessageColumns, **arrays: Array) -> Reading:

@@ -15,6 +15,7 @@ from astray.ros.poses import Belief, Command, Paced, reckoning_of, truth_of
 from astray.ros.readings import report_of, topics_of
 from astray.ros.reckoning import Reckoning
 from astray.ros.speaker import Speaker
+from astray.ros.tracks import Told
 from astray.ros.transforms import Mount, Transforms, static_transforms
 from astray.table import Rows
 
@@ -62,6 +63,8 @@ class Feed:
         yield reckoning_of(robots, reckoning.state, period)
         for name, belief in group.beliefs().items():
             yield Belief(robots, belief_topic(name), belief, period)
+        if group.tracker is not None:
+            yield Told(robots, group.contacts, group.truth["alive"], period)
         yield Command(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield Transforms(robots, reckoning, group.truth, map_from, period)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -110,10 +111,10 @@ class Command(Paced):
 
 @kernel
 def note_all(rows: Rows, stamps: Array, said: Array, new: Rows) -> int:
-    """How many of these rows are of a time that was not said, and which; it is noted."""
+    """How many of these rows are of a time, and of one not said, and which; it is noted."""
     count = 0
     for i in rows:
-        if stamps[i] != said[i]:
+        if stamps[i] != said[i] and not math.isnan(stamps[i]):
             said[i] = stamps[i]
             new[count] = i
             count += 1

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from astray.channel import Channel
-from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
-from astray.ros.speaker import NOBODY, Find, Speaker
-from astray.ros.types import OWN_PACKAGE, declare
+from astray.ros.own import OwnReport
+from astray.ros.reported import Reported
+from astray.ros.speaker import Find
 from astray.ros.words import Words
-from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns, Rows
+from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 WHEEL_NAMES = {
     1: ("wheel_front",),
@@ -31,56 +30,6 @@ NORTH = EARTH * (1.0 - FLATTENING) ** 2  # m per rad of latitude there
 ULTRASOUND, INFRARED = 0, 1
 SEEN, LOST = 0, -1  # NavSatStatus
 KNOWN_COVARIANCE, NO_COVARIANCE = 2, 0
-
-
-class Reported(Speaker):
-    """Says every reading that arrives; `frame` is where the sensor sits.
-
-    The table of the readings is its first source, behind it are the arrays.
-    """
-
-    topic = ""
-    type = ""
-
-    def __init__(self, robots: Sequence[Robot], channel: Channel, topic: str, frame: str) -> None:
-        self.channel, self.beat = channel, channel.arriving
-        sizes, texts = self.shape(channel, robots[0])
-        texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
-        layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
-        sources = [arrived.table, *arrived.arrays.values()]
-        super().__init__(robots, topic, layout, sources, self.widths(channel))
-        self.words.text("header.frame_id", lambda robot: self.frame_of(robot, frame))
-        self.words.stamp(0)
-        self.say_values(self.words)
-
-    @classmethod
-    def type_of(cls, channel: Channel) -> str:
-        """The message type."""
-        return cls.type
-
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
-        """Lengths of sequences and texts that stay as they are."""
-        return {}, {}
-
-    def widths(self, channel: Channel) -> Sequence[int]:
-        """Those of the arrays that it works out."""
-        return ()
-
-    def frame_of(self, robot: Robot, frame: str) -> str:
-        """The frame that the values are in."""
-        return robot.frame(frame)
-
-    def due(self, sim: Sim) -> Rows:
-        """Those for whom one has just arrived."""
-        if not self.channel.any_fresh:
-            return NOBODY
-        if self.channel.all_fresh:
-            return self.rows
-        return self.rows[self.channel.arrived.fresh[self.rows]]
-
-    @abstractmethod
-    def say_values(self, words: Words) -> None:
-        """Let messages tell what is measured."""
 
 
 class ImuReport(Reported):
@@ -222,53 +171,6 @@ class RangeReport(Reported):
         kind = np.where(cone > 0.0, ULTRASOUND, INFRARED)
         seen = np.where(seen >= find(0, "max_range"), np.inf, seen)
         return (np.stack([kind, 2.0 * cone, seen], axis=-1),)
-
-
-class OwnReport(Reported):
-    """Anything else: a message whose fields are the columns and arrays of the reading."""
-
-    @classmethod
-    def type_of(cls, channel: Channel) -> str:
-        """A type of our own, named after the sensor's kind."""
-        kind = "".join(part.capitalize() for part in ros_name(channel.sensor.kind).split("_"))
-        name = f"{OWN_PACKAGE}/msg/{kind}"
-        lines = ["std_msgs/Header header"]
-        lines += [f"{base}{many} {column}" for column, base, many in _columns(channel)]
-        return declare(name, "\n".join(lines) + "\n")
-
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
-        """Arrays as long as they are."""
-        arrays = channel.arrived.arrays
-        return {name: int(np.prod(a.shape[1:])) for name, a in arrays.items() if a[:1].size}, {}
-
-    def say_values(self, words: Words) -> None:
-        """Every column and array."""
-        arrays = self.channel.arrived.arrays
-        for column, _, _ in fields_of(self.channel.sensor.measures):
-            words.column(column, 0, column)
-        for k, (name, array) in enumerate(arrays.items(), start=1):
-            if array[:1].size:
-                words.column(name, k)
-
-
-def _columns(channel: Channel) -> list[tuple[str, str, str]]:
-    """Name, base type and length of each field of a reading; arrays are sequences."""
-    fields = fields_of(channel.sensor.measures)
-    return fields + [(name, "float64", "[]") for name in channel.arrived.arrays]
-
-
-def fields_of(layout: Columns) -> list[tuple[str, str, str]]:
-    """Name, base type and length of a field for each column but those that every reading has."""
-    fields: list[tuple[str, str, str]] = []
-    for name in layout.names or ():
-        if name in ("fresh", "stamp"):
-            continue
-        kind = layout[name]
-        base = {"f": "float64", "i": "int64", "u": "uint64", "b": "bool"}[kind.base.kind]
-        base = base.replace("64", str(8 * kind.base.itemsize))
-        size = int(np.prod(kind.shape)) if kind.shape else 0
-        fields.append((name, base, f"[{size}]" if size else ""))
-    return fields
 
 
 def wheels_of(channel: Channel) -> int:

@@ -85,9 +85,20 @@ class Words:
         self.texts[path] = of
 
     def column(self, path: str, source: int, column: str = "") -> None:
-        """A column of a table, or a whole array: as much of it as the field takes."""
-        room = _values(self.layout.place(path)[0])
-        self._put(path, source, column, (0, 0, min(room, _values(self._find(source, column)[0]))))
+        """A column of a table, or a whole array: as much of it as the field takes.
+
+        Where a row is several records, the column of each comes behind that of the one before.
+        """
+        table, room = self.sources[source], _values(self.layout.place(path)[0])
+        count = _values(self._find(source, column)[0])
+        if not column or table.ndim == 1:
+            self._put(path, source, column, (0, 0, min(room, count)))
+            return
+        size = self._find(source, column)[0].base.itemsize
+        for k in range(table.shape[1]):
+            start = k * table.dtype.itemsize
+            assert start % size == 0
+            self._put(path, source, column, (start // size, k * count, count))
 
     def cell(self, path: str, source: int, column: str = "", at: int = 0, to: int = 0) -> None:
         """One value of a column, or of an array, to one place of a field."""

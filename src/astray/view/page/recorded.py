@@ -13,6 +13,7 @@ from astray.recording.recording import Track, read_recording
 from astray.scenario.load import load_scenario
 from astray.scenario.plan import GroupPlan
 from astray.table import Array, Table
+from astray.view.page.contacts import NEEDED
 from astray.view.page.folder import PLOTTED, make_recording
 from astray.view.page.recording import Recording
 from astray.world.map import Map
@@ -56,6 +57,12 @@ def _group(plan: GroupPlan, tracks: list[Track | None], times: Array) -> dict[st
         there[:, k] = (row >= 0) & (times - track.truth["stamp"][row] <= LATE * period)
         for who, states in {"truth": track.truth, **track.beliefs}.items():
             _put(log, f"{plan.name}/{who}", states, times, (k, len(tracks)))
+        if len(track.contacts.stamp):
+            at = _newest(track.contacts.stamp, times)
+            believed = track.contacts.tracks[at]
+            believed["confirmed"] &= (at >= 0)[:, None]
+            for column in NEEDED:
+                _series(log, f"{plan.name}/tracks/{column}", believed[column], (k, len(tracks)))
         for sensor, reading in track.readings.items():
             if "ranges" in reading.arrays and len(reading.stamp):
                 at = _newest(reading.stamp, times)
@@ -80,10 +87,14 @@ def _put(
 
 
 def _column(log: dict[str, Array], name: str, values: Array, place: tuple[int, int]) -> None:
+    _series(log, name, np.nan_to_num(values, posinf=0.0, neginf=0.0), place)
+
+
+def _series(log: dict[str, Array], name: str, values: Array, place: tuple[int, int]) -> None:
     column, count = place
     if name not in log:
-        log[name] = np.zeros((len(values), count, *values.shape[1:]))
-    log[name][:, column] = np.nan_to_num(values, posinf=0.0, neginf=0.0)
+        log[name] = np.zeros((len(values), count, *values.shape[1:]), values.dtype)
+    log[name][:, column] = values
 
 
 def _newest(stamps: Array, times: Array) -> Array:
