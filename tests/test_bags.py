@@ -280,3 +280,26 @@ def test_a_recording_is_a_bag_like_others_once_topics_are_named(recorded: Any) -
     named = ["--imu", "/rover_1/imu/data", "--wheels", "/rover_1/joint_states"]
     found = scored(str(path), "--estimator", kind, *named, "--truth", "/rover_1/ground_truth/odom")
     assert found["position_rmse"] < 1.0
+
+
+def test_a_car_is_reckoned_from_a_recording_as_it_was_in_the_run(tmp_path: Path) -> None:
+    robot = {
+        "name": "car",
+        "motion": {"kind": "ackermann"},
+        "sensors": [{"kind": "wheels", "rate": 50, "radius_sd": 0.01}],
+        "estimator": {"kind": "odometry"},
+    }
+    sim = astray.load({"dt": 0.01, "seed": 3, "robots": [robot]})
+    with astray.record(sim, tmp_path / "car.mcap"):
+        sim.robots["car"].steer(1.0, 0.3)
+        sim.run(1.5)
+        sim.robots["car"].steer(1.0, -0.2)
+        log = sim.run(1.5, log=0.01)
+    (found,) = read_logs(tmp_path / "car.mcap")
+    belief = run_on_log(found, ESTIMATORS["odometry"]()).beliefs[:, 0]
+    had = log["car"].belief[:, 0]
+    late = belief[belief["stamp"] > 1.6]
+    same = np.searchsorted(had["stamp"], late["stamp"] - 1e-6)
+    assert np.ptp(had["steer"]) > 0.01  # it is steered on the way
+    for column in ("x", "y", "yaw", "steer"):
+        np.testing.assert_allclose(late[column], had[column][same], atol=1e-9)

@@ -170,17 +170,21 @@ def _wheels(bag: Bag, topic: str, said: MessageColumns) -> Table:
             made.table[column][:, : len(places)] = values[:, places]
         elif column == "angle":
             raise LogError(f"{bag.path}: {topic} has no positions of its joints")
+    steering = [k for k, name in enumerate(names) if "steer" in name.lower()]
+    if steering and said["position"].shape[1] == len(names):  # left and right: about the middle
+        made.table["steer"] = said["position"][:, steering].mean(axis=1)
     return made.table
 
 
 def joints_of(names: Sequence[str]) -> list[int] | None:
     """Where the wheels are among some joints: left, right or fl, fr, rl, rr; None if not known."""
-    words = [set(re.split(r"[^a-z]+", name.lower())) for name in names]
+    words = {k: set(re.split(r"[^a-z]+", n.lower())) for k, n in enumerate(names)}
+    words = {k: said for k, said in words.items() if "steer" not in names[k].lower()}
     for sides in (FOUR, TWO):
-        found = [[k for k, said in enumerate(words) if any(w <= said for w in s)] for s in sides]
+        found = [[k for k, said in words.items() if any(w <= said for w in s)] for s in sides]
         if all(len(some) == 1 for some in found):
             return [some[0] for some in found]
-    return [0, 1] if len(names) == 2 else None
+    return list(words) if len(words) == 2 else None
 
 
 def _rolled(bag: Bag, motion: Motion, state: Table) -> Table:

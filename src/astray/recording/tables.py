@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.reading import Reading
-from astray.ros.readings import EARTH, LOST, NORTH
+from astray.ros.readings import EARTH, LOST, NORTH, STEERING
 from astray.ros.tracks import FIELDS
 from astray.ros.unpack import MessageColumns
 from astray.table import (
@@ -120,12 +120,16 @@ def imu(said: MessageColumns) -> Reading:
 
 
 def wheels(said: MessageColumns) -> Reading:
-    """Angles and rates; what is steered is not among them."""
+    """Angles and rates; of a car, the steering angle is that of the last joint."""
     made = _reading(WHEELS, said)
+    names = [str(name) for name in said.first.name]
+    count = min(len(names) - (STEERING in names[-1:]), WHEELS_PER_ROBOT)
     for column, path in (("angle", "position"), ("rate", "velocity")):
         if path in said and said[path].ndim == 2:
-            values = said[path][:, :WHEELS_PER_ROBOT]
+            values = said[path][:, :count]
             made.table[column][:, : values.shape[1]] = values
+    if STEERING in names[-1:] and "position" in said:
+        made.table["steer"] = said["position"][:, -1]
     return made
 
 

@@ -24,6 +24,7 @@ WHEEL_NAMES = {
     3: ("wheel_1", "wheel_2", "wheel_3"),
     4: ("wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr"),
 }
+STEERING = "steering"  # the joint that turns the front wheels of a car, rad
 EARTH = 6378137.0  # m, the radius of WGS 84 at the equator; the map's origin lies at 0° N 0° E
 FLATTENING = 1.0 / 298.257223563
 NORTH = EARTH * (1.0 - FLATTENING) ** 2  # m per rad of latitude there
@@ -81,20 +82,24 @@ class ScanReport(Reported):
 
 
 class WheelsReport(Reported):
-    """Angles and rates of the wheels."""
+    """Angles and rates of the wheels; of a car, the steering angle as one more joint."""
 
     topic, type = "joint_states", "sensor_msgs/msg/JointState"
 
     def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
-        """A name for each wheel."""
-        wheels = wheels_of(channel)
-        texts = {f"name.{k}": name for k, name in enumerate(WHEEL_NAMES[wheels])}
-        return dict.fromkeys(("name", "position", "velocity"), wheels), texts
+        """A name for each joint."""
+        self.wheels, self.steers = wheels_of(channel), steers(channel)
+        names = WHEEL_NAMES[self.wheels] + ((STEERING,) if self.steers else ())
+        texts = {f"name.{k}": name for k, name in enumerate(names)}
+        return dict.fromkeys(("name", "position", "velocity"), len(names)), texts
 
     def say_values(self, words: Words) -> None:
         """Angles and rates."""
-        words.column("position", 0, "angle")
-        words.column("velocity", 0, "rate")
+        for k in range(self.wheels):
+            words.cell("position", 0, "angle", at=k, to=k)
+            words.cell("velocity", 0, "rate", at=k, to=k)
+        if self.steers:
+            words.cell("position", 0, "steer", to=self.wheels)
 
 
 class FixReport(Reported):
@@ -179,6 +184,12 @@ def wheels_of(channel: Channel) -> int:
     if memory is not None and "wheels" in (memory.dtype.names or ()) and len(memory):
         return int(memory["wheels"][0]) or 4
     return 4
+
+
+def steers(channel: Channel) -> bool:
+    """Whether a sensor reads the wheels of a car."""
+    body = getattr(channel.sensor, "body", None)
+    return body is not None and body.kind == "ackermann"
 
 
 REPORTS: list[tuple[Columns, type[Reported]]] = [
