@@ -325,3 +325,15 @@ def test_what_is_said_does_not_depend_on_how_the_run_is_cut() -> None:
         return heard.steps
 
     assert told([1.0]) == told([0.01] * 100) == told([0.3, 0.33, 0.37])
+
+
+def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> None:
+    heard = Listener(load(PERFECT, IMU, worlds=11, count=11))
+    for world, robot in ((7, 10), (10, 7), (10, 10), (0, 0)):
+        who = f"world_{world}/rover_{robot}"
+        assert heard.said[f"/{who}/belief/pose"][0].header.frame_id == f"world_{world}/map"
+        assert heard.said[f"/{who}/odom"][0].child_frame_id == f"{who}/base_link"
+    static = [decode("tf2_msgs/msg/TFMessage", data) for data in heard.feed.static()]
+    found = {t.child_frame_id for message in static for t in message.transforms}
+    assert {f"world_{w}/rover_{r}/imu_link" for w in range(11) for r in range(11)} <= found
+    assert {f"world_{w}/map" for w in range(11)} <= found

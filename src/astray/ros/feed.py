@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from astray.clock import first_due
 from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
-from astray.ros.names import BASE, Robot, robots_of, ros_name
+from astray.ros.names import BASE, Robot, alike, robots_of, ros_name
 from astray.ros.poses import Belief, Command, Paced, reckoning_of, truth_of
 from astray.ros.readings import report_of, topics_of
 from astray.ros.reckoning import Reckoning
@@ -71,9 +70,8 @@ class Feed:
         yield Battery(robots, group.truth, self.sim.dt)
 
     def alike(self, group: str) -> list[list[Robot]]:
-        """The robots of a group by the length of their names: their messages have one layout."""
-        ordered = sorted(self.robots[group], key=lambda r: (len(r.namespace), r.row))
-        return [list(some) for _, some in groupby(ordered, key=lambda r: len(r.namespace))]
+        """The robots of a group by the lengths of their names: their messages have one layout."""
+        return alike(self.robots[group])
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which there may be something to say."""
@@ -106,7 +104,8 @@ class Feed:
         """Messages that say where frames are for good."""
         said = []
         for name, group in self.sim.robots.items():
-            said += static_transforms(self.robots[name], mounts_of(group))
+            for robots in self.alike(name):
+                said += static_transforms(robots, mounts_of(group))
         return said
 
 

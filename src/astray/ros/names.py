@@ -7,7 +7,9 @@ A robot alone has `/scan` and `base_link`; of several, each has `/rover_0/scan` 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +66,16 @@ def world_frame(robot: Robot, frame: str) -> str:
     """A frame that the robots of one world share."""
     parts = robot.namespace.split("/")
     return f"{parts[1]}/{frame}" if len(parts) > 2 else frame
+
+
+def alike(robots: Iterable[Robot]) -> list[list[Robot]]:
+    """Robots by the lengths of their names and of their worlds'; in the order of rows."""
+
+    def lengths(robot: Robot) -> tuple[int, int]:
+        return len(robot.namespace), len(world_frame(robot, ""))
+
+    ordered = sorted(robots, key=lambda robot: (lengths(robot), robot.row))
+    return [list(some) for _, some in groupby(ordered, key=lengths)]
 
 
 def ros_name(text: str) -> str:

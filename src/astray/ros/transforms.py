@@ -107,26 +107,32 @@ def apart(a: Array, b: Array) -> Array:
 
 
 def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list[bytes]:
-    """Messages that say where the sensors of each robot sit, and that the map is the world."""
-    return [_static(robot, mounts) for robot in robots]
+    """Messages that say where the sensors of each robot sit, and that the map is the world.
 
+    Their names are of one length.
+    """
 
-def _static(robot: Robot, mounts: dict[str, Mount]) -> bytes:
-    texts = {
-        "transforms.0.header.frame_id": world_frame(robot, WORLD),
-        "transforms.0.child_frame_id": world_frame(robot, MAP),
-    }
-    for k, frame in enumerate(mounts, start=1):
-        texts[f"transforms.{k}.header.frame_id"] = robot.frame(BASE)
-        texts[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
-    out = Layout(TF, {"transforms": 1 + len(mounts)}, texts).make(1)
+    def frames(robot: Robot) -> dict[str, str]:
+        made = {
+            "transforms.0.header.frame_id": world_frame(robot, WORLD),
+            "transforms.0.child_frame_id": world_frame(robot, MAP),
+        }
+        for k, frame in enumerate(mounts, start=1):
+            made[f"transforms.{k}.header.frame_id"] = robot.frame(BASE)
+            made[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
+        return made
+
+    out = Layout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).make(len(robots))
+    for k, robot in enumerate(robots):
+        for path, text in frames(robot).items():
+            out[path][k] = text.encode()
     out["transforms.0.transform.rotation.w"] = 1.0
     for k, (x, y, roll, pitch, yaw) in enumerate(mounts.values(), start=1):
         path = f"transforms.{k}.transform"
         out[f"{path}.translation.x"], out[f"{path}.translation.y"] = x, y
         for axis, value in zip("xyzw", quaternion(roll, pitch, yaw), strict=True):
             out[f"{path}.rotation.{axis}"] = value
-    return bytes(out.tobytes())
+    return [message.tobytes() for message in out]
 
 
 def quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
