@@ -32,6 +32,15 @@ class News:
         self._seen = len(self._log)
         self._hits = [len(i.begun) for i in self._interactions]
 
+    def is_any(self) -> bool:
+        """Whether anything has happened, or the run was set back to its beginning."""
+        if self.sim.agenda.log is not self._log or len(self._log) != self._seen:
+            return True
+        for interaction, seen in zip(self._interactions, self._hits, strict=True):
+            if len(interaction.begun) != seen:
+                return True
+        return False
+
     def started_over(self) -> bool:
         """Whether the run was set back to its beginning since the last time this was asked."""
         if self.sim.agenda.log is self._log:

@@ -120,7 +120,8 @@ class Recorder:
             return
         if sim.robots is not self._robots:
             raise WrongInput(f"{self.path}: a run with a new seed needs a new recording")
-        if self._news.started_over():  # time in the file goes on
+        is_news = self._news.is_any()
+        if is_news and self._news.started_over():  # time in the file goes on
             self._before += round(self._last_step * sim.dt * 1e9)
             self._cut()
         self._last_step = sim.steps
@@ -130,7 +131,8 @@ class Recorder:
             self._cut()
         self._second = second
         now = self._now()
-        self._note_news(now)
+        if is_news:
+            self._note_news(now)
         self._open.hear(now, self.feed.speak())
 
     def _note_news(self, now: int) -> None:

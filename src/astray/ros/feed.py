@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +22,7 @@ from astray.table import Rows
 if TYPE_CHECKING:
     from astray.sim import Sim
 
+LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
 RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
 Localization = Literal["belief", "truth", "external"]
 """Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
@@ -46,8 +48,9 @@ class Feed:
             speaker.number = number
         beats = {speaker.beat for speaker in self.speakers}
         self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
-        self._periods = sorted({s.beat.period for s in self.speakers if isinstance(s, Paced)})
-        self._asked: dict[tuple[bool, ...], list[Speaker]] = {}
+        periods = {s.beat.period for s in self.speakers if isinstance(s, Paced)}
+        self._cycle = math.lcm(*periods)
+        self._asked: dict[int, list[Speaker]] = {}
 
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
@@ -92,13 +95,13 @@ class Feed:
 
     def _ask(self, tick: int) -> list[Speaker]:
         """Those who may have something to say: paced ones have it at whole periods only."""
-        whole = tuple([tick % period == 0 for period in self._periods])
-        if whole not in self._asked:
-            silent = {p for p, is_whole in zip(self._periods, whole, strict=True) if not is_whole}
-            self._asked[whole] = [
-                s for s in self.speakers if not (isinstance(s, Paced) and s.beat.period in silent)
-            ]
-        return self._asked[whole]
+        place = tick % self._cycle
+        asked = self._asked.get(place)
+        if asked is None:
+            asked = [s for s in self.speakers if not isinstance(s, Paced) or s.beat.is_due(place)]
+            if self._cycle <= LONGEST_CYCLE:
+                self._asked[place] = asked
+        return asked
 
     def static(self) -> list[bytes]:
         """Messages that say where frames are for good."""

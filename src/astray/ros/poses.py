@@ -124,7 +124,7 @@ def note_all(rows: Rows, stamps: Array, said: Array, new: Rows) -> int:
 def unsaid(rows: Rows, stamps: Array, said: Array) -> Rows:
     """Those of these rows that are of another time than when they were last said; it is noted."""
     if len(rows):
-        new = np.empty_like(rows)
+        new = np.empty(len(rows), np.int64)
         count = note_all(rows, stamps, said, new)
         return rows if count == len(rows) else new[:count]
     return rows
