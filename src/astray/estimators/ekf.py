@@ -27,6 +27,7 @@ from astray.estimators.ekf_history import hear
 from astray.estimators.ekf_layout import lay_out, numbered
 from astray.estimators.ekf_measure import WHICH
 from astray.estimators.ekf_state import (
+    AGREED,
     COMPASS_EVENT,
     EVENT,
     FILTER,
@@ -296,6 +297,9 @@ class Ekf(Estimator, kind="ekf"):
         first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
         first["refused"][rows] = 0
         first["bent"][rows] = first["bending"][rows] = 0.0
+        first["lost"][rows] = False
+        for column in AGREED:
+            first[column][rows] = 0
         self.arrays["filters"][rows, 1] = first[rows]
         self.memory["waiting"][rows] = 0
 

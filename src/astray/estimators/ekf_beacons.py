@@ -2,6 +2,10 @@
 
     range = |b − p − Rot(yaw) e|        bearing = direction of it − yaw − yaw of the mount
 
+Near a beacon that is measured well a derivative holds only for an error that is small already, so
+it is taken where the update leads to, as often as that changes anything: with H and ν of a state
+that is δ from the prior, the innovation is ν + H δ, and the update from the prior K (ν + H δ).
+
 A beacon that has no name is taken for the one that it fits, unless it fits several. A filter that
 has been refusing beacons for long is lost; two that are sighted at once then tell the pose by
 themselves, and it starts over from there.
@@ -11,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from astray.estimators.ekf_lost import forget_fixes
 from astray.estimators.ekf_state import LANDMARK_EVENT, YAW, X, Y
 from astray.estimators.ekf_update import aim, fuse, is_tired, weigh
 from astray.kernel import kernel
@@ -20,6 +25,7 @@ from astray.table import Array, Row
 AT_ONCE = 1e-9  # s between two sightings of one moment
 FAR_APART = 0.5  # m between two beacons that tell a heading
 SURE = 4.0  # standard deviations within which all is, as good as surely
+MOST_STEPS, CURVED = 5, 0.05  # of an update, and the share of a noise that curvature may be
 NEAR = 1e-6  # m; a beacon nearer than this has no direction
 
 
@@ -43,6 +49,33 @@ def sight(f: Row, w: Row, value: Array, x: float, y: float) -> bool:
     sd = w.range_sd + w.range_sd_per_m * far
     w.noise[0, 0], w.noise[1, 1] = sd * sd, w.bearing_sd * w.bearing_sd
     return True
+
+
+@kernel
+def settle(f: Row, w: Row, value: Array, x: float, y: float) -> None:
+    """Let a sighting of a beacon at x, y be compared where it leads to; the state stays."""
+    before = (f.x, f.y, f.yaw)
+    dx, dy, turn = 0.0, 0.0, 0.0
+    for _ in range(MOST_STEPS):
+        weigh(f, w, 2)
+        area = w.s[0, 0] * w.s[1, 1] - w.s[0, 1] * w.s[1, 0]
+        if not area > 0.0:
+            break
+        a = (w.s[1, 1] * w.nu[0] - w.s[0, 1] * w.nu[1]) / area
+        b = (w.s[0, 0] * w.nu[1] - w.s[1, 0] * w.nu[0]) / area
+        to_x, to_y = w.ph[X, 0] * a + w.ph[X, 1] * b, w.ph[Y, 0] * a + w.ph[Y, 1] * b
+        to_turn = w.ph[YAW, 0] * a + w.ph[YAW, 1] * b
+        far = max(value[0], NEAR)
+        step = abs(to_x - dx) + abs(to_y - dy) + far * abs(to_turn - turn)
+        if step * step < CURVED * far * min(w.range_sd, w.bearing_sd * far):
+            break
+        dx, dy, turn = to_x, to_y, to_turn
+        f.x, f.y, f.yaw = before[0] + dx, before[1] + dy, before[2] + turn
+        if not sight(f, w, value, x, y):
+            break
+        for c in range(2):
+            w.nu[c] += w.h[c, X] * dx + w.h[c, Y] * dy + w.h[c, YAW] * turn
+    f.x, f.y, f.yaw = before
 
 
 @kernel
@@ -92,6 +125,8 @@ def relocate(f: Row, w: Row, value: Array, beacons: Array) -> bool:
     f.cov[YAW, YAW] = turned * turned
     f.cov[X, X] = f.cov[Y, Y] = SURE * SURE * sd * sd + turned * turned * far * far
     f.refused[LANDMARK_EVENT] = 0
+    f.lost = False
+    forget_fixes(f)
     return True
 
 
@@ -108,4 +143,5 @@ def fuse_landmark(f: Row, w: Row, value: Array, beacons: Array) -> None:
             return
         f.sighting[0], f.sighting[1] = f.stamp, value[2]
         f.sighting[2], f.sighting[3] = value[0], value[1]
+    settle(f, w, value, beacons[k, 0], beacons[k, 1])
     fuse(f, w, 2, LANDMARK_EVENT)

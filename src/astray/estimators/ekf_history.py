@@ -71,7 +71,7 @@ def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
     go_on(f, w, e.stamp)
     if e.kind == FIX_EVENT:
         fuse_fix(f, w, e.value)
-        if w.moved > YAW + 1 and e.value[7] > 0.0:
+        if w.moved > YAW + 1 and e.value[7] > 0.0 and not f.lost:
             fuse_velocity(f, w, e.value)
     elif e.kind == COMPASS_EVENT:
         fuse_compass(f, w, e.value)

@@ -74,6 +74,7 @@ def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
                 add_one(plan, places, sheets[numbered(what, k)].values, k)
     if "landmarks" in sheets:
         add_landmarks(plan, sheets["landmarks"].values)
+    plan["headed"] = "compass" in sheets
     plan["states"] = places.next
     return plan
 

@@ -23,7 +23,8 @@ MOST = 24  # states
 MOST_MOVED = 8
 X, Y, YAW, VX, VY, ALONG, ACROSS, TURN = range(MOST_MOVED)
 IMU_EVENT, WHEELS_EVENT, COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT = range(5)
-SOURCES = 5
+VELOCITY = 5  # of a fix: a source of its own, that may be right where the position is refused
+SOURCES = 6
 VALUES = 9
 MOST_ALIKE = 3  # receivers of fixes, and compasses, on one robot
 NONE = -1  # the place of a state that is not there
@@ -64,13 +65,46 @@ FILTER = columns(
     "freedom",
     "bent m",
     "bending m/s",
+    Column("lost", "", "?"),
+    Column("agreed", "", "i8"),
+    Column("strays", "", "i8"),
+    "agreed_since s",
+    "noted s",
+    "yaw_then rad²",
+    Column("led", "m", "f8", (2,)),
+    Column("own", "m", "f8", (2,)),
+    Column("own_mean", "m", "f8", (2,)),
+    Column("said", "m", "f8", (2,)),
+    Column("said_mean", "m", "f8", (2,)),
+    "dot m²",
+    "cross m²",
+    "spread m²",
+    Column("faded", "m", "f8", (2,)),
+    "fading",
 )
 """The state of one filter. `error` has the lasting errors at their places; `held` is what the IMU
 last read, at `felt`; the wheels have turned by `angle` as far as the filter is, and by `shown` when
 they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
 `freedom` are the normalised innovations squared of the last readings, and their degrees of freedom;
 `bent` is how far errors of speed and heading together may have led aside, at a rate of `bending`.
+From `lost` on are what `ekf_lost.py` knows of fixes that were refused: how many of them agree since
+when, how sure of its heading it was then, the last place that the filter was led to and that was
+said, their means, and the sums that tell how one way is turned against the other.
 """
+
+AGREED = (
+    "agreed",
+    "strays",
+    "led",
+    "own_mean",
+    "said_mean",
+    "dot",
+    "cross",
+    "spread",
+    "faded",
+    "fading",
+)
+"""What of a filter is about fixes that were refused."""
 
 PLAN = columns(
     Column("states", "", "i8"),
@@ -121,6 +155,8 @@ PLAN = columns(
     Column("first", "", "i8"),
     Column("waiting", "", "i8"),
     Column("counts", "", "?"),
+    Column("headed", "", "?"),
+    Column("taught", "", "i8"),
     Column("goal", "rad", "f8", (WHEELS_PER_ROBOT,)),
     Column("rolled", "m", "f8", (WHEELS_PER_ROBOT,)),
     Column("jac", "", "f8", (MOST_MOVED, MOST)),
@@ -136,4 +172,5 @@ PLAN = columns(
     Column("left", "", "f8", (MOST, MOST)),
 )
 """The layout of one filter by the datasheets: the places of its states, how they last, what the
-sensors are like; the events that wait in its history; and room to reckon in."""
+sensors are like; the events that wait in its history; whether it is `headed` by a compass; and room
+to reckon in. A measurement corrects the first `taught` states."""
