@@ -7,24 +7,21 @@ it is taken where the update leads to, as often as that changes anything: with H
 that is δ from the prior, the innovation is ν + H δ, and the update from the prior K (ν + H δ).
 
 A beacon that has no name is taken for the one that it fits, unless it fits several. A filter that
-has been refusing beacons for long is lost; two that are sighted at once then tell the pose by
-themselves, and it starts over from there.
+has been refusing beacons for long is lost, and finds back as `ekf_relocate.py` has it.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.estimators.ekf_lost import forget_fixes
+from astray.estimators.ekf_relocate import relocate
 from astray.estimators.ekf_state import LANDMARK_EVENT, YAW, X, Y
-from astray.estimators.ekf_update import aim, fuse, is_tired, weigh
+from astray.estimators.ekf_update import aim, fuse, is_tired, refuse, weigh
 from astray.kernel import kernel
 from astray.maths import atan2, sincos, wrap
 from astray.table import Array, Row
 
-AT_ONCE = 1e-9  # s between two sightings of one moment
-FAR_APART = 0.5  # m between two beacons that tell a heading
-SURE = 4.0  # standard deviations within which all is, as good as surely
+NONE_FITS, SEVERAL_FIT = -1, -2
 MOST_STEPS, CURVED = 5, 0.05  # of an update, and the share of a noise that curvature may be
 NEAR = 1e-6  # m; a beacon nearer than this has no direction
 
@@ -80,54 +77,14 @@ def settle(f: Row, w: Row, value: Array, x: float, y: float) -> None:
 
 @kernel
 def recognise(f: Row, w: Row, value: Array, beacons: Array) -> int:
-    """The one beacon that a sighting fits within the gate; −1 if it fits none, or several."""
-    found = -1
+    """The one beacon that a sighting fits within the gate, or that none does, or several do."""
+    found = NONE_FITS
     for k in range(len(beacons)):
         if sight(f, w, value, beacons[k, 0], beacons[k, 1]) and weigh(f, w, 2) <= w.gate[2]:
             if found >= 0:
-                return -1
+                return SEVERAL_FIT
             found = k
     return found
-
-
-@kernel
-def in_body(w: Row, far: float, bearing: float) -> tuple[float, float]:
-    """Where in the body's frame something is that was sighted."""
-    s, c = sincos(w.eye_yaw + bearing)
-    return w.eye_x + far * c, w.eye_y + far * s
-
-
-@kernel
-def relocate(f: Row, w: Row, value: Array, beacons: Array) -> bool:
-    """Start over from two beacons that were sighted at once; whether they told the pose."""
-    one, other = int(f.sighting[1]), int(value[2])
-    if abs(f.sighting[0] - f.stamp) > AT_ONCE or one == other:
-        return False
-    ax, ay = in_body(w, f.sighting[2], f.sighting[3])
-    bx, by = in_body(w, value[0], value[1])
-    dx, dy = beacons[other, 0] - beacons[one, 0], beacons[other, 1] - beacons[one, 1]
-    apart, seen = (
-        math.sqrt(dx * dx + dy * dy),
-        math.sqrt((bx - ax) * (bx - ax) + (by - ay) * (by - ay)),
-    )
-    far = max(f.sighting[2], value[0])
-    sd = w.range_sd + (w.range_sd_per_m + w.bearing_sd) * far
-    if apart < FAR_APART or abs(apart - seen) > SURE * sd:
-        return False
-    f.yaw = wrap(atan2(dy, dx) - atan2(by - ay, bx - ax))
-    s, c = sincos(f.yaw)
-    f.x, f.y = beacons[one, 0] - c * ax + s * ay, beacons[one, 1] - s * ax - c * ay
-    for i in range(YAW + 1):
-        for j in range(w.states):
-            f.cov[i, j] = 0.0
-            f.cov[j, i] = 0.0
-    turned = SURE * sd / apart
-    f.cov[YAW, YAW] = turned * turned
-    f.cov[X, X] = f.cov[Y, Y] = SURE * SURE * sd * sd + turned * turned * far * far
-    f.refused[LANDMARK_EVENT] = 0
-    f.lost = False
-    forget_fixes(f)
-    return True
 
 
 @kernel
@@ -136,12 +93,18 @@ def fuse_landmark(f: Row, w: Row, value: Array, beacons: Array) -> None:
     k = int(value[2])
     if k < 0:
         k = recognise(f, w, value, beacons)
+    if k == NONE_FITS:
+        refuse(f, LANDMARK_EVENT)
+        if is_tired(f, w, LANDMARK_EVENT, 1.0):
+            relocate(f, w, value, beacons)
+        return
     if not (0 <= k < len(beacons) and sight(f, w, value, beacons[k, 0], beacons[k, 1])):
         return
-    if is_tired(f, w, LANDMARK_EVENT, 1.0) and value[2] >= 0.0 and weigh(f, w, 2) > w.gate[2]:
-        if relocate(f, w, value, beacons):
-            return
-        f.sighting[0], f.sighting[1] = f.stamp, value[2]
-        f.sighting[2], f.sighting[3] = value[0], value[1]
+    if (
+        is_tired(f, w, LANDMARK_EVENT, 1.0)
+        and weigh(f, w, 2) > w.gate[2]
+        and relocate(f, w, value, beacons)
+    ):
+        return
     settle(f, w, value, beacons[k, 0], beacons[k, 1])
     fuse(f, w, 2, LANDMARK_EVENT)

@@ -15,9 +15,11 @@ fix err together, which shows as soon as the robot goes on:
 
 As soon as fixes were refused for longer than the patience, the place is that of the newest fix. A
 compass then tells the heading. Without one the heading is unknown and the filter is lost: it goes
-from fix to fix, and learns nothing else of them, until the turn is told well enough. A fix that is
-farther from the one before than the robot can have come is an outlier; after two such fixes all
-begins anew.
+from fix to fix, and learns nothing else of them, until the turn is told well enough. A way d that
+it goes meanwhile leads anywhere: along it the error is d (cos − 1) of any angle, of 3/2 d².
+
+A fix that is farther from the one before than the robot can have come is an outlier; after two such
+fixes all begins anew.
 """
 
 from __future__ import annotations
@@ -117,6 +119,16 @@ def open_up(f: Row, w: Row, yaw_variance: float) -> None:
 
 
 @kernel
+def go_anywhere(f: Row, way: float) -> None:
+    """Add what a way does to the place of a filter that does not know its heading."""
+    grown = f.gone + way
+    power = 1.5 * (grown * grown - f.gone * f.gone)
+    f.gone = grown
+    f.cov[X, X] += power
+    f.cov[Y, Y] += power
+
+
+@kernel
 def entangle(f: Row, w: Row, drift: int, turn: float) -> None:
     """Let heading and drift vary with each other as far as both come from the same fixes."""
     s, c = sincos(turn)
@@ -137,7 +149,7 @@ def turn_back(f: Row, w: Row, white: float, drift: int) -> None:
     """Make ready for a fix that the filter goes to; with the heading, if that is told by now."""
     grown = max(0.0, f.cov[YAW, YAW] - f.yaw_then)
     variance = turn_variance(f, w, white, drift) + grown
-    f.lost = variance > TOLD
+    f.lost, f.gone = variance > TOLD, 0.0
     if f.lost:
         open_up(f, w, UNKNOWN + grown)
         f.yaw_then = UNKNOWN

@@ -66,6 +66,7 @@ FILTER = columns(
     "bent m",
     "bending m/s",
     Column("lost", "", "?"),
+    "gone m",
     Column("agreed", "", "i8"),
     Column("strays", "", "i8"),
     "agreed_since s",
