@@ -35,10 +35,10 @@ KEPT = columns(
 whom it was taken for how often, and its covariance without that of the believer, as the upper
 triangle xx xy yy, xu xv yu yv, uu uv vv. Kept small: it is read from one end to the other."""
 
-X, Y, XX, XY, YY, IDENTITY, TRACK, FAR = range(8)
-FIELDS = 8
-"""The lines of what is noted of detections, which are its columns: place, variances, identity, the
-track that takes it, and how far it is from the gate of the one that is looked at."""
+X, Y, XX, XY, YY, IDENTITY, TRACK = range(7)
+FIELDS = 7
+"""The lines of what is noted of detections, which are its columns: place, variances, identity, and
+the track that takes it."""
 
 
 @inlined_kernel

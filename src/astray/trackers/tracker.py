@@ -156,7 +156,7 @@ class Tracker(plugin.Tracker, kind="tracker"):
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
         """Take in the fresh detections of these rows."""
         if not hasattr(self._room, "room"):  # one for each thread
-            pairs = np.empty((self.detections * self.slots, 3))
+            pairs = np.empty((self.detections * self.slots, 4))
             self._room.room = (np.empty((FIELDS, self.detections)), pairs)
         room = (*self._room.room, self.arrays["trail"])
         kept, belief = self.arrays["kept"], known.belief
