@@ -163,6 +163,27 @@ def test_a_track_keeps_its_number_through_two_seconds_behind_a_wall(identified: 
     assert kept >= 48
 
 
+@pytest.mark.parametrize(("accel", "least"), [(0.1, 195), (0.5, 165)])
+def test_false_alarms_seldom_carry_a_hidden_track_away(accel: float, least: int) -> None:
+    """Two seconds behind a wall, with 7 false alarms in 1000 m²; by one alone half would be, at 0.5."""
+    sensor = {**SENSOR, "identified": False, "false_alarms": 5.0, "max_range": 15.0}
+    kind = {"kind": "tracker", "accel_density": accel, "hits": 4, "looks": 5}
+    watcher = {**WATCHER, "sensors": [{**sensor, "detection": 0.9}], "contacts": kind}
+    sim = load(watcher, PASSING, worlds=200, world=WALL, interactions=[])
+    group, truth = sim.robots["watcher"], sim.robots["passing"].truth
+
+    def nearest(row: int) -> int:
+        told = group.contacts.of(row)
+        far = np.hypot(told["x"] - truth["x"][row], told["y"] - truth["y"][row])
+        return int(told["number"][far.argmin()]) if far.min(initial=np.inf) < 0.5 else -1
+
+    sim.run(3.5)
+    before = [nearest(row) for row in range(200)]
+    sim.run(4.5)  # it is behind the wall from 4 s to 6 s
+    kept = sum(number == nearest(row) > 0 for row, number in enumerate(before))
+    assert kept >= least
+
+
 def test_two_observers_believe_different_things_of_one_robot() -> None:
     watchers = {**WATCHER, "count": 2, "start": {"spread": 1.0}, "sensors": [SENSOR]}
     sim = load(watchers, MOVING, worlds=30)
