@@ -40,10 +40,10 @@ and how many it missed since; when and where it may have come `back`; whom it wa
 often, and its covariance without that of the believer, as the upper triangle xx xy yy, xu xv yu yv,
 uu uv vv. Kept small: it is read from one end to the other."""
 
-X, Y, XX, XY, YY, IDENTITY, TRACK = range(7)
-FIELDS = 7
+X, Y, XX, XY, YY, IDENTITY, TRACK, ALIKE = range(8)
+FIELDS = 8
 """The lines of what is noted of detections, which are its columns: place, variances, identity, and
-the track that takes it."""
+the track that takes it; the last one lists those that may be of the track that is looked at."""
 
 
 @inlined_kernel

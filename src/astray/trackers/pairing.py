@@ -17,11 +17,21 @@ from __future__ import annotations
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import log
 from astray.table import Array, Table
-from astray.trackers.moving import IDENTITY, TRACK, XX, YY, X, Y, surprise
+from astray.trackers.moving import ALIKE, IDENTITY, TRACK, XX, YY, X, Y, surprise
 
 NOBODY = -1.0
 Bounds = tuple[float, float, float]
 """The gate of νᵀ S⁻¹ ν, the cost of another identity than expected, and that of a false alarm."""
+
+
+@inlined_kernel
+def list_alike(found: Array, count: int, identity: float) -> int:
+    """List the detections that may be of an identity, NOBODY if all may; how many they are."""
+    identities, alike, n = found[IDENTITY], found[ALIKE], 0
+    for j in range(count):  # without a branch, for no one can tell which it will be
+        alike[n] = j
+        n += int((identities[j] == identity) | (identities[j] < 0.0) | (identity < 0.0))
+    return n
 
 
 @kernel
@@ -33,21 +43,20 @@ def possible_pairs(
     """
     n = 0
     gate, strange, most = bounds
-    xs, ys, identities = found[X], found[Y], found[IDENTITY]
     for k in range(used):
         t = mine[k]
         if t.state == 0:
             continue
-        x, y, wide, identity = t.x, t.y, t.p[0] + t.p[2], float(t.identity)
-        for j in range(count):
+        identity = float(t.identity)
+        alike = list_alike(found, count, identity if strange > gate else NOBODY)
+        for m in range(alike):
+            j = int(found[ALIKE, m])
             limit = gate
-            if identities[j] != identity and identity >= 0.0 and identities[j] >= 0.0:
+            if identity >= 0.0 and found[IDENTITY, j] >= 0.0 and identity != found[IDENTITY, j]:
                 limit -= strange
-                if limit < 0.0:
-                    continue
             # A bound that needs no inverse, since S is at most its trace.
-            ex, ey = xs[j] - x, ys[j] - y
-            if ex * ex + ey * ey > limit * (wide + found[XX, j] + found[YY, j]):
+            ex, ey = found[X, j] - t.x, found[Y, j] - t.y
+            if ex * ex + ey * ey > limit * (t.p[0] + t.p[2] + found[XX, j] + found[YY, j]):
                 continue
             square, area = surprise(t, found, j)
             if square > limit:
