@@ -208,6 +208,7 @@ class Ekf(Estimator, kind="ekf"):
     history: NonNegative | None = None  # s kept for late readings; by their latency unless given
     fix_sd: NonNegative = 1.0  # m, of a fix that claims no covariance
     compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
+    rests: bool = False  # whether an IMU without wheels that feels nothing is taken to stand still
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """See what is on board."""
@@ -229,6 +230,8 @@ class Ekf(Estimator, kind="ekf"):
                 self.sheets[numbered(what, k)] = sheets[name]
                 self.more.append((verb, name, k))
         self.plan = lay_out(sheets["motion"], self.sheets)
+        alone = "imu" in self.sheets and "wheels" not in self.sheets
+        self.plan["rests"] = self.rests and alone and not self.plan["sideways"]
         nothing = np.zeros((n, 0))
         self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
         self.absent["landmarks"].arrays = dict.fromkeys(BULK, nothing)
@@ -298,6 +301,7 @@ class Ekf(Estimator, kind="ekf"):
         first["refused"][rows] = 0
         first["bent"][rows] = first["bending"][rows] = 0.0
         first["lost"][rows] = False
+        first["felt_count"][rows] = -1
         for column in AGREED:
             first[column][rows] = 0
         self.arrays["filters"][rows, 1] = first[rows]

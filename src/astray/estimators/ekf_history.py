@@ -17,6 +17,7 @@ from astray.estimators.ekf_measure import (
     fuse_way,
 )
 from astray.estimators.ekf_predict import feel, go_on, look_at_rates, roll, rolled
+from astray.estimators.ekf_rest import look_for_rest
 from astray.estimators.ekf_state import (
     COMPASS_EVENT,
     FIX_EVENT,
@@ -63,7 +64,10 @@ def take_wheels(f: Row, w: Row, e: Row) -> None:
 def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
     """Take in one event."""
     if e.kind == IMU_EVENT:
-        feel(f, w, (e.value[0], e.value[1], e.value[2]), e.stamp)
+        felt = (e.value[0], e.value[1], e.value[2])
+        feel(f, w, felt, e.stamp)
+        if w.rests:
+            look_for_rest(f, w, felt)
         return
     if e.kind == WHEELS_EVENT:
         take_wheels(f, w, e)

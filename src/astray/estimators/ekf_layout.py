@@ -93,6 +93,7 @@ def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> 
     leak = number(said, "misalignment_sd") * number(said, "gravity")
     for name, count, more in (("gyro", 1, 0.0), ("accel", 2, leak)):
         plan[f"{name}_density"] = number(said, f"{name}_density")
+        plan[f"{name}_grain"] = number(said, f"{name}_resolution") ** 2 / 12.0
         bias, walk = number(said, f"{name}_bias_sd"), number(said, f"{name}_walk")
         plan[name] = places.take(math.hypot(bias, more), count, walk=walk)
         sd, tau = number(said, f"{name}_drift_sd"), said.get(f"{name}_drift_tau", math.inf)

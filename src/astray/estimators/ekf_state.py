@@ -65,6 +65,10 @@ FILTER = columns(
     "freedom",
     "bent m",
     "bending m/s",
+    "felt_since s",
+    Column("felt_count", "", "i8"),
+    Column("felt_mean", "rad/s, m/s²", "f8", (3,)),
+    Column("felt_squares", "rad²/s², m²/s⁴", "f8", (3,)),
     Column("lost", "", "?"),
     "gone m",
     Column("agreed", "", "i8"),
@@ -88,9 +92,11 @@ last read, at `felt`; the wheels have turned by `angle` as far as the filter is,
 they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
 `freedom` are the normalised innovations squared of the last readings, and their degrees of freedom;
 `bent` is how far errors of speed and heading together may have led aside, at a rate of `bending`.
-From `lost` on are what `ekf_lost.py` knows of fixes that were refused: how many of them agree since
-when, how sure of its heading it was then, the last place that the filter was led to and that was
-said, their means, and the sums that tell how one way is turned against the other.
+`felt_count` readings of the IMU since some time are looked at for rest: their means and the squares
+of what they differ by. From `lost` on are what `ekf_lost.py` knows of fixes that were refused: how
+many of them agree since when, how sure of its heading it was then, the last place that the filter
+was led to and that was said, their means, and the sums that tell how one way is turned against the
+other.
 """
 
 AGREED = (
@@ -138,6 +144,9 @@ PLAN = columns(
     Column("axes", "", "f8", (3, 3)),
     "gyro_density rad/s/√Hz",
     "accel_density m/s²/√Hz",
+    "gyro_grain rad²/s²",
+    "accel_grain m²/s⁴",
+    Column("rests", "", "?"),
     Column("antenna_x", "m", "f8", (MOST_ALIKE,)),
     Column("antenna_y", "m", "f8", (MOST_ALIKE,)),
     Column("drift_variance", "m²", "f8", (MOST_ALIKE,)),
