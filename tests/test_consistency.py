@@ -144,6 +144,23 @@ MATCHED: dict[str, tuple[list[Any], str]] = {
         ],
         "differential",
     ),
+    "two sensors of beacons, one of them late": (
+        [
+            WHEELS,
+            {**BEACONS, "name": "front", "x": 0.4, "field_of_view": 3.0, "latency": 0.2},
+            {**BEACONS, "name": "back", "x": -0.4, "yaw": 3.14, "beacons": [[-2, -2], [8, 5]]},
+        ],
+        "differential",
+    ),
+    "two sensors of the same beacons without names": (
+        [
+            IMU,
+            WHEELS,
+            {**BEACONS, "name": "front", "x": 0.4, "identified": False},
+            {**BEACONS, "name": "back", "x": -0.4, "identified": False, "rate": 2},
+        ],
+        "differential",
+    ),
     "beacons late and confused": (
         [WHEELS, {**BEACONS, "latency": 0.2, "confusion": 0.01}],
         "differential",
@@ -159,6 +176,18 @@ def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
 
 def test_a_second_receiver_is_worth_something() -> None:
     front, back = {**GNSS, "name": "front", "x": 0.5}, {**GNSS, "name": "back", "x": -0.5}
+    errors = []
+    for sensors in ([WHEELS, front], [WHEELS, front, back]):
+        sim = load(sensors, metrics=("position_error",))
+        sim.run(40.0)
+        errors.append(float(np.sqrt(np.mean(values(sim, "position_error") ** 2))))
+    assert errors[1] < 0.9 * errors[0]
+
+
+def test_a_second_sensor_of_beacons_is_worth_something() -> None:
+    near, far = [[0, 0], [6, 0]], [[6, 4], [0, 5], [-3, 2]]
+    front = {**BEACONS, "name": "front", "beacons": near}
+    back = {**BEACONS, "name": "back", "x": -0.4, "yaw": 3.0, "beacons": far}
     errors = []
     for sensors in ([WHEELS, front], [WHEELS, front, back]):
         sim = load(sensors, metrics=("position_error",))
@@ -216,6 +245,7 @@ HARD = {**GNSS, "mean_up": 10.0, "mean_down": 5.0, "latency": 0.2, "outlier": 0.
         ([WHEELS, GNSS], "differential"),
         ([WHEELS, COMPASS, GNSS], "differential"),
         ([WHEELS, BEACONS], "differential"),
+        ([WHEELS, BEACONS, {**BEACONS, "name": "back", "x": -0.4, "yaw": 3.0}], "differential"),
         ([IMU, WHEELS, GNSS], "differential"),
         ([IMU, WHEELS, COMPASS, GNSS], "differential"),
         ([IMU, WHEELS, {**COMPASS, "bias_sd": 0.05}, GNSS], "differential"),

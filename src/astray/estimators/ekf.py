@@ -24,8 +24,7 @@ from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
 from astray.estimators.ekf_history import hear
-from astray.estimators.ekf_layout import lay_out, numbered
-from astray.estimators.ekf_measure import WHICH
+from astray.estimators.ekf_layout import lay_beacons, lay_out, numbered
 from astray.estimators.ekf_state import (
     AGREED,
     COMPASS_EVENT,
@@ -37,6 +36,7 @@ from astray.estimators.ekf_state import (
     MOST_ALIKE,
     PLAN,
     WHEELS_EVENT,
+    WHICH,
     YAW,
 )
 from astray.kernel import kernel
@@ -124,6 +124,18 @@ def report(b: Row, f: Row, w: Row) -> None:
 
 
 @kernel
+def hear_sightings(own: Own, site: Site, i: int, which: int, stamp: float) -> None:
+    """Take in the beacons that a sensor of one row sighted."""
+    e = own[2][i]
+    for k in range(site[1].shape[1]):
+        if site[4][i, k] > 0.0:
+            e.kind, e.stamp = LANDMARK_EVENT, stamp
+            e.value[0], e.value[1], e.value[2] = site[1][i, k], site[2][i, k], site[3][i, k]
+            e.value[WHICH] = which
+            hear(own[0][i], own[1][i], own[3][i], e, site[0])
+
+
+@kernel
 def estimate(b: Row, own: Own, readings: Readings, site: Site, i: int) -> None:
     """Take in the fresh readings of one row, what the filter goes by first."""
     filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
@@ -150,11 +162,7 @@ def estimate(b: Row, own: Own, readings: Readings, site: Site, i: int) -> None:
         note_fix(e, fix, 0)
         hear(filters, ring, w, e, beacons)
     if seen.fresh:
-        for k in range(site[1].shape[1]):
-            if site[4][i, k] > 0.0:
-                e.kind, e.stamp = LANDMARK_EVENT, seen.stamp
-                e.value[0], e.value[1], e.value[2] = site[1][i, k], site[2][i, k], site[3][i, k]
-                hear(filters, ring, w, e, beacons)
+        hear_sightings(own, site, i, 0, seen.stamp)
     if f.begun:
         report(b, f, w)
 
@@ -194,6 +202,18 @@ def take_headings(
                 report(belief[i], filters[0], w)
 
 
+@kernel
+def take_sightings(
+    belief: Table, own: Own, seen: Table, site: Site, rows: Rows, which: int
+) -> None:
+    """Take in what a further sensor of beacons sighted."""
+    for i in rows:
+        if seen[i].fresh:
+            hear_sightings(own, site, i, which, seen[i].stamp)
+            if own[0][i][0].begun:
+                report(belief[i], own[0][i][0], own[3][i])
+
+
 class Ekf(Estimator, kind="ekf"):
     """Fuses IMU, wheels, fixes, compass and beacons, whichever are on board, and their errors."""
 
@@ -224,7 +244,8 @@ class Ekf(Estimator, kind="ekf"):
             self.names["imu"] = ""
         self.sheets = {what: sheets[name] for what, name in self.names.items() if name}
         self.more: list[tuple[Any, str, int]] = []
-        for what, verb in (("fix", take_fixes), ("compass", take_headings)):
+        verbs = {"fix": take_fixes, "compass": take_headings, "landmarks": take_sightings}
+        for what, verb in verbs.items():
             alike = [name for name, s in sheets.items() if s.measures == FUSED[what]]
             for k, name in enumerate(alike[1:MOST_ALIKE], 1):
                 self.sheets[numbered(what, k)] = sheets[name]
@@ -235,8 +256,7 @@ class Ekf(Estimator, kind="ekf"):
         nothing = np.zeros((n, 0))
         self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
         self.absent["landmarks"].arrays = dict.fromkeys(BULK, nothing)
-        seen = self.sheets.get("landmarks")
-        self.beacons = np.array(seen["beacons"] if seen else [], float).reshape(-1, 2)
+        self.beacons = lay_beacons(self.plan, self.sheets)
         self.lag, depth = self._depth()
         self.arrays = {
             "filters": np.zeros((n, 2), FILTER),
@@ -257,7 +277,7 @@ class Ekf(Estimator, kind="ekf"):
         for what, sheet in self.sheets.items():
             rate = sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE)
             slots = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
-            each += (lag * rate + 2.0) * (slots if what == "landmarks" else 1)
+            each += (lag * rate + 2.0) * (slots if what.startswith("landmarks") else 1)
         return lag, int(each) + SPARE
 
     def reset(self, rows: Rows) -> None:
@@ -324,7 +344,11 @@ class Ekf(Estimator, kind="ekf"):
         site = (self.beacons, *(seen[name] for name in BULK))
         estimate_all(belief, own, readings, site, rows)
         for verb, name, k in self.more:
-            verb(belief, own, known.readings[name].table, self.beacons, rows, k)
+            more = known.readings[name]
+            around: Any = self.beacons
+            if verb is take_sightings:
+                around = (self.beacons, *(more[bulk] for bulk in BULK))
+            verb(belief, own, more.table, around, rows, k)
 
 
 def gates(share: float) -> tuple[float, float, float]:

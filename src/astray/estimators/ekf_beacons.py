@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from astray.estimators.ekf_relocate import relocate
-from astray.estimators.ekf_state import LANDMARK_EVENT, YAW, X, Y
+from astray.estimators.ekf_state import LANDMARK_EVENT, WHICH, YAW, X, Y
 from astray.estimators.ekf_update import aim, fuse, is_tired, refuse, weigh
 from astray.kernel import kernel
 from astray.maths import atan2, sincos, wrap
@@ -30,28 +30,29 @@ NEAR = 1e-6  # m; a beacon nearer than this has no direction
 def sight(f: Row, w: Row, value: Array, x: float, y: float) -> bool:
     """Compare a range and a bearing with a beacon at x, y; whether it can be compared."""
     aim(w)
+    k = int(value[WHICH])
     s, c = sincos(f.yaw)
-    eye_x, eye_y = c * w.eye_x - s * w.eye_y, s * w.eye_x + c * w.eye_y
+    eye_x, eye_y = c * w.eye_x[k] - s * w.eye_y[k], s * w.eye_x[k] + c * w.eye_y[k]
     dx, dy = x - f.x - eye_x, y - f.y - eye_y
     square = dx * dx + dy * dy
     far = math.sqrt(square)
     if far < NEAR:
         return False
     w.nu[0] = value[0] - far
-    w.nu[1] = wrap(value[1] - atan2(dy, dx) + f.yaw + w.eye_yaw)
+    w.nu[1] = wrap(value[1] - atan2(dy, dx) + f.yaw + w.eye_yaw[k])
     w.h[0, X], w.h[0, Y] = -dx / far, -dy / far
     w.h[0, YAW] = (dx * eye_y - dy * eye_x) / far
     w.h[1, X], w.h[1, Y] = dy / square, -dx / square
     w.h[1, YAW] = -1.0 - (dx * eye_x + dy * eye_y) / square
-    sd = w.range_sd + w.range_sd_per_m * far
-    w.noise[0, 0], w.noise[1, 1] = sd * sd, w.bearing_sd * w.bearing_sd
+    sd = w.range_sd[k] + w.range_sd_per_m[k] * far
+    w.noise[0, 0], w.noise[1, 1] = sd * sd, w.bearing_sd[k] * w.bearing_sd[k]
     return True
 
 
 @kernel
 def settle(f: Row, w: Row, value: Array, x: float, y: float) -> None:
     """Let a sighting of a beacon at x, y be compared where it leads to; the state stays."""
-    before = (f.x, f.y, f.yaw)
+    before, k = (f.x, f.y, f.yaw), int(value[WHICH])
     dx, dy, turn = 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         weigh(f, w, 2)
@@ -64,7 +65,7 @@ def settle(f: Row, w: Row, value: Array, x: float, y: float) -> None:
         to_turn = w.ph[YAW, 0] * a + w.ph[YAW, 1] * b
         far = max(value[0], NEAR)
         step = abs(to_x - dx) + abs(to_y - dy) + far * abs(to_turn - turn)
-        if step * step < CURVED * far * min(w.range_sd, w.bearing_sd * far):
+        if step * step < CURVED * far * min(w.range_sd[k], w.bearing_sd[k] * far):
             break
         dx, dy, turn = to_x, to_y, to_turn
         f.x, f.y, f.yaw = before[0] + dx, before[1] + dy, before[2] + turn
@@ -79,7 +80,8 @@ def settle(f: Row, w: Row, value: Array, x: float, y: float) -> None:
 def recognise(f: Row, w: Row, value: Array, beacons: Array) -> int:
     """The one beacon that a sighting fits within the gate, or that none does, or several do."""
     found = NONE_FITS
-    for k in range(len(beacons)):
+    which = w.beacons[int(value[WHICH])]
+    for k in range(which[0], which[1]):
         if sight(f, w, value, beacons[k, 0], beacons[k, 1]) and weigh(f, w, 2) <= w.gate[2]:
             if found >= 0:
                 return SEVERAL_FIT
@@ -90,20 +92,22 @@ def recognise(f: Row, w: Row, value: Array, beacons: Array) -> int:
 @kernel
 def fuse_landmark(f: Row, w: Row, value: Array, beacons: Array) -> None:
     """Take in range, bearing and identity of one beacon; one without identity is recognised."""
+    which = w.beacons[int(value[WHICH])]
     k = int(value[2])
-    if k < 0:
-        k = recognise(f, w, value, beacons)
+    if k >= which[1] - which[0]:
+        return
+    k = which[0] + k if k >= 0 else recognise(f, w, value, beacons)
     if k == NONE_FITS:
         refuse(f, LANDMARK_EVENT)
         if is_tired(f, w, LANDMARK_EVENT, 1.0):
-            relocate(f, w, value, beacons)
+            relocate(f, w, value, beacons, -1)
         return
-    if not (0 <= k < len(beacons) and sight(f, w, value, beacons[k, 0], beacons[k, 1])):
+    if not (k >= 0 and sight(f, w, value, beacons[k, 0], beacons[k, 1])):
         return
     if (
         is_tired(f, w, LANDMARK_EVENT, 1.0)
         and weigh(f, w, 2) > w.gate[2]
-        and relocate(f, w, value, beacons)
+        and relocate(f, w, value, beacons, k)
     ):
         return
     settle(f, w, value, beacons[k, 0], beacons[k, 1])

@@ -19,11 +19,11 @@ from astray.estimators.ekf_state import (
     COMPASS_EVENT,
     FIX_EVENT,
     TURN,
-    VALUES,
     VELOCITY,
     VX,
     VY,
     WHEELS_EVENT,
+    WHICH,
     YAW,
     X,
     Y,
@@ -42,7 +42,6 @@ from astray.kernel import kernel
 from astray.maths import sincos, wrap
 from astray.table import WHEELS_PER_ROBOT, Array, Row
 
-WHICH = VALUES - 1  # of several alike a value comes from
 LEAST_WHITE = 0.05  # share of a claimed variance that is white, whatever is said to last
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from astray.estimators.ekf_lost import SURE, forget_fixes
-from astray.estimators.ekf_state import LANDMARK_EVENT, YAW, X, Y
+from astray.estimators.ekf_state import LANDMARK_EVENT, WHICH, YAW, X, Y
 from astray.kernel import kernel
 from astray.maths import atan2, sincos, wrap
 from astray.table import Array, Row
@@ -25,10 +25,18 @@ Four = tuple[float, float, float, float]
 
 
 @kernel
-def in_body(w: Row, far: float, bearing: float) -> tuple[float, float]:
+def in_body(w: Row, value: Array) -> tuple[float, float]:
     """Where in the body's frame something is that was sighted."""
-    s, c = sincos(w.eye_yaw + bearing)
-    return w.eye_x + far * c, w.eye_y + far * s
+    k = int(value[WHICH])
+    s, c = sincos(w.eye_yaw[k] + value[1])
+    return w.eye_x[k] + value[0] * c, w.eye_y[k] + value[0] * s
+
+
+@kernel
+def spread_of(w: Row, value: Array) -> float:
+    """How far off a sighting may be, m, of one standard deviation of range and bearing."""
+    k = int(value[WHICH])
+    return float(w.range_sd[k] + (w.range_sd_per_m[k] + w.bearing_sd[k]) * value[0])
 
 
 @kernel
@@ -87,18 +95,18 @@ def start_over(f: Row, w: Row, pose: Three, turned: float, sd: float) -> None:
 
 
 @kernel
-def relocate(f: Row, w: Row, value: Array, beacons: Array) -> bool:
-    """Start over from two beacons that were sighted at once; whether they told the pose."""
-    at, far = f.sighting[0], max(f.sighting[2], value[0])
-    one, other = int(f.sighting[1]), int(value[2])
-    ax, ay = in_body(w, f.sighting[2], f.sighting[3])
-    bx, by = in_body(w, value[0], value[1])
-    f.sighting[0], f.sighting[1] = f.stamp, value[2]
-    f.sighting[2], f.sighting[3] = value[0], value[1]
+def relocate(f: Row, w: Row, value: Array, beacons: Array, other: int) -> bool:
+    """Start over from two beacons that were sighted at once, of which one is the last that was
+    refused; whether they told the pose. A beacon that is not known is −1.
+    """
+    at, one = f.sighting[0], int(f.sighting[1])
+    bx, by = in_body(w, value)
+    sighted = (f.sighting[2], f.sighting[3], bx, by)
+    far, sd = max(f.sighting[4], value[0]), max(f.sighting[5], spread_of(w, value))
+    f.sighting[0], f.sighting[1], f.sighting[2], f.sighting[3] = f.stamp, other, bx, by
+    f.sighting[4], f.sighting[5] = value[0], spread_of(w, value)
     if abs(at - f.stamp) > AT_ONCE or (one == other and one >= 0):
         return False
-    sighted = (ax, ay, bx, by)
-    sd = w.range_sd + (w.range_sd_per_m + w.bearing_sd) * far
     if one < 0 or other < 0:
         one, other = guess(f, sighted, beacons, sd)
     if one < 0 or not fits(sighted, beacons, one, other, sd):

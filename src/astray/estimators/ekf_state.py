@@ -26,7 +26,8 @@ IMU_EVENT, WHEELS_EVENT, COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT = range(5)
 VELOCITY = 5  # of a fix: a source of its own, that may be right where the position is refused
 SOURCES = 6
 VALUES = 9
-MOST_ALIKE = 3  # receivers of fixes, and compasses, on one robot
+WHICH = VALUES - 1  # of several alike a value comes from
+MOST_ALIKE = 3  # receivers of fixes, compasses, and sensors of beacons, on one robot
 NONE = -1  # the place of a state that is not there
 
 EVENT = columns(
@@ -60,7 +61,7 @@ FILTER = columns(
     Column("cov", "", "f8", (MOST, MOST)),
     Column("refused", "", "i8", (SOURCES,)),
     Column("refused_since", "s", "f8", (SOURCES,)),
-    Column("sighting", "s, , m, rad", "f8", (4,)),
+    Column("sighting", "s, , m, m, m, m", "f8", (6,)),
     "squares",
     "freedom",
     "bent m",
@@ -89,7 +90,8 @@ FILTER = columns(
 )
 """The state of one filter. `error` has the lasting errors at their places; `held` is what the IMU
 last read, at `felt`; the wheels have turned by `angle` as far as the filter is, and by `shown` when
-they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
+they were `read`; `sighting` is the last one that was refused: its stamp and beacon, where it was in
+the body's frame, how far off, and how well that was measured; `squares` and
 `freedom` are the normalised innovations squared of the last readings, and their degrees of freedom;
 `bent` is how far errors of speed and heading together may have led aside, at a rate of `bending`.
 `felt_count` readings of the IMU since some time are looked at for rest: their means and the squares
@@ -153,12 +155,13 @@ PLAN = columns(
     "fix_variance m²",
     Column("compass_modelled", "rad²", "f8", (MOST_ALIKE,)),
     "compass_variance rad²",
-    "eye_x m",
-    "eye_y m",
-    "eye_yaw rad",
-    "range_sd m",
-    "range_sd_per_m",
-    "bearing_sd rad",
+    Column("eye_x", "m", "f8", (MOST_ALIKE,)),
+    Column("eye_y", "m", "f8", (MOST_ALIKE,)),
+    Column("eye_yaw", "rad", "f8", (MOST_ALIKE,)),
+    Column("range_sd", "m", "f8", (MOST_ALIKE,)),
+    Column("range_sd_per_m", "", "f8", (MOST_ALIKE,)),
+    Column("bearing_sd", "rad", "f8", (MOST_ALIKE,)),
+    Column("beacons", "", "i8", (MOST_ALIKE, 2)),
     Column("gate", "", "f8", (3,)),
     "patience s",
     "lag s",
@@ -182,5 +185,6 @@ PLAN = columns(
     Column("left", "", "f8", (MOST, MOST)),
 )
 """The layout of one filter by the datasheets: the places of its states, how they last, what the
-sensors are like; the events that wait in its history; whether it is `headed` by a compass; and room
-to reckon in. A measurement corrects the first `taught` states."""
+sensors are like, with the `beacons` of each from one number on to another; the events that wait in
+its history; whether it is `headed` by a compass; and room to reckon in. A measurement corrects the
+first `taught` states."""
