@@ -116,6 +116,18 @@ def test_the_covariance_of_a_track_includes_that_of_its_believer() -> None:
     assert told.mean() > own.mean() > 4 * 0.05**2  # most of what a track is unsure of is its own
 
 
+@pytest.mark.parametrize("slip", [0.01, 0.02])
+@pytest.mark.parametrize("speed", [0.0, 0.5])
+def test_tracks_stay_honest_where_the_own_heading_is_lost(slip: float, speed: float) -> None:
+    """An error of the heading draws tracks nearer, too; without that NEES would be 5 to 15."""
+    wheels = {**SLIPPING["sensors"][0], "slip_density": slip}
+    tight = {"kind": "scripted", "steps": [{"lasts": 1e6, "vx": speed, "wz": 1.0}]}
+    watcher = {**SLIPPING, "sensors": [wheels, SENSOR], "autonomy": tight}
+    sim = load(watcher, MOVING, worlds=WORLDS, metrics=[FAR])
+    mean = np.nanmean(drive_at_random(sim, 20.0))
+    assert BAND[0] < mean < BAND[1]
+
+
 def test_late_detections_are_placed_from_where_the_robot_then_was() -> None:
     late = {**SENSOR, "latency": 0.5}
     turning = {**SLIPPING, "autonomy": {"kind": "scripted", "steps": [{"lasts": 1e6, "wz": 1.0}]}}
