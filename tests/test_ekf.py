@@ -37,7 +37,7 @@ def load(sensors: list[Any], worlds: int = 1, motion: str = "differential", **ek
 
 def table_of(states: int, moved: int = 3) -> tuple[Any, Any]:
     f, w = np.zeros(1, FILTER), np.zeros(1, PLAN)
-    w["states"], w["moved"], w["tau"] = states, moved, np.inf
+    w["states"], w["moved"], w["taught"], w["tau"] = states, moved, states, np.inf
     return f[0], w[0]
 
 

@@ -116,6 +116,18 @@ def test_the_covariance_of_a_track_includes_that_of_its_believer() -> None:
     assert told.mean() > own.mean() > 4 * 0.05**2  # most of what a track is unsure of is its own
 
 
+@pytest.mark.parametrize("slip", [0.01, 0.02])
+@pytest.mark.parametrize("speed", [0.0, 0.5])
+def test_tracks_stay_honest_where_the_own_heading_is_lost(slip: float, speed: float) -> None:
+    """An error of the heading draws tracks nearer, too; without that NEES would be 5 to 15."""
+    wheels = {**SLIPPING["sensors"][0], "slip_density": slip}
+    tight = {"kind": "scripted", "steps": [{"lasts": 1e6, "vx": speed, "wz": 1.0}]}
+    watcher = {**SLIPPING, "sensors": [wheels, SENSOR], "autonomy": tight}
+    sim = load(watcher, MOVING, worlds=WORLDS, metrics=[FAR])
+    mean = np.nanmean(drive_at_random(sim, 20.0))
+    assert BAND[0] < mean < BAND[1]
+
+
 def test_late_detections_are_placed_from_where_the_robot_then_was() -> None:
     late = {**SENSOR, "latency": 0.5}
     turning = {**SLIPPING, "autonomy": {"kind": "scripted", "steps": [{"lasts": 1e6, "wz": 1.0}]}}
@@ -161,6 +173,27 @@ def test_a_track_keeps_its_number_through_two_seconds_behind_a_wall(identified: 
         if identified and len(same):
             assert same["identity"][0] == 0  # "passing" comes before "watcher"
     assert kept >= 48
+
+
+@pytest.mark.parametrize(("accel", "least"), [(0.1, 195), (0.5, 165)])
+def test_false_alarms_seldom_carry_a_hidden_track_away(accel: float, least: int) -> None:
+    """Two seconds behind a wall, with 7 false alarms in 1000 m²; by one alone half would be, at 0.5."""
+    sensor = {**SENSOR, "identified": False, "false_alarms": 5.0, "max_range": 15.0}
+    kind = {"kind": "tracker", "accel_density": accel, "hits": 4, "looks": 5}
+    watcher = {**WATCHER, "sensors": [{**sensor, "detection": 0.9}], "contacts": kind}
+    sim = load(watcher, PASSING, worlds=200, world=WALL, interactions=[])
+    group, truth = sim.robots["watcher"], sim.robots["passing"].truth
+
+    def nearest(row: int) -> int:
+        told = group.contacts.of(row)
+        far = np.hypot(told["x"] - truth["x"][row], told["y"] - truth["y"][row])
+        return int(told["number"][far.argmin()]) if far.min(initial=np.inf) < 0.5 else -1
+
+    sim.run(3.5)
+    before = [nearest(row) for row in range(200)]
+    sim.run(4.5)  # it is behind the wall from 4 s to 6 s
+    kept = sum(number == nearest(row) > 0 for row, number in enumerate(before))
+    assert kept >= least
 
 
 def test_two_observers_believe_different_things_of_one_robot() -> None:

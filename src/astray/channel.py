@@ -81,6 +81,7 @@ class Channel:
             noise.uniforms_all(luck, address, np.arange(len(rows)), self.key)
             late = (luck[:, 0] * (self.jitter + 1)).astype(np.int64)
             rows = rows[(late == ago) & (luck[:, 1] >= self.sensor.loss)]
+        rows = rows[self._taken(rows)]
         return rows if len(rows) else None
 
     def arrive(self, rows: Rows) -> None:
@@ -137,6 +138,12 @@ class Channel:
     def _slots(self, rows: Rows, ago: int) -> Array:
         ticks = self.sensor.address["tick"][rows] - self.taking.offset - ago
         return np.asarray(ticks // self.taking.period % len(self.ring))
+
+    def _taken(self, rows: Rows) -> Array:
+        """Whether there is a reading to arrive: who came into the run later has taken none yet."""
+        slots = self._slots(rows, self.delay)
+        stamps = np.stack([slot.stamp[rows] for slot in self.ring])
+        return np.asarray(~np.isnan(stamps[slots, np.arange(len(rows))]))
 
     def _copy(self, rows: Rows, slots: Array, into_ring: bool) -> None:
         for k, slot in enumerate(self.ring):

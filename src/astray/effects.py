@@ -250,6 +250,8 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
     group.begin(woken, sim.lives[worlds], sim.clock[worlds])
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
         _write(group, state, woken, values)
+    for estimator, belief, _ in group.estimators:  # started where it was drawn, not where it is put
+        estimator.believe(woken, belief)
     sim.awake([woken if one is group else woken[:0] for one in sim.robots.values()])
 
 

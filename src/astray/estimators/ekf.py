@@ -2,8 +2,9 @@
 
 The state and its errors are in `ekf_state.py`, which of them there are in `ekf_layout.py`; how they
 go on is in `ekf_predict.py`, how they are corrected in `ekf_update.py`, by what in `ekf_measure.py`
-and `ekf_beacons.py`, and what becomes of late readings in `ekf_history.py`. In short: the filter
-goes on by the IMU, or by the wheels where there is none, and corrects
+and `ekf_beacons.py`, and what becomes of late readings in `ekf_history.py`; `ekf_events.py` has the
+loop over rows; how a filter finds back that was moved is in `ekf_lost.py` and `ekf_relocate.py`.
+In short: the filter goes on by the IMU, or by the wheels where there is none, and corrects
 
     wheels (with an IMU)   along and turn since they were last read, of a robot that does not slide
     fix                    p + Rot(yaw) l + drift, and with an IMU the velocity of the antenna
@@ -23,37 +24,12 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
-from astray.estimators.ekf_history import hear
-from astray.estimators.ekf_layout import lay_out, numbered
-from astray.estimators.ekf_measure import WHICH
-from astray.estimators.ekf_state import (
-    COMPASS_EVENT,
-    EVENT,
-    FILTER,
-    FIX_EVENT,
-    IMU_EVENT,
-    LANDMARK_EVENT,
-    MOST_ALIKE,
-    PLAN,
-    WHEELS_EVENT,
-    YAW,
-)
-from astray.kernel import kernel
+from astray.estimators.ekf_events import estimate_all, take_fixes, take_headings, take_sightings
+from astray.estimators.ekf_layout import lay_beacons, lay_out, numbered
+from astray.estimators.ekf_state import AGREED, EVENT, FILTER, MOST_ALIKE, PLAN, YAW
 from astray.plugin import Estimator, Known, NonNegative, Sheets
 from astray.reading import Reading
-from astray.table import (
-    COMPASS,
-    FIX,
-    IMU,
-    LANDMARKS,
-    WHEELS,
-    WHEELS_PER_ROBOT,
-    Array,
-    Columns,
-    Row,
-    Rows,
-    Table,
-)
+from astray.table import COMPASS, FIX, IMU, LANDMARKS, WHEELS, Array, Columns, Rows, Table
 
 SPARE = 8  # events of the history beyond those that are expected
 ASSUMED_RATE = 100.0  # Hz, of a sensor whose datasheet gives none
@@ -65,132 +41,6 @@ FUSED: dict[str, Columns] = {
     "landmarks": LANDMARKS,
 }
 BULK = ("range", "bearing", "identity", "seen")
-Own = tuple[Table, Table, Table, Table]
-"""Filters (n, 2), rings (n, depth), one event of each row, and plans."""
-Readings = tuple[Table, Table, Table, Table, Table]
-Site = tuple[Array, Array, Array, Array, Array]
-"""Beacons (k, 2), and range, bearing, identity and seen of what was sighted, (n, slots)."""
-
-
-@kernel
-def note_imu(e: Row, w: Row, o: Row) -> None:
-    """A reading of the IMU in the body's axes."""
-    r = w.axes
-    e.kind, e.stamp = IMU_EVENT, o.stamp
-    e.value[0] = r[2, 0] * o.wx + r[2, 1] * o.wy + r[2, 2] * o.wz
-    e.value[1] = r[0, 0] * o.ax + r[0, 1] * o.ay + r[0, 2] * o.az
-    e.value[2] = r[1, 0] * o.ax + r[1, 1] * o.ay + r[1, 2] * o.az
-
-
-@kernel
-def note_wheels(e: Row, o: Row) -> None:
-    """A reading of the wheels: their angles and the steering."""
-    e.kind, e.stamp = WHEELS_EVENT, o.stamp
-    for k in range(WHEELS_PER_ROBOT):
-        e.value[k] = o.angle[k]
-    e.value[4] = o.steer
-
-
-@kernel
-def note_fix(e: Row, o: Row, which: int) -> None:
-    """A fix: position, covariance, velocity, and of which receiver."""
-    e.value[WHICH] = which
-    e.kind, e.stamp = FIX_EVENT, o.stamp
-    e.value[0], e.value[1] = o.x, o.y
-    e.value[2], e.value[3], e.value[4] = o.cov[0, 0], o.cov[0, 1], o.cov[1, 1]
-    e.value[5], e.value[6], e.value[7] = o.map_vx, o.map_vy, o.velocity_sd
-
-
-@kernel
-def note_compass(e: Row, o: Row, which: int) -> None:
-    """A heading, and of which compass."""
-    e.kind, e.stamp = COMPASS_EVENT, o.stamp
-    e.value[0], e.value[1], e.value[WHICH] = o.yaw, o.sd, which
-
-
-@kernel
-def report(b: Row, f: Row, w: Row) -> None:
-    """Say what the filter believes."""
-    b.stamp, b.x, b.y, b.yaw = f.stamp, f.x, f.y, f.yaw
-    b.vx, b.vy, b.wz, b.steer = f.vx, f.vy, f.wz, f.steer
-    for i in range(YAW + 1):
-        for j in range(YAW + 1):
-            b.cov[i, j] = f.cov[i, j]
-    if w.moved == YAW + 1:  # counting in whole ticks is an error that never adds up
-        b.cov[0, 0] += w.rounding
-        b.cov[1, 1] += w.rounding
-        b.cov[2, 2] += w.turn_rounding
-
-
-@kernel
-def estimate(b: Row, own: Own, readings: Readings, site: Site, i: int) -> None:
-    """Take in the fresh readings of one row, what the filter goes by first."""
-    filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
-    imu, wheels, compass, fix, seen = (
-        readings[0][i],
-        readings[1][i],
-        readings[2][i],
-        readings[3][i],
-        readings[4][i],
-    )
-    beacons = site[0]
-    f = filters[0]
-    f.squares = f.freedom = 0.0
-    if imu.fresh:
-        note_imu(e, w, imu)
-        hear(filters, ring, w, e, beacons)
-    if wheels.fresh:
-        note_wheels(e, wheels)
-        hear(filters, ring, w, e, beacons)
-    if compass.fresh:
-        note_compass(e, compass, 0)
-        hear(filters, ring, w, e, beacons)
-    if fix.fresh and not fix.lost:
-        note_fix(e, fix, 0)
-        hear(filters, ring, w, e, beacons)
-    if seen.fresh:
-        for k in range(site[1].shape[1]):
-            if site[4][i, k] > 0.0:
-                e.kind, e.stamp = LANDMARK_EVENT, seen.stamp
-                e.value[0], e.value[1], e.value[2] = site[1][i, k], site[2][i, k], site[3][i, k]
-                hear(filters, ring, w, e, beacons)
-    if f.begun:
-        report(b, f, w)
-
-
-@kernel
-def estimate_all(belief: Table, own: Own, readings: Readings, site: Site, rows: Rows) -> None:
-    """Take in the fresh readings of these rows."""
-    for i in rows:
-        estimate(belief[i], own, readings, site, i)
-
-
-@kernel
-def take_fixes(
-    belief: Table, own: Own, fixes: Table, beacons: Array, rows: Rows, which: int
-) -> None:
-    """Take in the fixes of a further receiver."""
-    for i in rows:
-        if fixes[i].fresh and not fixes[i].lost:
-            filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
-            note_fix(e, fixes[i], which)
-            hear(filters, ring, w, e, beacons)
-            if filters[0].begun:
-                report(belief[i], filters[0], w)
-
-
-@kernel
-def take_headings(
-    belief: Table, own: Own, headings: Table, beacons: Array, rows: Rows, which: int
-) -> None:
-    """Take in the headings of a further compass."""
-    for i in rows:
-        if headings[i].fresh:
-            filters, ring, e, w = own[0][i], own[1][i], own[2][i], own[3][i]
-            note_compass(e, headings[i], which)
-            hear(filters, ring, w, e, beacons)
-            if filters[0].begun:
-                report(belief[i], filters[0], w)
 
 
 class Ekf(Estimator, kind="ekf"):
@@ -207,6 +57,7 @@ class Ekf(Estimator, kind="ekf"):
     history: NonNegative | None = None  # s kept for late readings; by their latency unless given
     fix_sd: NonNegative = 1.0  # m, of a fix that claims no covariance
     compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
+    rests: bool = False  # whether an IMU without wheels that feels nothing is taken to stand still
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """See what is on board."""
@@ -222,17 +73,19 @@ class Ekf(Estimator, kind="ekf"):
             self.names["imu"] = ""
         self.sheets = {what: sheets[name] for what, name in self.names.items() if name}
         self.more: list[tuple[Any, str, int]] = []
-        for what, verb in (("fix", take_fixes), ("compass", take_headings)):
+        verbs = {"fix": take_fixes, "compass": take_headings, "landmarks": take_sightings}
+        for what, verb in verbs.items():
             alike = [name for name, s in sheets.items() if s.measures == FUSED[what]]
             for k, name in enumerate(alike[1:MOST_ALIKE], 1):
                 self.sheets[numbered(what, k)] = sheets[name]
                 self.more.append((verb, name, k))
         self.plan = lay_out(sheets["motion"], self.sheets)
+        alone = "imu" in self.sheets and "wheels" not in self.sheets
+        self.plan["rests"] = self.rests and alone and not self.plan["sideways"]
         nothing = np.zeros((n, 0))
         self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
         self.absent["landmarks"].arrays = dict.fromkeys(BULK, nothing)
-        seen = self.sheets.get("landmarks")
-        self.beacons = np.array(seen["beacons"] if seen else [], float).reshape(-1, 2)
+        self.beacons = lay_beacons(self.plan, self.sheets)
         self.lag, depth = self._depth()
         self.arrays = {
             "filters": np.zeros((n, 2), FILTER),
@@ -253,7 +106,7 @@ class Ekf(Estimator, kind="ekf"):
         for what, sheet in self.sheets.items():
             rate = sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE)
             slots = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
-            each += (lag * rate + 2.0) * (slots if what == "landmarks" else 1)
+            each += (lag * rate + 2.0) * (slots if what.startswith("landmarks") else 1)
         return lag, int(each) + SPARE
 
     def reset(self, rows: Rows) -> None:
@@ -296,6 +149,10 @@ class Ekf(Estimator, kind="ekf"):
         first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
         first["refused"][rows] = 0
         first["bent"][rows] = first["bending"][rows] = 0.0
+        first["lost"][rows] = False
+        first["felt_count"][rows] = -1
+        for column in AGREED:
+            first[column][rows] = 0
         self.arrays["filters"][rows, 1] = first[rows]
         self.memory["waiting"][rows] = 0
 
@@ -316,7 +173,11 @@ class Ekf(Estimator, kind="ekf"):
         site = (self.beacons, *(seen[name] for name in BULK))
         estimate_all(belief, own, readings, site, rows)
         for verb, name, k in self.more:
-            verb(belief, own, known.readings[name].table, self.beacons, rows, k)
+            more = known.readings[name]
+            around: Any = self.beacons
+            if verb is take_sightings:
+                around = (self.beacons, *(more[bulk] for bulk in BULK))
+            verb(belief, own, more.table, around, rows, k)
 
 
 def gates(share: float) -> tuple[float, float, float]:

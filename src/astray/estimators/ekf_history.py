@@ -17,6 +17,7 @@ from astray.estimators.ekf_measure import (
     fuse_way,
 )
 from astray.estimators.ekf_predict import feel, go_on, look_at_rates, roll, rolled
+from astray.estimators.ekf_rest import look_for_rest
 from astray.estimators.ekf_state import (
     COMPASS_EVENT,
     FIX_EVENT,
@@ -63,7 +64,10 @@ def take_wheels(f: Row, w: Row, e: Row) -> None:
 def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
     """Take in one event."""
     if e.kind == IMU_EVENT:
-        feel(f, w, (e.value[0], e.value[1], e.value[2]), e.stamp)
+        felt = (e.value[0], e.value[1], e.value[2])
+        feel(f, w, felt, e.stamp)
+        if w.rests:
+            look_for_rest(f, w, felt)
         return
     if e.kind == WHEELS_EVENT:
         take_wheels(f, w, e)
@@ -71,7 +75,7 @@ def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
     go_on(f, w, e.stamp)
     if e.kind == FIX_EVENT:
         fuse_fix(f, w, e.value)
-        if w.moved > YAW + 1 and e.value[7] > 0.0:
+        if w.moved > YAW + 1 and e.value[7] > 0.0 and not f.lost:
             fuse_velocity(f, w, e.value)
     elif e.kind == COMPASS_EVENT:
         fuse_compass(f, w, e.value)

@@ -55,7 +55,7 @@ class Places:
 def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
     """One plan, a record, for a body and what is on board: imu, wheels, compass, fix, landmarks.
 
-    Further receivers and compasses are "fix.1", "compass.1" and so on.
+    Further ones are "fix.1", "compass.1", "landmarks.1" and so on.
     """
     plan = np.zeros((), PLAN)
     plan["tau"] = math.inf
@@ -72,8 +72,9 @@ def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
         for what, add_one in (("fix", add_fix), ("compass", add_compass)):
             if numbered(what, k) in sheets:
                 add_one(plan, places, sheets[numbered(what, k)].values, k)
-    if "landmarks" in sheets:
-        add_landmarks(plan, sheets["landmarks"].values)
+        if numbered("landmarks", k) in sheets:
+            add_landmarks(plan, sheets[numbered("landmarks", k)].values, k)
+    plan["headed"] = "compass" in sheets
     plan["states"] = places.next
     return plan
 
@@ -92,6 +93,7 @@ def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> 
     leak = number(said, "misalignment_sd") * number(said, "gravity")
     for name, count, more in (("gyro", 1, 0.0), ("accel", 2, leak)):
         plan[f"{name}_density"] = number(said, f"{name}_density")
+        plan[f"{name}_grain"] = number(said, f"{name}_resolution") ** 2 / 12.0
         bias, walk = number(said, f"{name}_bias_sd"), number(said, f"{name}_walk")
         plan[name] = places.take(math.hypot(bias, more), count, walk=walk)
         sd, tau = number(said, f"{name}_drift_sd"), said.get(f"{name}_drift_tau", math.inf)
@@ -137,13 +139,28 @@ def add_compass(plan: Any, places: Places, said: Mapping[str, Any], k: int) -> N
     plan["compass"][k] = places.take(math.hypot(bias, drift), tau=tau, walk=walk)
 
 
-def add_landmarks(plan: Any, said: Mapping[str, Any]) -> None:
+def add_landmarks(plan: Any, said: Mapping[str, Any], k: int) -> None:
     """Where beacons are seen from, and how well."""
-    plan["eye_x"], plan["eye_y"] = said.get("x", 0.0), said.get("y", 0.0)
-    plan["eye_yaw"] = said.get("yaw", 0.0)
-    plan["range_sd"] = max(number(said, "range_sd"), LEAST_RANGE_SD)
-    plan["range_sd_per_m"] = number(said, "range_sd_per_m")
-    plan["bearing_sd"] = max(number(said, "bearing_sd"), LEAST_BEARING_SD)
+    plan["eye_x"][k], plan["eye_y"][k] = said.get("x", 0.0), said.get("y", 0.0)
+    plan["eye_yaw"][k] = said.get("yaw", 0.0)
+    plan["range_sd"][k] = max(number(said, "range_sd"), LEAST_RANGE_SD)
+    plan["range_sd_per_m"][k] = number(said, "range_sd_per_m")
+    plan["bearing_sd"][k] = max(number(said, "bearing_sd"), LEAST_BEARING_SD)
+
+
+def lay_beacons(plan: Any, sheets: Mapping[str, Sheet]) -> Any:
+    """The beacons of all sensors, (n, 2) m, those that several have once; each is told its own."""
+    lists: list[list[list[float]]] = []
+    for k in range(MOST_ALIKE):
+        sheet = sheets.get(numbered("landmarks", k))
+        if sheet is None:
+            continue
+        mine = [[float(x), float(y)] for x, y in sheet["beacons"]]
+        if mine not in lists:
+            lists.append(mine)
+        first = sum(len(one) for one in lists[: lists.index(mine)])
+        plan["beacons"][k] = first, first + len(mine)
+    return np.array([beacon for one in lists for beacon in one], float).reshape(-1, 2)
 
 
 def number(said: Mapping[str, Any], name: str) -> float:

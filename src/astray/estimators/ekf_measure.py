@@ -12,26 +12,36 @@ from __future__ import annotations
 
 import math
 
+from astray.estimators.ekf_lost import forget_fixes, note_fix, turn_back
 from astray.estimators.ekf_state import (
     ACROSS,
     ALONG,
     COMPASS_EVENT,
     FIX_EVENT,
     TURN,
-    VALUES,
+    VELOCITY,
     VX,
     VY,
     WHEELS_EVENT,
+    WHICH,
     YAW,
     X,
     Y,
 )
-from astray.estimators.ekf_update import aim, fuse
+from astray.estimators.ekf_update import (
+    admit,
+    aim,
+    apply,
+    fuse,
+    is_tired,
+    refuse,
+    weigh,
+    yield_to,
+)
 from astray.kernel import kernel
 from astray.maths import sincos, wrap
 from astray.table import WHEELS_PER_ROBOT, Array, Row
 
-WHICH = VALUES - 1  # of several alike a value comes from
 LEAST_WHITE = 0.05  # share of a claimed variance that is white, whatever is said to last
 
 
@@ -102,8 +112,10 @@ def fuse_way(f: Row, w: Row, move: tuple[float, float, float]) -> None:
 
 
 @kernel
-def fuse_fix(f: Row, w: Row, value: Array) -> None:
-    """Take in a fix of an antenna: x, y, and their covariance xx, xy, yy; which one comes last."""
+def compare_fix(f: Row, w: Row, value: Array) -> tuple[float, float]:
+    """Compare a fix of an antenna, x, y, and their covariance xx, xy, yy, with the filter; which
+    one comes last. Where the antenna should be.
+    """
     aim(w)
     k = int(value[WHICH])
     s, c = sincos(f.yaw)
@@ -122,7 +134,43 @@ def fuse_fix(f: Row, w: Row, value: Array) -> None:
         w.nu[0] -= f.error[drift]
         w.nu[1] -= f.error[drift + 1]
         w.h[0, drift] = w.h[1, drift + 1] = 1.0
-    fuse(f, w, 2, FIX_EVENT)
+    return f.x + x, f.y + y
+
+
+@kernel
+def fuse_fix(f: Row, w: Row, value: Array) -> None:
+    """Take in a fix, unless it is too unlikely; go there if such fixes agree for long enough."""
+    place = compare_fix(f, w, value)
+    nis = weigh(f, w, 2)
+    if nis <= w.gate[2] and not f.lost:
+        admit(f, w, 2, FIX_EVENT, nis)
+        forget_fixes(f)
+        return
+    drift, white = w.fix[int(value[WHICH])], max(w.noise[0, 0], w.noise[1, 1])
+    spread, tau = white, math.inf
+    if drift >= 0:
+        spread, tau = white + w.sd[drift] * w.sd[drift], w.tau[drift]
+    goes_with = note_fix(f, place, (value[0], value[1]), spread, tau)
+    refuse(f, FIX_EVENT)
+    if not goes_with or not (f.lost or is_tired(f, w, FIX_EVENT, 1.0)):
+        return
+    if w.headed:
+        yield_to(f, w, 2, FIX_EVENT)
+        forget_fixes(f)
+        return
+    turn_back(f, w, white, drift)
+    place = compare_fix(f, w, value)
+    weigh(f, w, 2)
+    if f.lost:
+        w.taught = YAW
+    apply(f, w, 2)
+    if f.lost:
+        after = compare_fix(f, w, value)
+        f.led[0] += after[0] - place[0]
+        f.led[1] += after[1] - place[1]
+    else:
+        forget_fixes(f)
+        f.refused[FIX_EVENT] = 0
 
 
 @kernel
@@ -139,7 +187,7 @@ def fuse_velocity(f: Row, w: Row, value: Array) -> None:
     if w.sideways:
         w.h[0, VY], w.h[1, VY] = -s, c
     w.noise[0, 0] = w.noise[1, 1] = sd * sd
-    fuse(f, w, 2, FIX_EVENT)
+    fuse(f, w, 2, VELOCITY)
 
 
 @kernel

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 
+from astray.estimators.ekf_lost import go_anywhere
 from astray.estimators.ekf_state import ACROSS, ALONG, TURN, VX, VY, YAW, X, Y
 from astray.kernel import kernel
 from astray.maths import exp, sincos, tan
@@ -132,6 +133,8 @@ def roll(f: Row, w: Row, steer: float, stamp: float) -> None:
     u, v, turn = move
     blame_wheels(f, w, move)
     carry(f, w)
+    if f.lost:
+        go_anywhere(f, math.sqrt(u * u + v * v))
     if w.wheelbase > 0.0:
         change = (tan(steer) - tan(f.steer)) / w.wheelbase
         f.x, f.y, f.yaw = bend((f.x, f.y, f.yaw), u, turn, change)
@@ -266,6 +269,8 @@ def integrate(f: Row, w: Row, felt: Three, stamp: float) -> None:
     lead_aside(f, dt)
     age(f, w, dt)
     u, v = 0.5 * (f.vx + after[0]) * dt, 0.5 * (f.vy + after[1]) * dt
+    if f.lost:
+        go_anywhere(f, math.sqrt(u * u + v * v))
     f.x, f.y, f.yaw = arc((f.x, f.y, f.yaw), u, v, wz * dt)
     f.along += u
     f.across += v

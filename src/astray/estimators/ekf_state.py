@@ -23,9 +23,11 @@ MOST = 24  # states
 MOST_MOVED = 8
 X, Y, YAW, VX, VY, ALONG, ACROSS, TURN = range(MOST_MOVED)
 IMU_EVENT, WHEELS_EVENT, COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT = range(5)
-SOURCES = 5
+VELOCITY = 5  # of a fix: a source of its own, that may be right where the position is refused
+SOURCES = 6
 VALUES = 9
-MOST_ALIKE = 3  # receivers of fixes, and compasses, on one robot
+WHICH = VALUES - 1  # of several alike a value comes from
+MOST_ALIKE = 3  # receivers of fixes, compasses, and sensors of beacons, on one robot
 NONE = -1  # the place of a state that is not there
 
 EVENT = columns(
@@ -59,18 +61,59 @@ FILTER = columns(
     Column("cov", "", "f8", (MOST, MOST)),
     Column("refused", "", "i8", (SOURCES,)),
     Column("refused_since", "s", "f8", (SOURCES,)),
-    Column("sighting", "s, , m, rad", "f8", (4,)),
+    Column("sighting", "s, , m, m, m, m", "f8", (6,)),
     "squares",
     "freedom",
     "bent m",
     "bending m/s",
+    "felt_since s",
+    Column("felt_count", "", "i8"),
+    Column("felt_mean", "rad/s, m/s²", "f8", (3,)),
+    Column("felt_squares", "rad²/s², m²/s⁴", "f8", (3,)),
+    Column("lost", "", "?"),
+    "gone m",
+    Column("agreed", "", "i8"),
+    Column("strays", "", "i8"),
+    "agreed_since s",
+    "noted s",
+    "yaw_then rad²",
+    Column("led", "m", "f8", (2,)),
+    Column("own", "m", "f8", (2,)),
+    Column("own_mean", "m", "f8", (2,)),
+    Column("said", "m", "f8", (2,)),
+    Column("said_mean", "m", "f8", (2,)),
+    "dot m²",
+    "cross m²",
+    "spread m²",
+    Column("faded", "m", "f8", (2,)),
+    "fading",
 )
 """The state of one filter. `error` has the lasting errors at their places; `held` is what the IMU
 last read, at `felt`; the wheels have turned by `angle` as far as the filter is, and by `shown` when
-they were `read`; `sighting` is the last one that was refused, with stamp and beacon; `squares` and
+they were `read`; `sighting` is the last one that was refused: its stamp and beacon, where it was in
+the body's frame, how far off, and how well that was measured; `squares` and
 `freedom` are the normalised innovations squared of the last readings, and their degrees of freedom;
 `bent` is how far errors of speed and heading together may have led aside, at a rate of `bending`.
+`felt_count` readings of the IMU since some time are looked at for rest: their means and the squares
+of what they differ by. From `lost` on are what `ekf_lost.py` knows of fixes that were refused: how
+many of them agree since when, how sure of its heading it was then, the last place that the filter
+was led to and that was said, their means, and the sums that tell how one way is turned against the
+other.
 """
+
+AGREED = (
+    "agreed",
+    "strays",
+    "led",
+    "own_mean",
+    "said_mean",
+    "dot",
+    "cross",
+    "spread",
+    "faded",
+    "fading",
+)
+"""What of a filter is about fixes that were refused."""
 
 PLAN = columns(
     Column("states", "", "i8"),
@@ -103,24 +146,30 @@ PLAN = columns(
     Column("axes", "", "f8", (3, 3)),
     "gyro_density rad/s/√Hz",
     "accel_density m/s²/√Hz",
+    "gyro_grain rad²/s²",
+    "accel_grain m²/s⁴",
+    Column("rests", "", "?"),
     Column("antenna_x", "m", "f8", (MOST_ALIKE,)),
     Column("antenna_y", "m", "f8", (MOST_ALIKE,)),
     Column("drift_variance", "m²", "f8", (MOST_ALIKE,)),
     "fix_variance m²",
     Column("compass_modelled", "rad²", "f8", (MOST_ALIKE,)),
     "compass_variance rad²",
-    "eye_x m",
-    "eye_y m",
-    "eye_yaw rad",
-    "range_sd m",
-    "range_sd_per_m",
-    "bearing_sd rad",
+    Column("eye_x", "m", "f8", (MOST_ALIKE,)),
+    Column("eye_y", "m", "f8", (MOST_ALIKE,)),
+    Column("eye_yaw", "rad", "f8", (MOST_ALIKE,)),
+    Column("range_sd", "m", "f8", (MOST_ALIKE,)),
+    Column("range_sd_per_m", "", "f8", (MOST_ALIKE,)),
+    Column("bearing_sd", "rad", "f8", (MOST_ALIKE,)),
+    Column("beacons", "", "i8", (MOST_ALIKE, 2)),
     Column("gate", "", "f8", (3,)),
     "patience s",
     "lag s",
     Column("first", "", "i8"),
     Column("waiting", "", "i8"),
     Column("counts", "", "?"),
+    Column("headed", "", "?"),
+    Column("taught", "", "i8"),
     Column("goal", "rad", "f8", (WHEELS_PER_ROBOT,)),
     Column("rolled", "m", "f8", (WHEELS_PER_ROBOT,)),
     Column("jac", "", "f8", (MOST_MOVED, MOST)),
@@ -136,4 +185,6 @@ PLAN = columns(
     Column("left", "", "f8", (MOST, MOST)),
 )
 """The layout of one filter by the datasheets: the places of its states, how they last, what the
-sensors are like; the events that wait in its history; and room to reckon in."""
+sensors are like, with the `beacons` of each from one number on to another; the events that wait in
+its history; whether it is `headed` by a compass; and room to reckon in. A measurement corrects the
+first `taught` states."""

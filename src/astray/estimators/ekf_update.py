@@ -5,9 +5,13 @@ With the innovation ν, its derivative H by the state, and the noise R of the me
     S = H P Hᵀ + R        NIS = νᵀ S⁻¹ ν        K = P Hᵀ S⁻¹
     P ← (I − K H) P (I − K H)ᵀ + K R Kᵀ
 
+which holds for any gain: states that are not to learn from a measurement have a K of 0 (Schmidt).
+
 A measurement whose NIS is beyond the gate is refused. If a source has been refused for longer than
 the patience, it is the filter that is wrong, for it was moved or misled: the variance of what it
-may be wrong about is blown up until the measurement is likely, and taken in.
+may be wrong about is blown up until the measurement is likely, and taken in. As long as one source
+of the pose is refused, what others say of the pose teaches nothing but the pose: it may be that of
+a robot that was moved, which happens to look right, and is no reason to think ill of the sensors.
 """
 
 from __future__ import annotations
@@ -17,9 +21,11 @@ import math
 from astray.estimators.ekf_state import (
     ACROSS,
     ALONG,
+    COMPASS_EVENT,
     FIX_EVENT,
     LANDMARK_EVENT,
     TURN,
+    VELOCITY,
     VX,
     VY,
     WHEELS_EVENT,
@@ -44,6 +50,7 @@ def aim(w: Row) -> None:
         for i in range(w.states):
             w.h[a, i] = 0.0
         w.noise[a, 0] = w.noise[a, 1] = 0.0
+    w.taught = w.states
 
 
 @kernel
@@ -100,7 +107,9 @@ def apply(f: Row, w: Row, m: int) -> None:
     """Take in a measurement that was weighed."""
     n = w.states
     for i in range(n):
-        if m == 1:
+        if i >= w.taught:
+            w.gain[i, 0] = w.gain[i, 1] = 0.0
+        elif m == 1:
             w.gain[i, 0] = w.ph[i, 0] / w.s[0, 0]
         else:
             area = w.s[0, 0] * w.s[1, 1] - w.s[0, 1] * w.s[1, 0]
@@ -137,12 +146,13 @@ def apply(f: Row, w: Row, m: int) -> None:
 @kernel
 def is_doubted(w: Row, i: int, source: int) -> bool:
     """Whether a state may be to blame for what a source says: the speed for the wheels, the pose
-    for all others as far as they measure it; and the heading where a fix has come to be far off.
+    for all others as far as they measure it, and the speed if they do; and the heading where a fix
+    has come to be far off.
     """
     if source == WHEELS_EVENT:
         return i > YAW
     measured = w.h[0, i] != 0.0 or w.h[1, i] != 0.0
-    return bool(i <= YAW and (measured or source == FIX_EVENT))
+    return bool(measured or (i <= YAW and source == FIX_EVENT))
 
 
 @kernel
@@ -171,23 +181,57 @@ def is_tired(f: Row, w: Row, source: int, times: float) -> bool:
 
 
 @kernel
-def fuse(f: Row, w: Row, m: int, source: int) -> None:
-    """Take in a measurement of m numbers, unless it is too unlikely."""
+def refuse(f: Row, source: int) -> None:
+    """Note that a measurement of a source was refused."""
+    if f.refused[source] == 0:
+        f.refused_since[source] = f.stamp
+    f.refused[source] += 1
+
+
+@kernel
+def in_doubt(f: Row, source: int) -> bool:
+    """Whether a source tells of the pose while another one that does is being refused."""
+    if source == WHEELS_EVENT:
+        return False
+    for other in (COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT, VELOCITY):
+        if other != source and f.refused[other] > 0:
+            return True
+    return False
+
+
+@kernel
+def yield_to(f: Row, w: Row, m: int, source: int) -> None:
+    """Doubt what may be to blame until it explains all of a measurement, and take that in."""
     nis = weigh(f, w, m)
-    if nis > w.gate[m]:
-        if f.refused[source] == 0:
-            f.refused_since[source] = f.stamp
-        f.refused[source] += 1
-        # One beacon tells little of where a lost filter is: it waits longer, for two at a time.
-        if not is_tired(f, w, source, 2.0 if source == LANDMARK_EVENT else 1.0):
-            return
-        for _ in range(MOST_BLOWN):  # until what moves explains all of it
-            if nis > 1.0:
-                blow_up(f, w, source, min(nis, MOST_TIMES))
-                nis = weigh(f, w, m)
-    elif w.counts:
-        f.squares += nis
-        f.freedom += m
+    for _ in range(MOST_BLOWN):
+        if nis > 1.0:
+            blow_up(f, w, source, min(nis, MOST_TIMES))
+            nis = weigh(f, w, m)
     f.refused[source] = 0
     if nis < math.inf:
         apply(f, w, m)
+
+
+@kernel
+def admit(f: Row, w: Row, m: int, source: int, nis: float) -> None:
+    """Take in a measurement that was weighed and is likely enough."""
+    if w.counts:
+        f.squares += nis
+        f.freedom += m
+    f.refused[source] = 0
+    if in_doubt(f, source):
+        w.taught = YAW + 1
+    apply(f, w, m)
+
+
+@kernel
+def fuse(f: Row, w: Row, m: int, source: int) -> None:
+    """Take in a measurement of m numbers, unless it is too unlikely."""
+    nis = weigh(f, w, m)
+    if nis <= w.gate[m]:
+        admit(f, w, m, source, nis)
+        return
+    refuse(f, source)
+    # One beacon tells little of where a lost filter is: it waits longer, for two at a time.
+    if is_tired(f, w, source, 2.0 if source == LANDMARK_EVENT else 1.0):
+        yield_to(f, w, m, source)

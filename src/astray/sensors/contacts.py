@@ -114,30 +114,36 @@ def raise_alarms(o: Row, slots: Slots, p: Row, s: Row, who: Who) -> None:
         insert(o, slots, far, (v - 0.5) * p.field_of_view, identity)
 
 
-@kernel
-def deal_pair(s: Row, key: np.uint64) -> tuple[float, float, float, float]:
-    """Two uniforms in [0, 1) and two standard normals of 32 bits each, of one draw."""
-    w0, w1, w2, w3 = bits(s, key, 0)
-    u = (float(np.int64(w2)) + 0.5) * SCALE
-    radius = math.sqrt(-2.0 * log_normal(u))
-    sine, cosine = sincos_quarters(4.0 * SCALE * float(np.int64(w3)))
-    luck, confused = SCALE * float(np.int64(w0)), SCALE * float(np.int64(w1))
-    return luck, confused, radius * cosine, radius * sine
+@inlined_kernel
+def share_of(word: np.uint64) -> float:
+    """A uniform in [0, 1) of 32 bits."""
+    return SCALE * float(np.int64(word))
+
+
+@inlined_kernel
+def normals_of(one: np.uint64, other: np.uint64) -> tuple[float, float]:
+    """Two standard normals of 32 bits each."""
+    radius = math.sqrt(-2.0 * log_normal((float(np.int64(one)) + 0.5) * SCALE))
+    sine, cosine = sincos_quarters(4.0 * SCALE * float(np.int64(other)))
+    return radius * cosine, radius * sine
 
 
 @inlined_kernel
 def detect(o: Row, slots: Slots, p: Row, s: Row, spot: Spot, who: Who) -> None:
-    """Detect one other robot or miss it."""
+    """Detect one other robot or miss it; one draw has all that a pair is dealt."""
     key, _, population, _ = who
     far, aside, number = spot
-    luck, confused, a, b = deal_pair(s, key ^ (np.uint64(number + 1) << SHIFT))
-    if luck >= p.detection:
+    w0, w1, w2, w3 = bits(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
+    if share_of(w0) >= p.detection:
         return
     identity = number
-    if confused < p.confusion and population > 1:  # one of the others, all as likely
-        identity = (number + 1 + int(confused / p.confusion * (population - 1))) % population
+    if p.confusion > 0.0:
+        confused = share_of(w1)
+        if confused < p.confusion and population > 1:  # one of the others, all as likely
+            identity = (number + 1 + int(confused / p.confusion * (population - 1))) % population
     if not p.identified:
         identity = -1
+    a, b = normals_of(w2, w3)
     measured = max(0.0, far + (p.range_sd + p.range_sd_per_m * far) * a)
     insert(o, slots, measured, wrap(aside + p.bearing_sd * b), identity)
 
@@ -150,7 +156,8 @@ def look_around(
     o, p, s = rec
     sine, cosine = sincos(s.yaw)
     x, y = s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y
-    sine, cosine = sincos(s.yaw + p.yaw)
+    if p.yaw != 0.0:
+        sine, cosine = sincos(s.yaw + p.yaw)
     g = view.crowd_grids[world]
     # A body is in the cell of its origin, and no nearer to be seen than that.
     left, right = in_reach(g, x, g.x, g.wide, p.max_range)

@@ -4,6 +4,11 @@ A detection that belongs to no track begins one on trial. It is confirmed, and g
 life, once it was seen in `hits` of its first `looks` looks, and dropped as soon as that cannot be
 reached any more: that is what becomes of most false alarms. A look counts only if the track was in
 the sensor's field. A confirmed track that is not seen coasts, and is dropped after `coast` seconds.
+
+The gate of a track that coasts widens until any false alarm may fall into it. So a track that has
+missed some looks is not corrected by the first detection in its gate, but by the next that comes
+from where that one was, at the speed that the track has: noise seldom moves like this. Looks count
+as missed if they were of the sensor that saw it last.
 """
 
 from __future__ import annotations
@@ -13,14 +18,15 @@ import math
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import atan2, wrap
 from astray.table import Array, Row, Table
-from astray.trackers.moving import IDENTITY, TRACK, begin, correct
+from astray.trackers.moving import IDENTITY, TRACK, XX, XY, YY, X, Y, begin, correct
 from astray.trackers.polar import Pose, report_cov
 
 FREE, ON_TRIAL, CONFIRMED = range(3)
 MOST_HITS = 10_000  # that are counted
 MOST_VOTES = 10  # of an identity, so that a lasting change is noticed
-Look = tuple[Pose, float, int]
-"""Where the mount is in the map as believed, the stamp, and the number of the sensor."""
+HIDDEN = 3  # looks without a detection, after which one alone is not believed
+Look = tuple[Pose, float, int, float]
+"""Where the mount is in the map as believed, the stamp, the number of the sensor, and the gate."""
 
 
 @inlined_kernel
@@ -46,6 +52,22 @@ def could_see(k: Row, o: Row, mount: Pose) -> bool:
     return bool(abs(wrap(atan2(dy, dx) - mount[2])) <= 0.5 * o.field_of_view)
 
 
+@inlined_kernel
+def is_back(k: Row, found: Array, j: int, look: Look) -> bool:
+    """Whether a detection of a hidden track follows from the one before; else it is noted."""
+    stamp, gate = look[1], look[3]
+    t = stamp - k.back
+    dx = found[X, j] - k.back_x - t * k.map_vx
+    dy = found[Y, j] - k.back_y - t * k.map_vy
+    k.back, k.back_x, k.back_y = stamp, found[X, j], found[Y, j]
+    if not t < stamp - k.last:  # there was none since it was last seen
+        return False
+    sxx, sxy = 2.0 * found[XX, j] + t * t * k.p[7], 2.0 * found[XY, j] + t * t * k.p[8]
+    syy = 2.0 * found[YY, j] + t * t * k.p[9]
+    square = syy * dx * dx - 2.0 * sxy * dx * dy + sxx * dy * dy
+    return bool(square <= gate * (sxx * syy - sxy * sxy))
+
+
 @kernel
 def slot_for(mine: Table, m: Row) -> int:
     """A free slot, else that of the newest track on trial; −1 if all are confirmed."""
@@ -68,6 +90,8 @@ def take_in(mine: Table, m: Row, p: Row, found: Array, count: int, look: Look) -
         track = int(found[TRACK, j])
         if track >= 0:
             k = mine[track]
+            if k.state == CONFIRMED and k.missed >= HIDDEN and not is_back(k, found, j, look):
+                continue
             correct(k, found, j)
             k.hits = min(k.hits + 1, MOST_HITS)
         else:
@@ -77,9 +101,9 @@ def take_in(mine: Table, m: Row, p: Row, found: Array, count: int, look: Look) -
             k = mine[slot]
             begin(k, found, j, p.speed_sd)
             k.state, k.number, k.identity, k.votes = ON_TRIAL, 0, -1, 0
-            k.born, k.hits, k.looks = look[1], 1, 0
+            k.born, k.hits, k.looks, k.back = look[1], 1, 0, look[1]
         vote(k, int(found[IDENTITY, j]))
-        k.last, k.source = look[1], look[2]
+        k.last, k.source, k.missed = look[1], look[2], -1
 
 
 @kernel
@@ -88,6 +112,8 @@ def review(mine: Table, m: Row, p: Row, o: Row, look: Look) -> None:
     mount, stamp = look[0], look[1]
     for j in range(m.used):
         k = mine[j]
+        if k.source == look[2]:
+            k.missed += 1
         if k.state == ON_TRIAL:
             if k.last == stamp or could_see(k, o, mount):
                 k.looks += 1

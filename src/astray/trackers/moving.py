@@ -25,6 +25,10 @@ KEPT = columns(
     Column("state", "", "i2"),
     "born s",
     "last s",
+    Column("missed", "", "i8"),
+    "back s",
+    "back_x m",
+    "back_y m",
     "x m",
     "y m",
     "map_vx m/s",
@@ -32,13 +36,14 @@ KEPT = columns(
     Column("p", "m², m²/s, m²/s²", "f8", (10,)),
 )
 """A track as the tracker keeps it: when it was first and last seen, in how many of how many looks,
-whom it was taken for how often, and its covariance without that of the believer, as the upper
-triangle xx xy yy, xu xv yu yv, uu uv vv. Kept small: it is read from one end to the other."""
+and how many it missed since; when and where it may have come `back`; whom it was taken for how
+often, and its covariance without that of the believer, as the upper triangle xx xy yy, xu xv yu yv,
+uu uv vv. Kept small: it is read from one end to the other."""
 
-X, Y, XX, XY, YY, IDENTITY, TRACK, FAR = range(8)
+X, Y, XX, XY, YY, IDENTITY, TRACK, ALIKE = range(8)
 FIELDS = 8
-"""The lines of what is noted of detections, which are its columns: place, variances, identity, the
-track that takes it, and how far it is from the gate of the one that is looked at."""
+"""The lines of what is noted of detections, which are its columns: place, variances, identity, and
+the track that takes it; the last one lists those that may be of the track that is looked at."""
 
 
 @inlined_kernel

@@ -14,61 +14,93 @@ sensor has one.
 
 from __future__ import annotations
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.maths import log
 from astray.table import Array, Table
-from astray.trackers.moving import FAR, IDENTITY, TRACK, XX, YY, X, Y, surprise
+from astray.trackers.moving import ALIKE, IDENTITY, TRACK, XX, YY, X, Y, surprise
 
 NOBODY = -1.0
 Bounds = tuple[float, float, float]
 """The gate of νᵀ S⁻¹ ν, the cost of another identity than expected, and that of a false alarm."""
 
 
+@inlined_kernel
+def list_alike(found: Array, count: int, identity: float) -> int:
+    """List the detections that may be of an identity, NOBODY if all may; how many they are."""
+    identities, alike, n = found[IDENTITY], found[ALIKE], 0
+    for j in range(count):  # without a branch, for no one can tell which it will be
+        alike[n] = j
+        n += int((identities[j] == identity) | (identities[j] < 0.0) | (identity < 0.0))
+    return n
+
+
 @kernel
 def possible_pairs(
     pairs: Array, mine: Table, used: int, found: Array, count: int, bounds: Bounds
 ) -> int:
-    """List the pairs of a track and a detection inside the gate, each with its cost."""
+    """List the pairs of a track and a detection inside the gate, track by track: both numbers, the
+    innovation squared, and |S|. The cheapest questions come first, for most pairs fail them.
+    """
     n = 0
     gate, strange, most = bounds
     for k in range(used):
         t = mine[k]
         if t.state == 0:
             continue
-        x, y, wide = t.x, t.y, t.p[0] + t.p[2]
-        # A bound that needs no inverse, since S is at most its trace; without a branch in it, so
-        # that several are done at a time.
-        for j in range(count):
-            ex, ey = found[X, j] - x, found[Y, j] - y
-            found[FAR, j] = ex * ex + ey * ey - gate * (wide + found[XX, j] + found[YY, j])
-        for j in range(count):
-            if found[FAR, j] > 0.0:
+        identity = float(t.identity)
+        alike = list_alike(found, count, identity if strange > gate else NOBODY)
+        for m in range(alike):
+            j = int(found[ALIKE, m])
+            limit = gate
+            if identity >= 0.0 and found[IDENTITY, j] >= 0.0 and identity != found[IDENTITY, j]:
+                limit -= strange
+            # A bound that needs no inverse, since S is at most its trace.
+            ex, ey = found[X, j] - t.x, found[Y, j] - t.y
+            if ex * ex + ey * ey > limit * (t.p[0] + t.p[2] + found[XX, j] + found[YY, j]):
                 continue
             square, area = surprise(t, found, j)
-            identity = found[IDENTITY, j]
-            if t.identity >= 0 and identity >= 0.0 and t.identity != identity:
-                square += strange
-            if square <= gate and square + log(area) <= most:
-                pairs[n, 0], pairs[n, 1], pairs[n, 2] = square + log(area), k, j
+            if square > limit:
+                continue
+            square += gate - limit
+            # A logarithm is at most its argument less one: most need none.
+            if square + area - 1.0 <= most or square + log(area) <= most:
+                pairs[n, 0], pairs[n, 1], pairs[n, 2], pairs[n, 3] = k, j, square, area
                 n += 1
     return n
+
+
+@inlined_kernel
+def take_all(pairs: Array, n: int, found: Array) -> bool:
+    """Give each detection its track, if no track and no detection is in two pairs."""
+    for m in range(n):
+        j = int(pairs[m, 1])
+        if found[TRACK, j] != NOBODY or (m > 0 and pairs[m - 1, 0] == pairs[m, 0]):
+            for i in range(m):
+                found[TRACK, int(pairs[i, 1])] = NOBODY
+            return False
+        found[TRACK, j] = pairs[m, 0]
+    return True
 
 
 @kernel
 def choose(pairs: Array, n: int, found: Array) -> None:
     """Give each detection the track that it belongs to, the likeliest pair first."""
+    if take_all(pairs, n, found):
+        return
+    for m in range(n):
+        pairs[m, 2] += log(pairs[m, 3])
     while True:
         best = -1
         for m in range(n):
-            if best < 0 or pairs[m, 0] < pairs[best, 0]:
+            if best < 0 or pairs[m, 2] < pairs[best, 2]:
                 best = m
         if best < 0:
             return
-        k, j = pairs[best, 1], pairs[best, 2]
+        k, j = pairs[best, 0], pairs[best, 1]
         found[TRACK, int(j)] = k
         left = 0
         for m in range(n):  # what is left are the pairs with neither of the two
-            if pairs[m, 1] != k and pairs[m, 2] != j:
+            if pairs[m, 0] != k and pairs[m, 1] != j:
                 pairs[left, 0], pairs[left, 1], pairs[left, 2] = (
                     pairs[m, 0],
                     pairs[m, 1],

@@ -21,6 +21,7 @@ Spot = tuple[float, float, float, float, float]
 """x and y in the map, m, and the variances xx, xy and yy, m²."""
 Noise = tuple[float, float, float, float]
 """range_sd and range_sd_per_m as a datasheet has them, 1 / λ and λ⁴ of its bearing_sd."""
+TRIFLE = 1e-4  # share of a variance that is not worth adding
 LEAST = (
     1e-8  # m²; a sensor that claims to be perfect is not believed beyond a tenth of a millimetre
 )
@@ -54,6 +55,10 @@ def report_cov(t: Row, k: Row, b: Row, pose: Pose) -> None:
     An error e of the believer's pose shifts and turns all that it believes of others alike: it is
     J e with the rows (1, 0, −dy), (0, 1, dx), (0, 0, −v), (0, 0, u) for a track at (dx, dy) from
     the believer with the velocity (u, v).
+
+    An error of the heading also draws tracks nearer, by (1 − cos e) of where they are, of the mean
+    square ¾ var(e)². That is no more than a trifle of what it moves them aside, but along the line
+    of sight it may be more than all else.
     """
     p, cov = k.p, t.cov
     dx, dy, u, v = k.x - pose[0], k.y - pose[1], k.map_vx, k.map_vy
@@ -70,3 +75,9 @@ def report_cov(t: Row, k: Row, b: Row, pose: Pose) -> None:
     cov[2, 2] = p[7] + v * v * aa
     cov[2, 3] = cov[3, 2] = p[8] - u * v * aa
     cov[3, 3] = p[9] + u * u * aa
+    nearer = 0.75 * aa * aa
+    if nearer * (dx * dx + dy * dy) > TRIFLE * p[0]:
+        place = (dx, dy, u, v)
+        for i in range(4):
+            for j in range(4):
+                cov[i, j] += nearer * place[i] * place[j]

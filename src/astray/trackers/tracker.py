@@ -106,7 +106,7 @@ def track_all(tables: Tables, reading: Found, room: Room, rows: Rows, how: How) 
         gate = -2.0 * log(1.0 - p.gate)  # of chi-square with two degrees of freedom
         n = possible_pairs(pairs, mine, m.used, found, count, (gate, how[2], how[3]))
         choose(pairs, n, found)
-        look = (mount, o.stamp, how[4])
+        look = (mount, o.stamp, how[4], gate)
         take_in(mine, m, p, found, count, look)
         review(mine, m, p, o, look)
         report(told[i], tracks[i], mine, m, b, pose)
@@ -156,7 +156,7 @@ class Tracker(plugin.Tracker, kind="tracker"):
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
         """Take in the fresh detections of these rows."""
         if not hasattr(self._room, "room"):  # one for each thread
-            pairs = np.empty((self.detections * self.slots, 3))
+            pairs = np.empty((self.detections * self.slots, 4))
             self._room.room = (np.empty((FIELDS, self.detections)), pairs)
         room = (*self._room.room, self.arrays["trail"])
         kept, belief = self.arrays["kept"], known.belief

@@ -1,0 +1,61 @@
+"""Readings on their way: what arrives is what was taken, by whomever and since when it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import astray
+
+ROVER = {
+    "name": "rover",
+    "count": 1,
+    "capacity": 2,
+    "start": {"spread": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    "late",
+    [{"latency": 0.2}, {"latency": 0.05}, {"latency": 0.2, "jitter": 0.08}, {"loss": 0.3}],
+    ids=["long", "short", "jitter", "loss"],
+)
+def test_a_robot_that_comes_late_waits_for_its_first_reading(late: dict[str, Any]) -> None:
+    sensor = {"kind": "gnss", "rate": 10, **late}
+    sim = astray.load({"dt": 0.01, "seed": 2, "robots": [{**ROVER, "sensors": [sensor]}]})
+    fixes = sim.robots["rover"].readings["gnss"]
+    for spell in (0.73, 1.31):  # a life, and another in the same row
+        sim.run(spell)
+        begun = float(sim.time)
+        sim.robots["rover"].spawn(x=5.0)
+        sim.step()
+        first = None
+        for _ in range(150):
+            sim.step()
+            if fixes.fresh[1]:
+                assert np.isfinite(fixes.stamp[1])
+                first = first if first is not None else float(fixes.stamp[1])
+        assert first is not None
+        assert begun <= first  # it was not there before
+        assert first + late.get("latency", 0.0) <= float(sim.time) + 1e-9
+        sim.robots["rover"].remove(robots=1)
+        sim.step()
+
+
+def test_a_filter_of_a_robot_that_comes_late_starts_where_it_is_put() -> None:
+    sensors = [
+        {"kind": "wheels", "rate": 50, "latency": 0.06, "slip_density": 0.01},
+        {"kind": "gnss", "rate": 10, "latency": 0.2},
+    ]
+    robot = {**ROVER, "sensors": sensors, "estimator": {"kind": "ekf"}}
+    sim = astray.load({"dt": 0.01, "seed": 2, "robots": [robot]})
+    sim.run(0.73)
+    sim.robots["rover"].spawn(x=5.0, y=1.0)
+    sim.run(0.1)
+    sim.robots["rover"].drive(0.5)
+    sim.run(3.0)
+    belief, truth = sim.robots["rover"].belief[1], sim.robots["rover"].truth[1]
+    assert np.hypot(belief["x"] - truth["x"], belief["y"] - truth["y"]) < 1.0
+    assert float(truth["x"]) > 6.0
