@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray import noise
-from astray.clock import Beat, beat, ticks_in
+from astray.clock import Beat, ticks_in
 from astray.plugin import Scene, Sensor
 from astray.reading import Reading
 from astray.table import Array, Rows
@@ -23,7 +23,7 @@ class Channel:
 
     def __init__(self, sensor: Sensor, n: int) -> None:
         self.sensor = sensor
-        self.taking = beat(sensor.rate, sensor.offset, sensor.dt)
+        self.taking = sensor.beat(sensor.dt)
         self.delay = ticks_in(sensor.latency, sensor.dt)
         self.jitter = ticks_in(sensor.jitter, sensor.dt)
         self.on_the_way = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0

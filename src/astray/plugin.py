@@ -22,7 +22,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.clock import NEVER as NEVER
-from astray.clock import beat, ticks_in
+from astray.clock import Beat, beat, ticks_in
 from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, parameter_columns
@@ -339,6 +339,8 @@ class Sensor(Plugin, family="sensor"):
     measures: ClassVar[Columns]
     stateless: ClassVar[bool] = False
     """Whether a reading is made of the moment alone, and not of what was read before."""
+    usual_rate: ClassVar[float | None] = None
+    """Hz, to the nearest whole number of ticks, where none is given; every tick if None."""
     rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
     offset: NonNegative = 0.0  # s after the start of the first reading
     latency: NonNegative = 0.0  # s from taking a reading to its arrival
@@ -350,13 +352,19 @@ class Sensor(Plugin, family="sensor"):
     def attach(self: S, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> S:
         """A copy for these rows; PluginError if its readings could overtake each other."""
         if dt > 0.0 and self.jitter > 0.0:
-            apart = beat(self.rate, 0.0, dt).period
+            apart = self.beat(dt).period
             if ticks_in(self.jitter, dt) >= apart:
                 raise PluginError(
                     f"a jitter of {self.jitter:g} s lets readings overtake each other that are "
                     f"{apart * dt:g} s apart"
                 )
         return super().attach(address, sheets, dt, seed, group)
+
+    def beat(self, dt: float) -> Beat:
+        """When it reads: by its rate, or about as often as is usual, or at every tick."""
+        if self.rate is None and self.usual_rate is not None:
+            return Beat(max(1, round(1.0 / (self.usual_rate * dt))), ticks_in(self.offset, dt))
+        return beat(self.rate, self.offset, dt)
 
     def bulk(self) -> dict[str, tuple[int, ...]]:
         """Arrays of float that each reading has beside its columns: name and shape of a row."""
