@@ -25,7 +25,7 @@ from astray.clock import NEVER as NEVER
 from astray.clock import beat, ticks_in
 from astray.draw import nominal
 from astray.errors import PluginError
-from astray.parameters import draw_parameters, parameter_columns
+from astray.parameters import draw_parameters, given_parameters, parameter_columns
 from astray.reading import Reading
 from astray.table import ADDRESS, CONTACT, MODES, STATE, Array, Columns, Rows, Table, table
 from astray.tracks import Tracks
@@ -209,6 +209,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     params: Table = dataclasses.field(init=False, repr=False)
     """The numeric parameters as columns, (n,): as drawn for each row."""
+    given: Table = dataclasses.field(init=False, repr=False)
+    """What of them is the same for every row, one record."""
     memory: Table = dataclasses.field(init=False, repr=False)
     """What this plugin remembers, (n,), laid out by `remembers`."""
     arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
@@ -265,6 +267,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         bound.arrays = {}
         bound._decks = threading.local()
         bound.bind(n, sheets)
+        bound.given = given_parameters(bound)
         return bound
 
     def begin(self, rows: Rows) -> None:

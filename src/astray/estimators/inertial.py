@@ -123,8 +123,8 @@ class Inertial(Estimator, kind="inertial"):
         """Begin at the initial pose if one is given; how wrong it will be is not known."""
         names = {"x": "initial_x", "y": "initial_y", "z": "initial_z", "yaw": "initial_theta"}
         for column, name in names.items():
-            given = self.params[name][rows]
-            belief[column][rows] = np.where(np.isnan(given), belief[column][rows], given)
+            if getattr(self, name) is not None:
+                belief[column][rows] = self.params[name][rows]
         belief["cov"][rows] = NAN
 
     def believe(self, rows: Rows, belief: Table) -> None:

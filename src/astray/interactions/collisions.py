@@ -17,7 +17,7 @@ from astray.interactions.stage import ACTIVE, LAST, MEMORY, PAIRS, Stage, rememb
 from astray.interactions.tick import SLIDE, STOP, collide
 from astray.plugin import Interaction, Scene, Sheets
 from astray.table import CONTACT, Array, Column, Rows, Table, columns, table
-from astray.world.inside import inside_solid
+from astray.world.inside import inside_solids
 from astray.world.jostle import PAIR
 from astray.world.path import PATH
 
@@ -81,12 +81,19 @@ class Collisions(Interaction, kind="collisions"):
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Look what these rows overlap where they were put: they touch it, and are stalled."""
         self._stage(scene)
-        everyone = rows
-        if self.crowded:  # those of the same worlds, too
-            there = np.isin(scene.worlds, scene.worlds[rows])
-            everyone = np.flatnonzero(scene.truth["alive"] & there)
+        if not self.crowded:
+            self._look_around(rows, rows, scene)
+            return
+        # Those of the same worlds, too; what they know of the last tick stays as it is.
+        there = np.isin(scene.worlds, scene.worlds[rows])
+        everyone = np.flatnonzero(scene.truth["alive"] & there)
         others = np.setdiff1d(everyone, rows)
         kept = scene.contacts[others].copy(), self.memory[others].copy()
+        self._look_around(rows, everyone, scene)
+        scene.contacts[others], self.memory[others] = kept
+
+    def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
+        """Let rows that were put somewhere meet what is there, be it among everyone."""
         remember(self.last, scene.truth, everyone)
         self.last["free"][rows] = 0.0
         self.memory["deep"][rows] = True  # so that it is looked for what they cover
@@ -95,8 +102,7 @@ class Collisions(Interaction, kind="collisions"):
         scene.contacts["other"][rows] = -1
         self._look_inside(rows, scene)
         hit = self._collide(everyone, scene)
-        scene.contacts[others], self.memory[others] = kept
-        self._begin(hit[np.isin(hit, rows)], scene)
+        self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
 
     def _collide(self, rows: Rows, scene: Scene) -> Rows:
         """Stop these rows where they ran into something; the rows that touch something."""
@@ -165,7 +171,4 @@ class Collisions(Interaction, kind="collisions"):
         x = truth["x"] + c * inner["inner_x"] - s * inner["inner_y"]
         y = truth["y"] + s * inner["inner_x"] + c * inner["inner_y"]
         numbers = scene.map.of_world[scene.worlds[rows]]
-        for number in np.unique(numbers):
-            these = numbers == number
-            within = inside_solid(scene.map.maps[number], x[these], y[these])
-            self.memory["inside"][rows[these]] = within
+        self.memory["inside"][rows] = inside_solids(scene.map.solids, numbers, x, y)
