@@ -8,7 +8,6 @@ from astray.kernel import kernel
 from astray.maths import sincos
 from astray.table import Array
 
-
 Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 """A rotation matrix, row by row."""
 

@@ -203,7 +203,7 @@ def sense_all(
 @kernel
 def wrong(scale: float, aside: float, n: Array, i: int, j: int) -> float:
     """Element (i, j) of I + S + M, of standard normals (9,)."""
-    return 1.0 + scale * n[4 * i] if i == j else aside * n[3 * i + j]
+    return float(1.0 + scale * n[4 * i] if i == j else aside * n[3 * i + j])
 
 
 @kernel
