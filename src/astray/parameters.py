@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.draw import Drawn
-from astray.table import Columns, Rows, Table, record
+from astray.table import Columns, Rows, Table, put, record
 
 if TYPE_CHECKING:
     from astray.plugin import Plugin
@@ -136,11 +136,11 @@ def given_parameters(plugin: Plugin) -> Table:
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
     """Fill these rows of a bound plugin's parameter table."""
-    plugin.params[rows] = plugin.given
+    put(plugin.params, rows, plugin.given)
     drawn = [name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), Drawn)]
     if drawn:
         # The tick plays no part: a life's parameters are the same whenever it begins.
-        address = plugin.address[rows]
+        address = plugin.address.take(rows)
         address["tick"] = 0
         for name in drawn:
             key = noise.key(int(plugin.key), name)

@@ -170,7 +170,7 @@ def shortest(w: Array, block: int) -> float:
         r = w[END, k + _2] if w[END, k + _2] < r else r
         t = w[END, k + _3] if w[END, k + _3] < t else t
     p, r = p if p < q else q, r if r < t else t
-    return p if p < r else r
+    return float(p if p < r else r)
 
 
 @inlined_kernel
