@@ -229,3 +229,46 @@ def test_any_world_can_be_scanned() -> None:
     for name in ("office", "maze"):
         ranges = scan(load({"rays": 360, "max_range": 60}, {"x": 2.0, "y": 2.0}, world=name))
         assert np.isfinite(ranges).mean() > 0.9
+
+
+def test_a_fan_meets_a_crowd_of_round_robots_as_single_rays_do() -> None:
+    # More than a fan looks at together, some of them around the sensor of another.
+    where = {
+        "x": {"uniform": [-2.5, 2.5]},
+        "y": {"uniform": [-2.5, 2.5]},
+        "yaw": {"uniform": [-3, 3]},
+    }
+    found = []
+    for sweep in (0.0, 0.01):
+        robot = {
+            "name": "a",
+            "count": 400,
+            "start": where,
+            "footprint": {"radius": 0.2},
+            "sensors": [{"kind": "lidar", "rays": 90, "sweep": sweep}],
+        }
+        world = {"map": ROOM}
+        sim = astray.load({"dt": 0.1, "world": world, "robots": [robot], "interactions": []})
+        found.append(scan(sim))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    x, y = sim.truth["x"], sim.truth["y"]
+    apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(len(x))
+    assert (apart.min(axis=1) < 0.2).any()
+    assert (apart.min(axis=1) > 0.2).any()
+
+
+def test_a_scan_does_not_depend_on_how_its_rows_are_handed_in() -> None:
+    sim = load({"rays": 30, "sigma": 0.01}, {"x": {"uniform": [-2.0, 2.0]}}, worlds=6)
+    group = sim.robots["a"]
+    every = np.arange(6)
+    for _ in range(4):  # a kernel that knows these very rows is not given others
+        whole = group.look("lidar", every)["ranges"]
+    apart = np.arange(12)[::2] // 2  # numbers that do not lie side by side
+    np.testing.assert_array_equal(group.look("lidar", apart)["ranges"], whole)
+    few = every[1::3]
+    for rows in (few, few.copy(), every):
+        np.testing.assert_array_equal(group.look("lidar", rows)["ranges"][rows], whole[rows])
+    sim.step(3)
+    sim.clear_map()
+    sim.step()
+    assert np.isinf(group.look("lidar", every)["ranges"]).all()
