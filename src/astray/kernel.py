@@ -93,7 +93,7 @@ def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callabl
         return call
     dispatcher = call.dispatcher()
     found = dispatcher.overloads.get(tuple(dispatcher.typeof_pyval(arg) for arg in args))
-    return call if found is None else found.entry_point  # type: ignore[no-any-return]
+    return call if found is None else found.entry_point
 
 
 @functools.cache
