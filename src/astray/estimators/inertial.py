@@ -108,11 +108,12 @@ class Inertial(Estimator, kind="inertial"):
         """Find the unit and read its datasheet."""
         self.imu = sensor_that_measures(IMU, sheets, "inertial")
         self.unit = sheets[self.imu].values
+        angles = [np.array([self.unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
+        self.axes = rotation(angles[0], angles[1], angles[2])[0]
 
     def reset(self, rows: Rows) -> None:
         """Start at rest, with the mount of the datasheet."""
-        angles = [np.full(len(rows), self.unit.get(name, 0.0)) for name in ("roll", "pitch", "yaw")]
-        self.memory["axes"][rows] = rotation(angles[0], angles[1], angles[2])
+        self.memory["axes"][rows] = self.axes
         for name in ("x", "y"):
             self.memory[name][rows] = self.unit.get(name, 0.0)
         contains = self.unit.get("centripetal", True)
