@@ -225,3 +225,11 @@ def test_caches_that_nobody_used_for_a_month_are_deleted(
     assert kernel.cache_folder("this is new") == tmp_path / "kernels" / "this is new"
     assert not old.exists()
     assert recent.exists()
+
+
+def test_a_kernel_can_be_bound_to_the_types_of_its_arguments() -> None:
+    before = maths.wrap(7.0)  # compiled by now
+    call = kernel.compiled_for(maths.wrap, 7.0)
+    assert call(7.0) == before == maths.wrap(7.0)
+    assert call(1.0) == 1.0
+    assert (call is maths.wrap) is not kernel.jit()

@@ -229,3 +229,38 @@ def test_any_world_can_be_scanned() -> None:
     for name in ("office", "maze"):
         ranges = scan(load({"rays": 360, "max_range": 60}, {"x": 2.0, "y": 2.0}, world=name))
         assert np.isfinite(ranges).mean() > 0.9
+
+
+def test_a_fan_meets_a_crowd_of_round_robots_as_single_rays_do() -> None:
+    # More of them than a fan looks at together, some around the sensor of another.
+    anywhere = {"x": {"uniform": [-5.0, 5.0]}, "y": {"uniform": [-5.0, 5.0]}}
+    found = []
+    for sweep in (0.0, 0.01):
+        lidar = {"kind": "lidar", "rays": 90, "max_range": 20, "sweep": sweep}
+        seeing = {"name": "a", "count": 20, "start": anywhere, "sensors": [lidar]}
+        seen = {"name": "b", "count": 300, "start": anywhere, "footprint": {"radius": 0.2}}
+        scenario = {"dt": 0.1, "world": {"map": FAR}, "robots": [seeing, seen], "interactions": []}
+        sim = astray.load(scenario)
+        found.append(scan(sim))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    a, b = sim.robots["a"].truth, sim.robots["b"].truth
+    apart = np.hypot(a["x"][:, None] - b["x"], a["y"][:, None] - b["y"]).min(axis=1)
+    assert (apart < 0.2).any()
+    assert (apart > 0.2).any()
+
+
+def test_a_scan_does_not_depend_on_how_its_rows_are_handed_in() -> None:
+    sim = load({"rays": 30, "sigma": 0.01}, {"x": {"uniform": [-2.0, 2.0]}}, worlds=6)
+    group = sim.robots["a"]
+    every = np.arange(6)
+    for _ in range(4):  # a kernel that knows these very rows is not given others
+        whole = group.look("lidar", every)["ranges"]
+    apart = np.arange(12)[::2] // 2  # numbers that do not lie side by side
+    np.testing.assert_array_equal(group.look("lidar", apart)["ranges"], whole)
+    few = every[1::3]
+    for rows in (few, few.copy(), every):
+        np.testing.assert_array_equal(group.look("lidar", rows)["ranges"][rows], whole[rows])
+    sim.step(3)
+    sim.clear_map()
+    sim.step()
+    assert np.isinf(group.look("lidar", every)["ranges"]).all()

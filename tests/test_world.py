@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import astray
 from astray.errors import EventError, ScenarioError, WrongInput
 from astray.events import Event
-from astray.world import Map, block, read_map, wall, write_map
+from astray.world import Map, block, merge, read_map, wall, write_map
 from astray.world.free import distance
+from astray.world.inside import inside_solid, inside_solids, solids_of
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 LIDAR = {"kind": "lidar", "rays": 4, "max_range": 20}
@@ -253,3 +256,23 @@ def test_segments_too_short_to_be_squared_are_left_out() -> None:
     map_ = Map(ends, np.zeros(3, bool))
     assert map_.segments.tolist() == [[0.0, 0.0, 1e-12, 0.0]]
     assert distance(map_, np.array([[3.0, 4.0]])) == pytest.approx(5.0)
+
+
+@given(st.integers(0, 2**31))
+def test_a_point_is_inside_a_solid_of_its_own_map_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    maps = [wall(rng.normal(size=(4, 2))) for _ in range(5)]
+    corners = rng.uniform(-3.0, 3.0, (5, 2, 2))
+    for k in (0, 2, 4):  # two of them have nothing solid
+        (left, low), (right, high) = np.sort(corners[k], axis=0)
+        box = block([(left, low), (right, low), (right, high), (left, high)])
+        maps[k] = merge([maps[k], box])
+    of = rng.integers(0, 5, 200)
+    x, y = rng.uniform(-3.0, 3.0, (2, 200))
+    low, high = corners[of].min(axis=1), corners[of].max(axis=1)
+    expected = (low[:, 0] < x) & (x < high[:, 0]) & (low[:, 1] < y) & (y < high[:, 1])
+    expected &= of % 2 == 0
+    np.testing.assert_array_equal(inside_solids(solids_of(maps), of, x, y), expected)
+    for k, map in enumerate(maps):
+        mine = of == k
+        np.testing.assert_array_equal(inside_solid(map, x[mine], y[mine]), expected[mine])

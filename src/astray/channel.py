@@ -15,7 +15,7 @@ from astray import noise
 from astray.clock import Beat, ticks_in
 from astray.plugin import Scene, Sensor
 from astray.reading import Reading
-from astray.table import Array, Rows
+from astray.table import Array, Rows, put
 
 
 class Channel:
@@ -74,7 +74,7 @@ class Channel:
         """Those of these rows, whose beat it is, for which a reading arrives now; None if none."""
         if self.jitter or self.sensor.loss > 0.0:
             # What becomes of a reading is dealt by the tick at which it was taken.
-            address, beat = self.sensor.address[rows], self.taking
+            address, beat = self.sensor.address.take(rows), self.taking
             ago = (address["tick"] - self.delay - beat.offset) % beat.period
             address["tick"] -= self.delay + ago
             luck = np.empty((len(rows), 2))
@@ -150,6 +150,6 @@ class Channel:
             some = rows[slots == k]
             if len(some):
                 source, goal = (self.taken, slot) if into_ring else (slot, self.arrived)
-                goal.table[some] = source.table[some]
+                put(goal.table, some, source.table.take(some))
                 for name, array in goal.arrays.items():
                     array[some] = source.arrays[name][some]

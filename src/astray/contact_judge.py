@@ -16,7 +16,7 @@ from astray.clock import Beat
 from astray.judge import STATISTICS, History, account_all, recall
 from astray.kernel import kernel
 from astray.plugin import ContactMetric, Scene
-from astray.table import STATE, Array, Rows, Table, table
+from astray.table import STATE, Array, Rows, Table, clear, table
 from astray.tracks import Tracks
 from astray.world.crowd import gather_crowd, make_crowd
 
@@ -84,7 +84,7 @@ class ContactJudge:
         """Start the statistics of these rows anew."""
         self.stamps[rows] = np.nan
         self.values[rows] = 0.0
-        self.statistics[rows] = np.zeros((), STATISTICS)
+        clear(self.statistics, rows)
         self.metric.begin(rows)
         if len(self.then):
             self.history.forget(self._all_with(rows))

@@ -51,11 +51,13 @@ def apply(sim: Sim, event: Event) -> None:
         sim.scenery.replace_map(map_of(event), _worlds(sim, event))
         return
     group = _group(sim, event)
-    rows = _rows(sim, group, event)
     if event.kind == "spawn":
-        _spawn(sim, group, rows, event.values)
+        _spawn(sim, group, _rows(sim, group, event), event.values)
         return
-    rows = rows[group.truth["alive"][rows]]
+    rows = group.rows
+    if event.worlds is not None or event.robots is not None:
+        rows = _rows(sim, group, event)
+        rows = rows[group.truth["alive"][rows]]
     if len(rows):
         EFFECTS[event.kind](group, rows, event.values)
     if event.kind == "place":
@@ -155,7 +157,7 @@ def _check_command(group: Group, values: Mapping[str, Any]) -> None:
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
-    command = np.repeat(STOP, len(rows))
+    command = STOP.take(np.zeros(len(rows), np.int64))
     command["mode"] = MODES.index(values.get("mode", "twist"))
     if values.get("mode") == "servo":  # an axis that is given no end is left to its speed
         command["distance"] = command["heading"] = np.nan

@@ -31,6 +31,8 @@ from astray.table import (
     Array,
     Rows,
     Table,
+    clear,
+    put,
     table,
 )
 from astray.tracks import Tracks
@@ -259,13 +261,13 @@ class Group:
         fresh["alive"] = True
         fresh["footprint"] = self.footprint
         pose = self.plan.start.poses(
-            self.address[rows], self.seed, self.name, self.scene.map, self.world_of_row[rows]
+            self.address.take(rows), self.seed, self.name, self.scene.map, self.world_of_row[rows]
         )
         fresh["x"], fresh["y"], fresh["yaw"] = pose.T
         for state in {id(t): t for t in (self.truth, *self.beliefs().values())}.values():
-            state[rows] = fresh
-        self.commands[rows] = STOP
-        self.drives[rows] = np.zeros((), DRIVE)
+            put(state, rows, fresh)
+        put(self.commands, rows, STOP)
+        clear(self.drives, rows)
         self.drives["curvature"][rows] = np.nan
         if self.hands is not None:
             self.hands.forget(rows)

@@ -6,10 +6,8 @@ of the robot's world. What autonomy decided meanwhile was kept, and holds again 
 
 from __future__ import annotations
 
-import numpy as np
-
 from astray.plugin import NEVER
-from astray.table import COMMAND, Array, Column, Rows, Table, columns, table
+from astray.table import COMMAND, Array, Column, Rows, Table, clear, columns, table
 
 HELD = columns(Column("until", "", "i8"), Column("held", "", "?"), COMMAND)
 """What a hand wants of a robot, up to which tick, and whether it has not let go yet."""
@@ -31,7 +29,7 @@ class Hands:
 
     def forget(self, rows: Rows) -> None:
         """No hand was ever on these rows."""
-        self.table[rows] = np.zeros((), HELD)
+        clear(self.table, rows)
 
     @property
     def idle(self) -> bool:

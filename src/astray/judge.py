@@ -13,7 +13,7 @@ import numpy as np
 from astray.clock import Beat
 from astray.kernel import kernel
 from astray.plugin import Metric
-from astray.table import STATE, Array, Column, Row, Rows, Table, columns, table
+from astray.table import STATE, Array, Column, Row, Rows, Table, clear, columns, table
 
 MOMENT = columns("stamp s", "x m", "y m", "yaw rad", "vx m/s", "vy m/s", "wz rad/s")
 """What is remembered of the truth."""
@@ -76,7 +76,7 @@ class History:
 
     def forget(self, rows: Rows) -> None:
         """Forget the past of these rows."""
-        self.moments[rows] = np.zeros((), MOMENT)
+        clear(self.moments, rows)
         self.moments["stamp"][rows] = np.inf
         self.next_slot[rows] = 0
 
@@ -105,10 +105,10 @@ class Judge:
 
     def forget(self, rows: Rows) -> None:
         """Start the statistics of these rows anew."""
-        self.then[rows] = np.zeros((), STATE)
+        clear(self.then, rows)
         self.then["stamp"][rows] = np.nan
         self.values[rows] = 0.0
-        self.statistics[rows] = np.zeros((), STATISTICS)
+        clear(self.statistics, rows)
         self.metric.begin(rows)
 
     def judge_new(self, rows: Rows, truth: Table, history: History) -> None:

@@ -11,6 +11,7 @@ or over robots: processors do four of them at a time, and the numbers are the sa
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 
@@ -35,6 +36,7 @@ Room = tuple[Array, Array]
 Deck = tuple[np.uint64, Array, Array, Array]
 
 
+@functools.lru_cache(maxsize=4096)  # of the same few names, asked for at every start
 def key(seed: int, *names: str) -> np.uint64:
     """The 64-bit key of a named source of noise: names, never positions, so order is no matter."""
     text = "\0".join((str(seed), *names)).encode()

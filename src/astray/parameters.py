@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.draw import Drawn
-from astray.table import Columns, Rows, record
+from astray.table import Columns, Rows, Table, put, record
 
 if TYPE_CHECKING:
     from astray.plugin import Plugin
@@ -117,16 +117,32 @@ def parameter_columns(cls: type[Plugin]) -> Columns:
     return record(parts or [("none", "f8")])
 
 
+@functools.cache
+def _numbers(cls: type[Plugin]) -> tuple[str, ...]:
+    return tuple(p.name for p in parameters(cls) if p.number)
+
+
+def given_parameters(plugin: Plugin) -> Table:
+    """A plugin's parameters as one record, nan where they are not given or drawn for each row.
+
+    Made once: a plugin may have dozens, and thousands of robots may start over at every tick.
+    """
+    made = np.zeros((), parameter_columns(type(plugin)))
+    for name in _numbers(type(plugin)):
+        value = getattr(plugin, name)
+        made[name] = np.nan if value is None or isinstance(value, Drawn) else value
+    return made
+
+
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
     """Fill these rows of a bound plugin's parameter table."""
-    for parameter in parameters(type(plugin)):
-        if parameter.number is None:
-            continue
-        value = getattr(plugin, parameter.name)
-        if isinstance(value, Drawn):
-            # The tick plays no part: a life's parameters are the same whenever it begins.
-            address = plugin.address[rows]
-            address["tick"] = 0
-            key = noise.key(int(plugin.key), parameter.name)
-            value = value.sample(address, np.arange(len(rows)), key)
-        plugin.params[parameter.name][rows] = np.nan if value is None else value
+    put(plugin.params, rows, plugin.given)
+    drawn = [name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), Drawn)]
+    if drawn:
+        # The tick plays no part: a life's parameters are the same whenever it begins.
+        address = plugin.address.take(rows)
+        address["tick"] = 0
+        for name in drawn:
+            key = noise.key(int(plugin.key), name)
+            value = getattr(plugin, name).sample(address, np.arange(len(rows)), key)
+            plugin.params[name][rows] = value

@@ -14,7 +14,7 @@ import dataclasses
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
@@ -25,9 +25,9 @@ from astray.clock import NEVER as NEVER
 from astray.clock import Beat, beat, ticks_in
 from astray.draw import nominal
 from astray.errors import PluginError
-from astray.parameters import draw_parameters, parameter_columns
+from astray.parameters import draw_parameters, given_parameters, parameter_columns
 from astray.reading import Reading
-from astray.table import ADDRESS, CONTACT, MODES, STATE, Array, Columns, Rows, Table, table
+from astray.table import ADDRESS, CONTACT, MODES, STATE, Array, Columns, Rows, Table, clear, table
 from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 from astray.world.crowd import Crowd, make_crowd
@@ -209,6 +209,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     params: Table = dataclasses.field(init=False, repr=False)
     """The numeric parameters as columns, (n,): as drawn for each row."""
+    given: Table = dataclasses.field(init=False, repr=False)
+    """What of them is the same for every row, one record."""
     memory: Table = dataclasses.field(init=False, repr=False)
     """What this plugin remembers, (n,), laid out by `remembers`."""
     arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
@@ -230,7 +232,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     def lifelong_normals(self, rows: Rows, count: int) -> Array:
         """Standard normals, (len(rows), count), that stay the same for a row's whole life."""
         out = np.empty((len(rows), count))
-        address = self.address[rows]
+        address = self.address.take(rows)
         address["tick"] = 0
         key = noise.key(int(self.key), "lifelong")
         noise.normals_all(out, address, np.arange(len(rows)), key)
@@ -265,13 +267,14 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         bound.arrays = {}
         bound._decks = threading.local()
         bound.bind(n, sheets)
+        bound.given = given_parameters(bound)
         return bound
 
     def begin(self, rows: Rows) -> None:
         """Start these rows: draw their parameters, forget, reset."""
         draw_parameters(self, rows)
         if self.remembers is not None:
-            self.memory[rows] = np.zeros((), self.memory.dtype)
+            clear(self.memory, rows)
         for array in self.arrays.values():
             array[rows] = 0
         self.reset(rows)
@@ -389,8 +392,8 @@ class Interaction(Plugin, family="interaction"):
     It is handed the scene of everyone: `truth` and `everyone` are the same table.
     """
 
-    def spare(self, rows: Rows, scene: Scene, fastest: Array) -> int:
-        """Ticks for which nothing can happen if no row is faster than its `fastest`, m/s.
+    def spare(self, rows: Rows, scene: Scene, fastest: Callable[[], Array]) -> int:
+        """Ticks for which nothing can happen if no row is faster than `fastest` gives, m/s.
 
         So many may be moved in one go without `prepare` and `interact`. Rows that are faster now
         may keep their speed, and more of it to the side.

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from astray.table import Array, Columns, Rows, table
+from astray.table import Array, Columns, Rows, clear, table
 
 Bulk = Mapping[str, tuple[int, ...]]
 
@@ -33,7 +33,7 @@ class Reading:
 
     def forget(self, rows: Rows) -> None:
         """Nothing has arrived yet for these rows."""
-        self.table[rows] = np.zeros((), self.table.dtype)
+        clear(self.table, rows)
         self.stamp[rows] = np.nan
         for array in self.arrays.values():
             array[rows] = 0.0

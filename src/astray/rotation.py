@@ -8,25 +8,30 @@ from astray.kernel import kernel
 from astray.maths import sincos
 from astray.table import Array
 
+Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+"""A rotation matrix, row by row."""
+
+
+@kernel
+def axes_of(roll: float, pitch: float, yaw: float) -> Axes:
+    """From axes turned by yaw, then pitch, then roll, to the original ones."""
+    sr, cr = sincos(roll)
+    sp, cp = sincos(pitch)
+    sy, cy = sincos(yaw)
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
 
 @kernel
 def rotation_all(out: Array, roll: Array, pitch: Array, yaw: Array) -> None:
     """Fill out (n, 3, 3): from axes turned by yaw, then pitch, then roll, to the original ones."""
     for i in range(len(out)):
-        sr, cr = sincos(roll[i])
-        sp, cp = sincos(pitch[i])
-        sy, cy = sincos(yaw[i])
-        out[i, 0, 0], out[i, 0, 1], out[i, 0, 2] = (
-            cy * cp,
-            cy * sp * sr - sy * cr,
-            cy * sp * cr + sy * sr,
-        )
-        out[i, 1, 0], out[i, 1, 1], out[i, 1, 2] = (
-            sy * cp,
-            sy * sp * sr + cy * cr,
-            sy * sp * cr - cy * sr,
-        )
-        out[i, 2, 0], out[i, 2, 1], out[i, 2, 2] = -sp, cp * sr, cp * cr
+        axes = axes_of(roll[i], pitch[i], yaw[i])
+        for j in range(3):
+            out[i, j, 0], out[i, j, 1], out[i, j, 2] = axes[j]
 
 
 def rotation(roll: Array, pitch: Array, yaw: Array) -> Array:

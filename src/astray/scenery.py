@@ -10,7 +10,7 @@ from astray.interactions.collisions import HIT, Collisions
 from astray.plugin import Interaction, Motion, Scene
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
-from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, table
+from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
 from astray.world.atlas import Atlas
 from astray.world.crowd import gather_crowd, make_crowd
 from astray.world.map import Map
@@ -114,7 +114,7 @@ class Scenery:
         if self.ghosts[rows].any():
             self.ghosts[rows] = False
             self.changed()
-        self.scene.contacts[rows] = np.zeros((), CONTACT)
+        clear(self.scene.contacts, rows)
         for interaction in self.interactions:
             interaction.begin(rows)
         self.placed(rows)
@@ -132,7 +132,7 @@ class Scenery:
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
         """Let these rows be seen by no one and run into nothing, or make them solid again."""
         self.ghosts[rows] = ghostly
-        self.scene.contacts[rows] = np.zeros((), CONTACT)
+        clear(self.scene.contacts, rows)
         self.changed()
         self.placed(rows)
 
@@ -146,9 +146,13 @@ class Scenery:
     def spare(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
         """Ticks for which no interaction has anything to do; groups by their rows and motions."""
         if step >= self._quiet_until:
-            for rows, motion in groups:
-                self._fastest[rows] = motion.fastest()
-            found = [i.spare(self.rows, self.scene, self._fastest) for i in self.interactions]
+
+            def fastest() -> Array:
+                for rows, motion in groups:
+                    self._fastest[rows] = motion.fastest()
+                return self._fastest
+
+            found = [i.spare(self.rows, self.scene, fastest) for i in self.interactions]
             self._quiet_until = step + min(found)
         return self._quiet_until - step
 

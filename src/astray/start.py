@@ -9,7 +9,7 @@ import numpy as np
 from astray import noise
 from astray.draw import values_of
 from astray.errors import WrongInput, suggest
-from astray.maths import TAU, wrap
+from astray.maths import PI, TAU, wrap
 from astray.plugin import NonNegative
 from astray.table import Array, Table
 from astray.world.atlas import Atlas
@@ -50,7 +50,8 @@ class Start:
             for number in np.unique(map.of_world[worlds]):
                 rows = map.of_world[worlds] == number
                 pose[rows] = _from_place(map.maps[number], self.place, pose[rows])
-        pose[:, 2] = [wrap(yaw) for yaw in pose[:, 2]]
+        for k in np.flatnonzero((pose[:, 2] <= -PI) | (pose[:, 2] > PI)):
+            pose[k, 2] = wrap(pose[k, 2])
         return pose
 
     def _anywhere(self, who: Table, key: np.uint64, map: Atlas, worlds: Array) -> Array:

@@ -77,6 +77,21 @@ def table(layout: Columns, n: int, fill: float = 0.0) -> Table:
     return made
 
 
+def put(goal: Table, rows: Rows, records: Table) -> None:
+    """Write whole records to some rows: one for all, or one for each.
+
+    Bytes are copied many times as fast as NumPy copies columns.
+    """
+    raw = np.dtype((np.void, goal.dtype.itemsize))
+    goal.view(raw)[rows] = records.view(raw)
+
+
+def clear(goal: Table, rows: Rows) -> None:
+    """Write zeros to all columns of some rows."""
+    raw = np.dtype((np.void, goal.dtype.itemsize))
+    goal.view(raw)[rows] = np.zeros((), raw)
+
+
 WHO = columns(
     Column("world", "", "i4"),
     Column("robot", "", "i4"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.table import TRACK, TRACKS, Array, Rows, Table, table
+from astray.table import TRACK, TRACKS, Array, Rows, Table, clear, put, table
 
 
 class Tracks:
@@ -29,9 +29,9 @@ class Tracks:
 
     def forget(self, rows: Rows) -> None:
         """Nothing is known to these rows."""
-        self.table[rows] = np.zeros((), TRACKS)
+        clear(self.table, rows)
         self.stamp[rows] = np.nan
-        self.tracks[rows] = EMPTY
+        put(self.tracks, rows, EMPTY)
 
 
 EMPTY = table(TRACK, 1, np.nan)

@@ -108,11 +108,12 @@ class Inertial(Estimator, kind="inertial"):
         """Find the unit and read its datasheet."""
         self.imu = sensor_that_measures(IMU, sheets, "inertial")
         self.unit = sheets[self.imu].values
+        angles = [np.array([self.unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
+        self.axes = rotation(angles[0], angles[1], angles[2])[0]
 
     def reset(self, rows: Rows) -> None:
         """Start at rest, with the mount of the datasheet."""
-        angles = [np.full(len(rows), self.unit.get(name, 0.0)) for name in ("roll", "pitch", "yaw")]
-        self.memory["axes"][rows] = rotation(angles[0], angles[1], angles[2])
+        self.memory["axes"][rows] = self.axes
         for name in ("x", "y"):
             self.memory[name][rows] = self.unit.get(name, 0.0)
         contains = self.unit.get("centripetal", True)
@@ -123,8 +124,8 @@ class Inertial(Estimator, kind="inertial"):
         """Begin at the initial pose if one is given; how wrong it will be is not known."""
         names = {"x": "initial_x", "y": "initial_y", "z": "initial_z", "yaw": "initial_theta"}
         for column, name in names.items():
-            given = self.params[name][rows]
-            belief[column][rows] = np.where(np.isnan(given), belief[column][rows], given)
+            if getattr(self, name) is not None:
+                belief[column][rows] = self.params[name][rows]
         belief["cov"][rows] = NAN
 
     def believe(self, rows: Rows, belief: Table) -> None:

@@ -8,6 +8,7 @@ it meets first: a wall (`world/wallrun.py`) or another robot, all moving at the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -16,8 +17,8 @@ from astray.interactions.alone import spare_ticks
 from astray.interactions.stage import ACTIVE, LAST, MEMORY, PAIRS, Stage, remember
 from astray.interactions.tick import SLIDE, STOP, collide
 from astray.plugin import Interaction, Scene, Sheets
-from astray.table import CONTACT, Array, Column, Rows, Table, columns, table
-from astray.world.inside import inside_solid
+from astray.table import Array, Column, Rows, Table, clear, columns, put, table
+from astray.world.inside import inside_solids
 from astray.world.jostle import PAIR
 from astray.world.path import PATH
 
@@ -58,12 +59,14 @@ class Collisions(Interaction, kind="collisions"):
         """Note where these rows are."""
         remember(self.last, scene.truth, rows)
 
-    def spare(self, rows: Rows, scene: Scene, fastest: Array) -> int:
+    def spare(self, rows: Rows, scene: Scene, fastest: Callable[[], Array]) -> int:
         """The ticks for which no row can meet a wall, where there are few and no others to meet."""
-        stage = self._stage(scene)
-        if self.crowded or len(rows) > FEW:
+        if len(rows) > FEW:
             return 0
-        self.last["fastest"] = fastest
+        stage = self._stage(scene)
+        if self.crowded:
+            return 0
+        self.last["fastest"] = fastest()
         return spare_ticks(stage, rows, self.dt)
 
     def resumed(self) -> None:
@@ -81,22 +84,29 @@ class Collisions(Interaction, kind="collisions"):
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Look what these rows overlap where they were put: they touch it, and are stalled."""
         self._stage(scene)
-        everyone = rows
-        if self.crowded:  # those of the same worlds, too
-            there = np.isin(scene.worlds, scene.worlds[rows])
-            everyone = np.flatnonzero(scene.truth["alive"] & there)
+        if not self.crowded:
+            self._look_around(rows, rows, scene)
+            return
+        # Those of the same worlds, too; what they know of the last tick stays as it is.
+        there = np.isin(scene.worlds, scene.worlds[rows])
+        everyone = np.flatnonzero(scene.truth["alive"] & there)
         others = np.setdiff1d(everyone, rows)
-        kept = scene.contacts[others].copy(), self.memory[others].copy()
+        kept = scene.contacts.take(others), self.memory.take(others)
+        self._look_around(rows, everyone, scene)
+        put(scene.contacts, others, kept[0])
+        put(self.memory, others, kept[1])
+
+    def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
+        """Let rows that were put somewhere meet what is there, be it among everyone."""
         remember(self.last, scene.truth, everyone)
         self.last["free"][rows] = 0.0
         self.memory["deep"][rows] = True  # so that it is looked for what they cover
         self.memory["touched"][rows] = self.memory["touching"][rows] = False
-        scene.contacts[rows] = table(CONTACT, 1)
+        clear(scene.contacts, rows)
         scene.contacts["other"][rows] = -1
         self._look_inside(rows, scene)
         hit = self._collide(everyone, scene)
-        scene.contacts[others], self.memory[others] = kept
-        self._begin(hit[np.isin(hit, rows)], scene)
+        self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
 
     def _collide(self, rows: Rows, scene: Scene) -> Rows:
         """Stop these rows where they ran into something; the rows that touch something."""
@@ -148,7 +158,7 @@ class Collisions(Interaction, kind="collisions"):
         self.memory["touching"][hit] = True
         new = hit[~self.memory["touched"][hit]]
         if len(new):
-            truth, contacts = scene.truth[new], scene.contacts[new]
+            truth, contacts = scene.truth.take(new), scene.contacts.take(new)
             begun = table(HIT, len(new))
             begun["row"] = new
             for name in ("stamp", "world"):
@@ -159,13 +169,10 @@ class Collisions(Interaction, kind="collisions"):
 
     def _look_inside(self, rows: Rows, scene: Scene) -> None:
         """Note which rows have their inner point inside something solid."""
-        truth = scene.truth[rows]
+        truth = scene.truth.take(rows)
         inner = scene.shapes.table[truth["footprint"]]
         c, s = np.cos(truth["yaw"]), np.sin(truth["yaw"])
         x = truth["x"] + c * inner["inner_x"] - s * inner["inner_y"]
         y = truth["y"] + s * inner["inner_x"] + c * inner["inner_y"]
         numbers = scene.map.of_world[scene.worlds[rows]]
-        for number in np.unique(numbers):
-            these = numbers == number
-            within = inside_solid(scene.map.maps[number], x[these], y[these])
-            self.memory["inside"][rows[these]] = within
+        self.memory["inside"][rows] = inside_solids(scene.map.solids, numbers, x, y)

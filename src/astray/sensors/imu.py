@@ -33,7 +33,7 @@ from astray.maths import sincos, wrap
 from astray.noise import CHUNK, Deck, deal_normals
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
-from astray.rotation import rotation
+from astray.rotation import axes_of
 from astray.sensors.errors import gauss_markov, quantise, saturate
 from astray.sensors.flicker import AXES, PARTS, SHARE, flicker_all
 from astray.sensors.imu_grades import GRADES
@@ -97,6 +97,24 @@ def is_noisy(p: Row) -> bool:
     return bool(p.gyro_density + p.gyro_walk + p.accel_density + p.accel_walk > 0.0)
 
 
+@inlined_kernel
+def walks(p: Row) -> bool:
+    """Whether the biases of a unit walk."""
+    return bool(p.gyro_walk + p.accel_walk > 0.0)
+
+
+@kernel
+def pairs_for(m: Row, p: Row) -> int:
+    """How many pairs of normals a reading of a unit takes: those of `walk` and `drift`."""
+    if m.errs:
+        return PAIRS
+    if not is_noisy(p):
+        return 0
+    if p.planar:
+        return 3 if walks(p) else 2
+    return 6 if walks(p) else 5
+
+
 @kernel
 def walk(m: Row, p: Row, n: Array, elapsed: float) -> Noise:
     """Let the biases walk, and this reading's noise: of three rates, of three forces.
@@ -106,15 +124,17 @@ def walk(m: Row, p: Row, n: Array, elapsed: float) -> Noise:
     root = math.sqrt(elapsed)
     per = 1.0 / root
     gyro, accel = p.gyro_density * per, p.accel_density * per
-    gyro_walk, accel_walk = p.gyro_walk * root, p.accel_walk * root
-    m.bias[2] += gyro_walk * n[3]
-    m.bias[3] += accel_walk * n[4]
-    m.bias[4] += accel_walk * n[5]
+    if walks(p):
+        gyro_walk, accel_walk = p.gyro_walk * root, p.accel_walk * root
+        m.bias[2] += gyro_walk * n[3]
+        m.bias[3] += accel_walk * n[4]
+        m.bias[4] += accel_walk * n[5]
+        if not p.planar:
+            m.bias[0] += gyro_walk * n[9]
+            m.bias[1] += gyro_walk * n[10]
+            m.bias[5] += accel_walk * n[11]
     if p.planar:
         return 0.0, 0.0, gyro * n[0], accel * n[1], accel * n[2], 0.0
-    m.bias[0] += gyro_walk * n[9]
-    m.bias[1] += gyro_walk * n[10]
-    m.bias[5] += accel_walk * n[11]
     return gyro * n[6], gyro * n[7], gyro * n[0], accel * n[1], accel * n[2], accel * n[8]
 
 
@@ -172,15 +192,50 @@ def sense_all(
         some = rows[start : start + CHUNK]
         pairs = 0
         for i in some:
-            if memory[i].errs:
-                pairs = PAIRS
-            elif is_noisy(params[i]):
-                pairs = max(pairs, 3 if params[i].planar else 6)
+            pairs = max(pairs, pairs_for(memory[i], params[i]))
         if pairs > 0:
             deal_normals(deck, truth, some, pairs)
         for j in range(len(some)):
             i = some[j]
             sense(out[i], memory[i], params[i], truth[i], cards[j])
+
+
+@kernel
+def wrong(scale: float, aside: float, n: Array, i: int, j: int) -> float:
+    """Element (i, j) of I + S + M, of standard normals (9,)."""
+    return float(1.0 + scale * n[4 * i] if i == j else aside * n[3 * i + j])
+
+
+@kernel
+def start(m: Row, p: Row, n: Array) -> None:
+    """Turn the axes of one unit and make up what is wrong with it for life, of 30 normals."""
+    r = axes_of(p.roll, p.pitch, p.yaw)
+    for i in range(3):
+        m.bias[i], m.bias[3 + i] = p.gyro_bias_sd * n[i], p.accel_bias_sd * n[3 + i]
+        m.drift[i], m.drift[3 + i] = p.gyro_drift_sd * n[6 + i], p.accel_drift_sd * n[9 + i]
+        # The matrix turns from the sensor's axes to the body's: here it is the other way round.
+        m.turn_axes[i] = 0.0
+        for k in range(3):
+            m.turn_axes[i] += wrong(p.gyro_scale_sd, p.misalignment_sd, n[12:21], i, k) * r[2][k]
+        for j in range(3):
+            m.axes[i, j] = 0.0
+            for k in range(3):
+                m.axes[i, j] += wrong(p.accel_scale_sd, p.misalignment_sd, n[21:30], i, k) * r[j][k]
+    if p.planar:
+        m.drift[0], m.drift[1], m.drift[5] = 0.0, 0.0, 0.0
+    errs = p.gyro_drift_sd > 0.0 or p.gyro_range > 0.0 or p.gyro_resolution > 0.0
+    m.errs = errs or p.accel_drift_sd > 0.0 or p.accel_range > 0.0 or p.accel_resolution > 0.0
+
+
+@kernel
+def start_all(
+    memory: Table, params: Table, n: Array, rows: Rows, instant: bool, period: float
+) -> None:
+    """Start the units of these rows, of standard normals (len(rows), 30)."""
+    for j in range(len(rows)):
+        m = memory[rows[j]]
+        m.instant, m.period = instant, period
+        start(m, params[rows[j]], n[j])
 
 
 @kernel
@@ -248,25 +303,9 @@ class Imu(Sensor, kind="imu"):
 
     def reset(self, rows: Rows) -> None:
         """Turn the axes and draw what is wrong with the units of these rows for life."""
-        p, m = self.params, self.memory
-        m["instant"][rows] = self.sampling == "instant"
-        m["period"][rows] = 1.0 / self.rate if self.rate else self.dt
         n = self.lifelong_normals(rows, 30)
-        sd = np.repeat([p["gyro_bias_sd"][rows], p["accel_bias_sd"][rows]], 3, axis=0).T
-        m["bias"][rows] = sd * n[:, :6]
-        sd = np.repeat([p["gyro_drift_sd"][rows], p["accel_drift_sd"][rows]], 3, axis=0).T
-        m["drift"][rows] = sd * n[:, 6:12]
-        m["drift"][rows[p["planar"][rows]][:, None], [0, 1, 5]] = 0.0
-        axes: Array = rotation(p["roll"][rows], p["pitch"][rows], p["yaw"][rows])
-        axes = axes.transpose(0, 2, 1)  # from the body's axes to the sensor's
-        wrong = [
-            self._wrong(rows, name, n[:, at : at + 9]) for name, at in (("gyro", 12), ("accel", 21))
-        ]
-        m["turn_axes"][rows] = (wrong[0] @ axes)[:, :, 2]
-        m["axes"][rows] = wrong[1] @ axes
-        names = [f"{s}_{e}" for s in ("gyro", "accel") for e in ("drift_sd", "range", "resolution")]
-        m["errs"][rows] = np.any([p[name][rows] > 0.0 for name in names], axis=0)
-
+        instant, period = self.sampling == "instant", 1.0 / self.rate if self.rate else self.dt
+        start_all(self.memory, self.params, n, rows, instant, period)
         if self.unstable:
             self._start_flicker(rows)
 
@@ -279,12 +318,6 @@ class Imu(Sensor, kind="imu"):
         parts[p["planar"][rows][:, None] & np.isin(np.arange(AXES), (0, 1, 5))] = 0.0
         self.arrays["flicker"][rows] = parts
         m["bias"][rows] += parts.sum(axis=2)
-
-    def _wrong(self, rows: Rows, which: str, n: Array) -> Array:
-        """I + S + M of these rows, (len(rows), 3, 3), of standard normals (len(rows), 9)."""
-        scale, aside = self.params[f"{which}_scale_sd"][rows], self.params["misalignment_sd"][rows]
-        each = np.where(np.eye(3, dtype=bool), scale[:, None, None], aside[:, None, None])
-        return np.asarray(np.eye(3) + each * n.reshape(-1, 3, 3))
 
     def placed(self, rows: Rows, scene: Scene) -> None:
         """Feel nothing of being moved by hand."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from astray.table import Array
 from astray.world.index import Index, build_index
+from astray.world.inside import Solids, solids_of
 from astray.world.map import Map
 
 
@@ -20,6 +21,7 @@ class Atlas:
         numbers = np.arange(worlds) if len(self.maps) > 1 else np.zeros(worlds, np.int64)
         self.of_world: Array = numbers.astype(np.int64)
         self._index: Index | None = None
+        self._solids: Solids | None = None
 
     @property
     def index(self) -> Index:
@@ -27,6 +29,13 @@ class Atlas:
         if self._index is None:
             self._index = build_index(self.maps)
         return self._index
+
+    @property
+    def solids(self) -> Solids:
+        """The rings of what is solid, made when they are first asked for."""
+        if self._solids is None:
+            self._solids = solids_of(self.maps)
+        return self._solids
 
     def map(self, world: int = 0) -> Map:
         """The map of a world, by its place in the batch."""
@@ -38,7 +47,7 @@ class Atlas:
         self.maps.append(map)
         used, self.of_world[:] = np.unique(self.of_world, return_inverse=True)
         self.maps = [self.maps[k] for k in used]
-        self._index = None
+        self._index = self._solids = None
 
     def copy(self) -> Atlas:
         """The same maps, which stay when this atlas gets others."""
@@ -50,7 +59,7 @@ class Atlas:
         """Take over the maps of another atlas for as many worlds."""
         self.maps = list(other.maps)
         self.of_world[:] = other.of_world
-        self._index = other.index
+        self._index, self._solids = other.index, other.solids
 
     @property
     def is_empty(self) -> bool:

@@ -21,6 +21,12 @@ from astray.world.fan import (
     BOUND,
     BX,
     BY,
+    CELL_HIGH,
+    CELL_LOW,
+    CELL_NEAR,
+    CELL_SIZE,
+    CELL_X,
+    CELL_Y,
     COS,
     END,
     SHIFT,
@@ -52,39 +58,68 @@ def meet_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
 
 
 @inlined_kernel
-def draw_circle_span(w: Array, first: int, last: int, x: float, y: float, radius: float) -> None:
-    """Let those of some rays end on a circle that meet it."""
-    x, y = in_sensor(w, x, y)
+def draw_circle(w: Array, i: int, first: int, last: int) -> None:
+    """Let those of some rays end on a circle, seen from outside, that meet it."""
+    x, y, square = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i] * w[CELL_SIZE, i]
     for j in range(last + 1 - first):
         k = np.uint64(first + j)
-        v = meet_circle(x, y, radius, w[COS, k], w[SIN, k])
-        if v > w[END, k]:
-            w[END, k] = v
+        c, s, q = w[COS, k], w[SIN, k], w[END, k]
+        h = c * y - s * x
+        left = square - h * h
+        near = c * x + s * y - math.sqrt(left if left > 0.0 else 0.0)
+        # Without a branch, since which rays just pass is anyone's guess.
+        met = (left >= 0.0) & (near > 0.0)
+        v = 1.0 / (near if met else 1.0)
+        v = v if met else 0.0
+        w[END, k] = (v if v > q else q) + 0.0
     for block in range(first >> SHIFT, (last >> SHIFT) + 1):
         w[BOUND, block] = STALE
 
 
 @kernel
-def draw_circle(w: Array, f: Fan, x: float, y: float, radius: float, start: float) -> None:
-    """Let the rays end on a circle."""
-    square, rays, turn = x * x + y * y - radius * radius, f[0], f[3]
-    far = math.sqrt(x * x + y * y)
-    if square <= 0.0:
-        draw_circle_span(w, 0, rays - 1, x, y, radius)
-        return
-    if (far - radius) * f[5] >= 1.0:
-        return
-    half = bearing(math.sqrt(square), radius, 0.0) * f[2] + 2.0 * f[4]
-    low = bearing(x, y, start) * f[2] - half
-    nearness = 1.0 / (far - radius)
-    low = low + turn if low < 0.0 else low
-    while True:
-        first, last = max(0, int(low)), min(rays - 1, int(low + 2.0 * half) + 1)
-        if first <= last and not hidden(w, rays, first, last, nearness):
-            draw_circle_span(w, first, last, x, y, radius)
-        if low < 0.0 or low + 2.0 * half < turn:
-            return
-        low -= turn
+def draw_around(w: Array, rays: int, i: int) -> None:
+    """Let the rays end on a circle that the sensor is within."""
+    for k in range(rays):
+        v = meet_circle(w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i], w[COS, k], w[SIN, k])
+        w[END, k] = max(w[END, k], v)
+        w[BOUND, k >> SHIFT] = STALE
+
+
+@inlined_kernel
+def look_at_circles(w: Array, f: Fan, n: int, start: float) -> None:
+    """How near circles are, 0 if the sensor is within, and from where to where they reach."""
+    for i in range(n):
+        x, y, radius = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i]
+        away = x * x + y * y
+        square, gap = away - radius * radius, math.sqrt(away) - radius
+        outside = (square > 0.0) & (gap > 0.0)
+        half = bearing(math.sqrt(square if outside else 0.0), radius, 0.0) * f[2] + 2.0 * f[4]
+        low = bearing(x, y, start) * f[2] - half
+        low = low + f[3] if low < 0.0 else low
+        nearness = 1.0 / (gap if outside else 1.0)
+        w[CELL_NEAR, i] = nearness if outside else 0.0
+        w[CELL_LOW, i] = low
+        w[CELL_HIGH, i] = low + 2.0 * half
+        w[CELL_X, i], w[CELL_Y, i] = in_sensor(w, x, y)
+
+
+@kernel
+def draw_circles(w: Array, f: Fan, n: int, start: float) -> None:
+    """Let the rays end on the circles in the chunk of cells."""
+    look_at_circles(w, f, n, start)
+    rays, turn = f[0], f[3]
+    for i in range(n):
+        nearness, low, high = w[CELL_NEAR, i], w[CELL_LOW, i], w[CELL_HIGH, i]
+        if nearness == 0.0:
+            draw_around(w, rays, i)
+            continue
+        while True:
+            first, last = max(0, int(low)), min(rays - 1, int(high) + 1)
+            if first <= last and not hidden(w, first, last, nearness):
+                draw_circle(w, i, first, last)
+            if low < 0.0 or high < turn:
+                break
+            low, high = low - turn, high - turn
 
 
 @kernel

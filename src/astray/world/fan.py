@@ -18,7 +18,7 @@ import numpy as np
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import TAU, sincos
 from astray.table import Array
-from astray.world.sight import NEEDLE, line, prick, within
+from astray.world.sight import INFINITE, NEEDLE, line, prick, within
 
 BLOCK = 16  # rays that share a bound of how far they see
 SHIFT = 4  # 2⁴ = BLOCK
@@ -27,6 +27,7 @@ SHORT = 8  # rays that are sooner drawn than found hidden
 UNSURE = 1e-6  # rad, more than the error of `bearing`
 NEAREST = 1e-300
 STALE = -1.0
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 # The rows of `w`: the rays in the sensor's frame, with their inverse range; the smallest of these
 # in each block of rays, or STALE; cosine and sine of the sensor's heading; segments with what is
@@ -43,7 +44,8 @@ Ends = tuple[float, float, float, float]
 
 def make_fan(rays: int, start: float, step: float, max_range: float) -> tuple[Array, Fan]:
     """So many rays, from an angle on, some radians apart: the room to work in, and the fan."""
-    w = np.zeros((ROWS, max(rays + 4, CHUNK)))
+    w = np.zeros((ROWS, max(rays + BLOCK, CHUNK)))
+    w[END] = INFINITE  # so that behind the last ray there is none that sees far
     for k in range(rays):
         w[SIN, k], w[COS, k] = sincos(start + k * step)
     return w, (rays, start, 1.0 / step, TAU / step, UNSURE / step, 1.0 / max_range)
@@ -157,15 +159,26 @@ def draw_needle(w: Array, rays: int, i: int) -> None:
 
 
 @inlined_kernel
-def hidden(w: Array, rays: int, first: int, last: int, nearness: float) -> bool:
+def shortest(w: Array, block: int) -> float:
+    """The smallest inverse range of a block of rays."""
+    k = np.uint64(block << SHIFT)
+    p, q, r, t = w[END, k], w[END, k + _1], w[END, k + _2], w[END, k + _3]
+    for _ in range(BLOCK // 4 - 1):  # by fours: the least of all in a row would wait for each
+        k += _4
+        p = w[END, k] if w[END, k] < p else p
+        q = w[END, k + _1] if w[END, k + _1] < q else q
+        r = w[END, k + _2] if w[END, k + _2] < r else r
+        t = w[END, k + _3] if w[END, k + _3] < t else t
+    p, r = p if p < q else q, r if r < t else t
+    return float(p if p < r else r)
+
+
+@inlined_kernel
+def hidden(w: Array, first: int, last: int, nearness: float) -> bool:
     """Whether all rays of a span end before something of this inverse distance."""
     for block in range(first >> SHIFT, (last >> SHIFT) + 1):
         if w[BOUND, block] == STALE:
-            k = block << SHIFT
-            least = w[END, k]
-            for j in range(k + 1, min(k + BLOCK, rays)):
-                least = w[END, j] if w[END, j] < least else least
-            w[BOUND, block] = least
+            w[BOUND, block] = shortest(w, block)
         if w[BOUND, block] < nearness:
             return False
     return True
@@ -205,7 +218,7 @@ def cover(w: Array, f: Fan, i: int) -> None:
         if last != sure:
             last = settle(w, f, i, last, sure, -1)
         first, last = max(first, 0), min(last, f[0] - 1)
-        if first <= last and (last - first < SHORT or not hidden(w, f[0], first, last, nearness)):
+        if first <= last and (last - first < SHORT or not hidden(w, first, last, nearness)):
             a, b = in_sensor(w, w[A, i], w[B, i])
             draw(w, first, last, a, b)
         if high + slack < turn:

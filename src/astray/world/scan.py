@@ -16,9 +16,20 @@ from astray.kernel import inlined_kernel, kernel
 from astray.maths import PI, TAU
 from astray.table import Array, Row, Rows, Table
 from astray.world.atlas import Atlas
-from astray.world.bodies import draw_circle, gather_edges, in_reach, meet_body
+from astray.world.bodies import draw_circles, gather_edges, in_reach, meet_body
 from astray.world.crowd import Crowd, make_crowd
-from astray.world.fan import CHUNK, END, Fan, aim, cast, make_fan, ray_in_map
+from astray.world.fan import (
+    CELL_SIZE,
+    CELL_X,
+    CELL_Y,
+    CHUNK,
+    END,
+    Fan,
+    aim,
+    cast,
+    make_fan,
+    ray_in_map,
+)
 from astray.world.map import Map
 from astray.world.ray import Ray, cast_at, cast_cells_along
 from astray.world.shape import Shapes, make_shapes
@@ -92,7 +103,7 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             g = crowd_grids[world]
             left, right = in_reach(g, x, g.x, g.wide, 1.0 / f[5] + g.reach)
             low, high = in_reach(g, y, g.y, g.high, 1.0 / f[5] + g.reach)
-            n = 0
+            n = circles = 0
             for row in range(low, high + 1 if left <= right else low):
                 cell = g.first + row * g.wide
                 for k in range(starts[cell + left], starts[cell + right + 1]):
@@ -101,12 +112,18 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
                     if b.row == me or dx * dx + dy * dy >= far * far:
                         continue
                     if shape.count == 0:
-                        draw_circle(w, f, dx, dy, b.radius, at[2])
+                        w[CELL_X, circles], w[CELL_Y, circles] = dx, dy
+                        w[CELL_SIZE, circles] = b.radius
+                        circles += 1
+                        if circles == CHUNK:
+                            draw_circles(w, f, circles, at[2])
+                            circles = 0
                         continue
                     if n + shape.count > CHUNK:
                         cast(w, f, n, at[2])
                         n = 0
                     n = gather_edges(w, n, b, shape, corners, at)
+            draw_circles(w, f, circles, at[2])
             cast(w, f, n, at[2])
         p = plans[of_world[world]]
         if p.grids == 0:

@@ -85,13 +85,13 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
     if nearness <= f[5]:
         return True
     if high - low >= 0.5 * turn:
-        return hidden(w, rays, 0, last, nearness)
-    if high >= turn and not hidden(w, rays, 0, min(last, int(high - turn)), nearness):
+        return hidden(w, 0, last, nearness)
+    if high >= turn and not hidden(w, 0, min(last, int(high - turn)), nearness):
         return False
-    if low < 0.0 and low + turn <= last and not hidden(w, rays, int(low + turn), last, nearness):
+    if low < 0.0 and low + turn <= last and not hidden(w, int(low + turn), last, nearness):
         return False
     k, j = int(max(low, 0.0)), min(last, int(high))
-    return k > j or hidden(w, rays, k, j, nearness)
+    return k > j or hidden(w, k, j, nearness)
 
 
 @inlined_kernel
@@ -127,7 +127,7 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
     last = max(column, g.wide - 1 - column, row, g.high - 1 - row)
     while ring <= last:
         near = (ring - 1) * g.cell - g.reach
-        if near > 0.0 and hidden(w, f[0], 0, f[0] - 1, 1.0 / near):
+        if near > 0.0 and hidden(w, 0, f[0] - 1, 1.0 / near):
             return
         n = ring_cells(w, cells, g, column, row, ring)
         look_at_cells(w, cells, n, f, at)
