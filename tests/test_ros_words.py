@@ -44,7 +44,7 @@ def odometry(states: Array) -> Words:
 
 
 def read(form: Form, raw: Array) -> list[Any]:
-    return [decode(ODOMETRY, row[form.lead : form.lead + form.size].tobytes()) for row in raw]
+    return [decode(ODOMETRY, row[form.lead :].tobytes()) for row in raw]
 
 
 def test_columns_texts_and_what_never_changes_are_in_the_message() -> None:
@@ -73,10 +73,8 @@ def test_bytes_before_a_message_change_nothing_in_it(length: int) -> None:
     before = np.arange(3 * length, dtype=np.uint8).reshape(3, length)
     plain, behind = Form(words), Form(words, before)
     a, b = (form.fill(rows, [states[rows]]) for form in (plain, behind))
-    assert np.array_equal(
-        a[:, plain.lead : plain.lead + plain.size], b[:, behind.lead : behind.lead + behind.size]
-    )
-    assert np.array_equal(b[:, behind.lead - length : behind.lead], before[rows])
+    assert np.array_equal(a, b[:, length:])
+    assert np.array_equal(b[:, :length], before[rows])
 
 
 def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
@@ -86,7 +84,9 @@ def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
     form = Form(odometry(moments[0]))
     kept, width = np.concatenate(moments), moments[0].nbytes
     source = Source(kept, width, np.array([3, 0, 2]), np.array([1, 1, 0]))
-    found = read(form, form.write(np.array([1, 1, 0]), [source]))
+    raw, places = np.zeros(4 * form.size + 3, np.uint8), np.array([3, 2, 0]) * form.size + 3
+    form.write(raw, places, np.array([1, 1, 0]), [source])  # anywhere in memory
+    found = read(form, raw[3:].reshape(4, -1)[[3, 2, 0]])
     assert [message.pose.pose.position.x for message in found] == [31.0, 1.0, 20.0]
 
 
@@ -111,7 +111,7 @@ def test_values_are_narrowed_where_the_message_wants_that() -> None:
         words.cell(path, 0, at=k)
     form = Form(words)
     raw = form.fill(np.array([0]), [values])
-    message = decode(layout.type, raw[0, form.lead : form.lead + form.size].tobytes())
+    message = decode(layout.type, raw[0].tobytes())
     assert (message.radiation_type, message.range) == (1, np.inf)
     assert message.field_of_view == np.float32(0.1)
 
@@ -127,7 +127,7 @@ def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch
     states, rows = made_states(3), np.arange(3)
     form = Form(odometry(states))
     compiled = form.fill(rows, [states])
-    for name in ("begin_all", "write_all"):
+    for name in ("begin_all", "write_all", "put"):
         monkeypatch.setattr(module, name, getattr(module, name).function)
     assert np.array_equal(form.fill(rows, [states]), compiled)
 

@@ -44,6 +44,19 @@ class Stage:
         return (kept[column] if column else kept)[moments, rows]
 
 
+class Memory:
+    """Memory that is used again and again: the system takes its time to give some."""
+
+    def __init__(self) -> None:
+        self._octets = np.empty(0, np.uint8)
+
+    def of(self, size: int) -> Array:
+        """So many bytes, good until the next time."""
+        if size > len(self._octets):
+            self._octets = np.empty(size + size // 4, np.uint8)
+        return self._octets[:size]
+
+
 class Chorus(NamedTuple):
     """Speakers that speak at one moment, each for all of its rows."""
 
@@ -62,6 +75,8 @@ class Chunk:
         self.stages = [[stages[id(t)] for t in s.sources] for s in speakers]
         """Those of each speaker's tables."""
         self._choruses: dict[tuple[int, ...], Chorus] = {}
+        self.memory = Memory()
+        """For its messages, once they are put into words."""
         self.clear()
 
     def clear(self) -> None:

@@ -1,5 +1,8 @@
 """A run as it goes on, written to a file: the tick copies, a thread of its own writes.
 
+A chunk is put into words where it ends: that is a few calls of kernels, and a thread that made them
+would hinder the run more than they take. Compressing and writing is what the thread is for.
+
 The bytes of the file depend on the run alone: a chunk ends by simulated time and by size, never by
 the clock on the wall. So that a killed program still loses no more than a moment, what waits in the
 open chunk goes to a second file, the tail, several times a second; `astray recover` joins the two.
@@ -18,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from astray import __version__
 from astray.errors import RecordingFailed, WrongInput
 from astray.recording.beginning import STATIC, Maps, attachments
-from astray.recording.chunk import Chunk
-from astray.recording.container import Container
+from astray.recording.chunk import Chunk, Memory
+from astray.recording.container import Batch, Container
 from astray.recording.encoder import Encoder, Voice
 from astray.recording.news import News, text_message
 from astray.recording.records import Op
@@ -58,7 +61,7 @@ class Recorder:
         self._chunk_steps = max(1, round(LONGEST / sim.dt))
         self._before, self._last_step = 0, sim.steps  # ns before the last start over; the last step
         self._room = room_of(speakers, self._chunk_steps)
-        self._free: queue.Queue[Chunk] = queue.Queue()
+        self._free: queue.Queue[Chunk] = queue.LifoQueue()  # memory that was just used is near
         for _ in range(CHUNKS):
             self._free.put(Chunk(speakers, self._room))
         self._open = self._free.get()
@@ -67,7 +70,8 @@ class Recorder:
         self._told_to_stop = self._closed = False
         self._container = self._create(overwrite)
         self._tail, self._tailed = Tail(self.path), (0, 0)
-        self._full: queue.Queue[Chunk | None] = queue.Queue()
+        self._full: queue.Queue[tuple[Chunk, Batch] | None] = queue.Queue()
+        self._cutting, self._tail_memory = threading.Lock(), Memory()
         self._begin(topics)
         self._thread = threading.Thread(target=self._work, name="astray recorder", daemon=True)
         self._thread.start()
@@ -97,7 +101,9 @@ class Recorder:
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
-            self._write(self._open, b"".join(declared))
+            batch = self._encoder.encode(self._open, self._open.memory)
+            self._encoder.count(batch)
+            container.write(batch.behind(b"".join(declared)))
             self._open.clear()
         except OSError as problem:
             raise RecordingFailed(_unwritable(self.path, problem)) from None
@@ -112,7 +118,7 @@ class Recorder:
         return self.feed.next_due(step)
 
     def observe(self, sim: Sim) -> None:
-        """Copy what is said now; nothing is put into words yet."""
+        """Copy what is said now; it is put into words when the chunk ends."""
         if self._closed:
             return
         if self._failure is not None:
@@ -148,9 +154,16 @@ class Recorder:
             self._open.add(now, self._channels[COLLISIONS.name], text_message(text))
 
     def _cut(self) -> None:
-        """Hand over what is open; wait if the disk is behind, so that nothing is lost."""
-        if self._open.moments:
-            self._full.put(self._open)
+        """Put into words what is open, and hand it over to be compressed and written.
+
+        If the disk is behind it waits, so that nothing is lost.
+        """
+        chunk = self._open
+        if chunk.moments:
+            with self._cutting:
+                batch = self._encoder.encode(chunk, chunk.memory)
+                self._encoder.count(batch)
+                self._full.put((chunk, batch))
             self._open = self._free.get()
 
     def _give_up(self) -> None:
@@ -166,14 +179,15 @@ class Recorder:
         due = time.monotonic() + TAIL_PERIOD
         while True:
             try:
-                chunk = self._full.get(timeout=max(0.0, due - time.monotonic()))
+                full = self._full.get(timeout=max(0.0, due - time.monotonic()))
             except queue.Empty:
                 self._try(self._write_tail)
                 due = time.monotonic() + TAIL_PERIOD
                 continue
-            if chunk is None:
+            if full is None:
                 return
-            self._try(self._write, chunk)
+            chunk, batch = full
+            self._try(self._container.write, batch)
             chunk.clear()
             self._free.put(chunk)
 
@@ -185,19 +199,17 @@ class Recorder:
             except Exception as problem:  # noqa: BLE001 - told by the thread that runs
                 self._failure = problem
 
-    def _write(self, chunk: Chunk, before: bytes = b"") -> None:
-        """Put a chunk into the file, behind records of other kinds."""
-        batch = self._encoder.encode(chunk)
-        self._encoder.count(batch)
-        self._container.write(batch.behind(before))
-
     def _write_tail(self) -> None:
         """Put what waits into the tail, unless chunks are waiting before it."""
-        chunk, container = self._open, self._container
-        have = (container.position, chunk.moments)
-        if chunk.moments and have != self._tailed and self._full.empty():
-            self._tail.write(self._encoder.encode(chunk), container.position, container.crc)
-            self._tailed = have
+        container = self._container
+        with self._cutting:  # or the chunk may be handed over, and counted, meanwhile
+            chunk = self._open
+            have = (container.position, chunk.moments)
+            if not chunk.moments or have == self._tailed or not self._full.empty():
+                return
+            batch = self._encoder.encode(chunk, self._tail_memory)
+        self._tail.write(batch, container.position, container.crc)
+        self._tailed = have
 
     # The end.
 

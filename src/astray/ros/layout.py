@@ -45,23 +45,19 @@ class Layout:
             raise WrongInput(f"{type} has no sequence or text {left[0]!r}")
         self.size = len(self._blank)
         """Bytes of one message, header included."""
-        self.dtype = self.within(0, self.size)
+        self.dtype = np.dtype(
+            {
+                "names": list(self._places),
+                "formats": [kind for kind, _ in self._places.values()],
+                "offsets": [at for _, at in self._places.values()],
+                "itemsize": self.size,
+            }
+        )
 
     def place(self, path: str) -> tuple[np.dtype[Any], int]:
         """The type of a value, and at which byte of a message it is."""
         kind, at = self._places[path]
         return np.dtype(kind), at
-
-    def within(self, lead: int, size: int) -> np.dtype[Any]:
-        """The record of a message that lies behind some bytes in a place of so many."""
-        return np.dtype(
-            {
-                "names": list(self._places),
-                "formats": [kind for kind, _ in self._places.values()],
-                "offsets": [at + lead for _, at in self._places.values()],
-                "itemsize": size,
-            }
-        )
 
     def make(self, count: int) -> Array:
         """Messages that say nothing yet: all numbers are zero."""

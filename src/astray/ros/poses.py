@@ -12,7 +12,7 @@ from astray.clock import Beat
 from astray.kernel import kernel
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.speaker import NOBODY, Find, Speaker
+from astray.ros.speaker import NOBODY, Find, Speaker, Width
 from astray.ros.words import Words
 from astray.table import Array, Rows, Table
 
@@ -31,7 +31,7 @@ class Paced(Speaker):
         topic: str,
         layout: Layout,
         sources: Sequence[Array],
-        widths: Sequence[int] = (),
+        widths: Sequence[Width] = (),
         *,
         period: int,
         alive: Array,

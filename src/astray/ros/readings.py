@@ -11,7 +11,7 @@ from astray.channel import Channel
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
 from astray.ros.own import OwnReport
 from astray.ros.reported import Reported
-from astray.ros.speaker import Find
+from astray.ros.speaker import Find, Width
 from astray.ros.words import Words
 from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns
 
@@ -56,9 +56,9 @@ class ScanReport(Reported):
         """As many ranges as there are rays."""
         return {"ranges": channel.arrived.arrays["ranges"].shape[1]}, {}
 
-    def widths(self, channel: Channel) -> Sequence[int]:
+    def widths(self, channel: Channel) -> Sequence[Width]:
         """The last angle and the time from ray to ray; and every range."""
-        return 2, channel.arrived.arrays["ranges"].shape[1]
+        return 2, np.dtype((np.float32, channel.arrived.arrays["ranges"].shape[1:]))
 
     def say_values(self, words: Words) -> None:
         """Ranges and what they mean."""
@@ -78,7 +78,8 @@ class ScanReport(Reported):
         near, far = find(0, "min_range")[:, None], find(0, "max_range")[:, None]
         with np.errstate(invalid="ignore"):
             seen = np.where(ranges >= far, np.inf, np.where(ranges < near, -np.inf, ranges))
-        return np.stack([last, find(0, "duration") / rays], axis=-1), seen
+            narrow = seen.astype(np.float32)
+        return np.stack([last, find(0, "duration") / rays], axis=-1), narrow
 
 
 class WheelsReport(Reported):
@@ -107,7 +108,7 @@ class FixReport(Reported):
 
     topic, type = "gps/fix", "sensor_msgs/msg/NavSatFix"
 
-    def widths(self, channel: Channel) -> Sequence[int]:
+    def widths(self, channel: Channel) -> Sequence[Width]:
         """Latitude, longitude, whether it is lost, and what is known of the covariance."""
         return (4,)
 
@@ -159,7 +160,7 @@ class RangeReport(Reported):
 
     topic, type = "range", "sensor_msgs/msg/Range"
 
-    def widths(self, channel: Channel) -> Sequence[int]:
+    def widths(self, channel: Channel) -> Sequence[Width]:
         """Kind of radiation, field of view and range."""
         return (3,)
 

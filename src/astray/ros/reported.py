@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from astray.channel import Channel
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
-from astray.ros.speaker import NOBODY, Speaker
+from astray.ros.speaker import NOBODY, Speaker, Width
 from astray.ros.words import Words
 from astray.table import Rows
 
@@ -46,7 +46,7 @@ class Reported(Speaker):
         """Lengths of sequences and texts that stay as they are."""
         return {}, {}
 
-    def widths(self, channel: Channel) -> Sequence[int]:
+    def widths(self, channel: Channel) -> Sequence[Width]:
         """Those of the arrays that it works out."""
         return ()
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ Taken = tuple[Array, ...]
 """What the messages of some rows need: the rows, then those rows of each table."""
 Find = Callable[[int, str], Array]
 """Finds a column of one of a speaker's tables, or the whole of it, for the messages at hand."""
+
+
+Width = int | np.dtype[Any]
+"""How many float64 a row of an array has, or of what else it is made."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Speaker(ABC):
         topic: str,
         layout: Layout,
         sources: Sequence[Array],
-        widths: Sequence[int] = (),
+        widths: Sequence[Width] = (),
     ) -> None:
         self.robots = robots
         self.rows: Rows = np.array([robot.row for robot in robots], np.int64)
@@ -64,7 +68,8 @@ class Speaker(ABC):
         """The topic of each row that it speaks for."""
         self.number = 0
         """Its place among all who speak."""
-        self.words = Words(layout, robots, [*sources, *(np.empty((0, n)) for n in widths)])
+        extra = [np.empty((0, *w.shape), w.base) for w in map(_width, widths)]
+        self.words = Words(layout, robots, [*sources, *extra])
 
     @abstractmethod
     def due(self, sim: Sim) -> Rows:
@@ -99,18 +104,21 @@ class Messages:
     """Messages of one speaker, each for one row."""
 
     def __init__(self, speaker: Speaker, rows: Rows, raw: Array) -> None:
-        self.rows, self._raw, self._form = rows, raw, speaker.form
+        self.rows, self._raw, self._layout = rows, raw, speaker.layout
 
     @property
     def columns(self) -> Array:
         """Every value by its path, to be read and written."""
-        return self._raw.reshape(-1).view(self._form.dtype)
+        return self._raw.reshape(-1).view(self._layout.dtype)
 
     def all(self) -> list[bytes]:
         """The bytes of each."""
-        data, form = self._raw.tobytes(), self._form
-        starts = range(form.lead, len(data), form.stride)
-        return [data[start : start + form.size] for start in starts]
+        data, size = self._raw.tobytes(), self._layout.size
+        return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def _width(width: Width) -> np.dtype[Any]:
+    return np.dtype((np.float64, (width,))) if isinstance(width, int) else width
 
 
 def copied(table: Array, rows: Rows) -> Array:

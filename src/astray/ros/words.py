@@ -21,53 +21,68 @@ from astray.table import Array, Rows
 
 COPY, NARROW, SMALL, STAMP, TURN = range(5)
 """Bytes as they are; float64 to float32; to a small integer; seconds to a time; yaw to z and w."""
-LEAD = 4  # bytes before a message that put its numbers, behind a head of four, at multiples of 8
 
 Step = tuple[int, int, int, int]
 """What to do, from which byte of a record, to which byte of a message, and how many values."""
 
 
 @kernel
-def begin_all(out: Array, blank: Array, heads: Array, rows: Rows) -> None:
-    """Copy what is the same in all messages, and in all of a row."""
-    for k in range(len(rows)):
-        message, head = out[k], heads[rows[k]]
-        for j in range(len(head)):
-            message[j] = head[j]
-        for j in range(len(head), len(blank)):
-            message[j] = blank[j]
+def put(raw: Array, at: int, octets: Array) -> None:
+    """Copy some bytes; through slices and from 0 on, which compiles to a copy of memory."""
+    ours = raw[at : at + len(octets)]
+    for n in range(len(octets)):
+        ours[n] = octets[n]
 
 
 @kernel
-def write_all(out: Any, steps: Array, source: Any, widths: Any, which: Any) -> None:
-    """Write values of records, which lie in rows and moments, into messages."""
-    octets, ints, narrow, wide = out
-    given, values = source
-    stride, moment_width, record_width = widths
-    moments, rows = which
+def begin_all(out: Any, rest: Array, heads: Array, rows: Rows) -> None:
+    """Copy what is the same in all messages of a row, and behind that in all of them."""
+    raw, places = out
     for k in range(len(rows)):
-        here, there = moments[k] * moment_width + rows[k] * record_width, k * stride
+        put(raw, places[k], heads[rows[k]])
+        put(raw, places[k] + heads.shape[1], rest)
+
+
+@kernel
+def write_all(out: Any, steps: Array, source: Any, widths: Any, which: Any, hands: Any) -> None:
+    """Write values of records, which lie in rows and moments, into messages at their places.
+
+    Messages lie anywhere, and numbers in them; so each is made in aligned memory, its hands.
+    """
+    raw, places = out
+    given, values = source
+    moment_width, record_width = widths
+    moments, rows = which
+    octets, ints, narrow, wide = hands
+    for k in range(len(rows)):
+        here, there = moments[k] * moment_width + rows[k] * record_width, places[k]
         for j in range(len(steps)):
             start, to, count = here + steps[j, 1], there + steps[j, 2], steps[j, 3]
             action = steps[j, 0]
-            if action == COPY:  # through slices, which compile to a copy of memory
-                ours, theirs = octets[to : to + count], given[start : start + count]
-                for n in range(count):
-                    ours[n] = theirs[n]
+            if action == COPY:
+                put(raw, to, given[start : start + count])
             elif action == NARROW:
-                for n in range(count):
-                    narrow[to // 4 + n] = values[start // 8 + n]
+                narrow[0] = values[start // 8]
+                put(raw, to, octets[:4])
             elif action == SMALL:
-                octets[to] = int(values[start // 8]) & 255
+                raw[to] = int(values[start // 8]) & 255
             elif action == TURN:
                 half = 0.5 * values[start // 8]
-                wide[to // 8], wide[to // 8 + 1] = sin(half), cos(half)
+                wide[0], wide[1] = sin(half), cos(half)
+                put(raw, to, octets[:16])
             else:
                 seconds = values[start // 8]
                 if not seconds > 0.0:  # before zero there is no time, nor where there is no number
                     seconds = 0.0
                 ns = math.floor(seconds * 1e9 + 0.5)
-                ints[to // 4], ints[to // 4 + 1] = ns // 1_000_000_000, ns % 1_000_000_000
+                ints[0], ints[1] = ns // 1_000_000_000, ns % 1_000_000_000
+                put(raw, to, octets[:8])
+
+
+def make_hands() -> tuple[Array, ...]:
+    """A little memory, as bytes and as numbers of each kind."""
+    octets = np.zeros(16, np.uint8)
+    return tuple([octets.view(kind) for kind in (np.uint8, np.int32, np.float32, np.float64)])
 
 
 class Words:
@@ -132,8 +147,8 @@ class Words:
         at, to, count = at + span[0] * given.itemsize, to + span[1] * kind.itemsize, span[2]
         if (given.kind == "f", given.itemsize) == (kind.kind == "f", kind.itemsize):
             step = (COPY, at, to, count * kind.itemsize)
-        elif given == np.float64 and kind == np.float32:
-            step = (NARROW, at, to, count)
+        elif given == np.float64 and kind == np.float32 and count == 1:
+            step = (NARROW, at, to, 1)
         elif given == np.float64 and kind.kind in "iu" and kind.itemsize == count == 1:
             step = (SMALL, at, to, 1)
         else:
@@ -157,19 +172,6 @@ class Source(NamedTuple):
     rows: Rows
 
 
-class Scratch:
-    """Memory to be used again and again: the system takes its time to give some."""
-
-    def __init__(self) -> None:
-        self._memory = np.empty(0, np.uint8)
-
-    def of(self, size: int) -> Array:
-        """So many bytes, good until the next time."""
-        if size > len(self._memory):
-            self._memory = np.empty(size + size // 4, np.uint8)
-        return self._memory[:size]
-
-
 class Form:
     """Messages to be filled in: what is the same in all of a robot, and the steps for the rest.
 
@@ -178,52 +180,49 @@ class Form:
 
     def __init__(self, words: Words, before: Array | None = None) -> None:
         """`before` has a row of bytes for each row of the group, up to the last that speaks."""
-        self.size = words.layout.size
-        given = 0 if before is None else before.shape[1]
-        self.lead = given + (LEAD - given) % 8
-        self.stride = self.lead + self.size + -(self.lead + self.size) % 8
-        self.dtype = words.layout.within(self.lead, self.stride)
+        self.lead = 0 if before is None else before.shape[1]
+        self.size = self.lead + words.layout.size
+        """Bytes of a message and of what stands before it."""
         self.widths = [np.dtype((t.dtype, t.shape[1:])).itemsize for t in words.sources]
         """Bytes of a record of each table."""
         self._steps = [_merged(steps, self.lead) for steps in words.steps]
-        self._blank = np.zeros(self.stride, np.uint8)
-        self._blank[self.lead : self.lead + self.size] = words.blank.view(np.uint8)
-        ends = [sum(self._place(path)) for path in words.texts]
-        self._heads = self._make_heads(words, max([self.lead, *ends]))
+        blank = np.zeros(self.size, np.uint8)
+        blank[self.lead :] = words.blank.view(np.uint8)
+        self._heads = self._make_heads(words, blank)
+        self._rest = blank[self._heads.shape[1] :].copy()
         if before is not None:
-            self._heads[: len(before), self.lead - given : self.lead] = before
+            self._heads[: len(before), : self.lead] = before
 
-    def _place(self, path: str) -> tuple[int, int]:
-        return _offset(self.dtype, path), self.dtype[path].itemsize
-
-    def _make_heads(self, words: Words, length: int) -> Array:
+    def _make_heads(self, words: Words, blank: Array) -> Array:
+        places = {path: words.layout.place(path) for path in words.texts}
+        ends = [self.lead + at + kind.itemsize for kind, at in places.values()]
+        length = max([self.lead, *ends])
         heads = np.zeros((1 + max(robot.row for robot in words.robots), length), np.uint8)
-        heads[:] = self._blank[:length]
+        heads[:] = blank[:length]
         for path, of in words.texts.items():
-            at, size = self._place(path)
+            kind, at = places[path]
             for robot in words.robots:
-                heads[robot.row, at : at + size] = np.frombuffer(of(robot).encode(), np.uint8)
+                text = np.frombuffer(of(robot).encode(), np.uint8)
+                heads[robot.row, self.lead + at : self.lead + at + kind.itemsize] = text
         return heads
 
-    def write(self, rows: Rows, sources: Sequence[Source], scratch: Scratch | None = None) -> Array:
-        """A message for each row, (n, stride) bytes; in memory that was used before, if given."""
-        size = len(rows) * self.stride
-        raw = np.empty(size, np.uint8) if scratch is None else scratch.of(size)
-        out = raw.reshape(len(rows), self.stride)
-        begin_all(out, self._blank, self._heads, rows)
-        flat = out.reshape(-1)
-        views = tuple([flat.view(kind) for kind in (np.uint8, np.int32, np.float32, np.float64)])
+    def write(self, raw: Array, places: Rows, rows: Rows, sources: Sequence[Source]) -> None:
+        """Write a message for each row to its place in memory."""
+        out, hands = (raw, places), make_hands()
+        begin_all(out, self._rest, self._heads, rows)
         for steps, source, width in zip(self._steps, sources, self.widths, strict=True):
             if len(steps):
-                widths = (self.stride, source.width, width)
                 which = (source.moments, source.rows)
-                write_all(views, steps, octets(source.table), widths, which)
-        return out
+                widths = (source.width, width)
+                write_all(out, steps, octets(source.table), widths, which, hands)
 
     def fill(self, rows: Rows, tables: Sequence[Array]) -> Array:
-        """A message for each row, of tables that have one record for each of them."""
+        """A message for each row, (n, size) bytes, of tables with one record for each of them."""
         moments, every = np.zeros(len(rows), np.int64), np.arange(len(rows))
-        return self.write(rows, [Source(table, 0, moments, every) for table in tables])
+        raw = np.empty((len(rows), self.size), np.uint8)
+        sources = [Source(table, 0, moments, every) for table in tables]
+        self.write(raw.reshape(-1), every * self.size, rows, sources)
+        return raw
 
 
 def octets(table: Array) -> tuple[Array, Array]:
