@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import signal
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from astray import kernel
+from astray.cli.stopping import stopping
 from astray.errors import WrongInput, suggest
 from astray.ros.arguments import parse_arguments
 from astray.wires.ros2.discovery import Discovery, check_transport
@@ -37,23 +36,18 @@ def run_node(
     if kernel.is_cold():
         say("Compiling kernels: this takes some seconds, once.")
     node = make_node(name, say, remaps=remaps, params=params, files=files)
-    before: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        asked = (signal.SIGINT, signal.SIGTERM)
-        before = {a: signal.signal(a, lambda *_: node.node.stop()) for a in asked}
+    bus = node.node
     try:
-        node.node.announce()
-        bus = node.node
-        hears = ", ".join(bus.hears) or "nothing"
-        say(
-            f"{bus.arguments.node} publishes {', '.join(bus.publishes)} and hears {hears} "
-            f"({bus.discovery.describe()})"
-        )
-        node.run()
+        with stopping(bus.stop):
+            bus.announce()
+            hears = ", ".join(bus.hears) or "nothing"
+            say(
+                f"{bus.arguments.node} publishes {', '.join(bus.publishes)} and hears {hears} "
+                f"({bus.discovery.describe()})"
+            )
+            node.run()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        node.node.close()
+        bus.close()
 
 
 def make_node(

@@ -10,7 +10,8 @@ import click
 
 from astray import kernel
 from astray.background import FOREVER
-from astray.cli.running import LOG_PERIOD, stopping
+from astray.cli.running import LOG_PERIOD
+from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, viewed
 from astray.errors import WrongInput, suggest
 from astray.loading import load
@@ -93,7 +94,7 @@ def serve_pioneers(
         with (
             viewed(sim, look, say, resets=False),
             recording(sim, record, overwrite) as recorder,
-            stopping(sim),
+            stopping(sim.pace.stop),
         ):
             series = None
             if out is None:

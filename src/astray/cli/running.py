@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from astray import kernel
+from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, run_again, viewed
 from astray.errors import AstrayError, WrongInput
 from astray.events import read_events
@@ -76,7 +75,7 @@ def run_scenario(
 
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires
-    with viewed(sim, look, say, resets=resets), stopping(sim):
+    with viewed(sim, look, say, resets=resets), stopping(sim.pace.stop):
         with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
             for wire in wires:
                 connected.enter_context(wire(sim, say))
@@ -120,31 +119,6 @@ def _watch(
             sim.run(seconds, speed=speed, progress=progress)
             return None
         return sim.run(seconds, log=log, speed=speed, progress=progress)
-
-
-class stopping:  # noqa: N801 - reads as a phrase after with
-    """The first Ctrl-C ends the run in good order, the second at once; so does being terminated."""
-
-    ASKED = (signal.SIGINT, signal.SIGTERM)
-
-    def __init__(self, sim: Sim) -> None:
-        self.sim = sim
-
-    def __enter__(self) -> None:
-        self.before: dict[signal.Signals, Any] = {}
-        try:
-            self.before = {asked: signal.signal(asked, self._stop) for asked in self.ASKED}
-        except ValueError:  # not the main thread: whoever owns that one handles Ctrl-C
-            return
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        if self.sim.pace.stopped:
-            raise KeyboardInterrupt
-        self.sim.pace.stop()
-
-    def __exit__(self, *problem: object) -> None:
-        for asked, handler in self.before.items():
-            signal.signal(asked, handler)
 
 
 def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None) -> None:

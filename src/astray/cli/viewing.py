@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from astray.cli.stopping import stopping
 from astray.errors import WrongInput
 from astray.sim import Sim
+
+GLANCE = 0.1  # s between two looks at whether to leave
 
 Say = Callable[[str], None]
 
@@ -64,11 +67,13 @@ def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
         return
     server = ReplayServer(packed, port=look.port, log=say)
     server.open()
+    asked: list[bool] = []  # no lock is in it that a signal could find taken
     try:
-        _show(server.url, look.browser)
-        say("Ctrl-C to leave.")
-        with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
+        with stopping(lambda: asked.append(True)):
+            _show(server.url, look.browser)
+            say("Ctrl-C to leave.")
+            while not asked:
+                time.sleep(GLANCE)
     finally:
         server.close()
 
