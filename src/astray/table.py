@@ -92,6 +92,15 @@ def clear(goal: Table, rows: Rows) -> None:
     goal.view(raw)[rows] = np.zeros((), raw)
 
 
+def copied(source: Array, rows: Rows) -> Array:
+    """These rows of a table or an array, to keep; all of them as bytes, if it is all."""
+    if len(rows) < len(source):
+        return source[rows]
+    if source.dtype.names is None:
+        return source.copy()
+    return source.view(np.uint8).copy().view(source.dtype)
+
+
 WHO = columns(
     Column("world", "", "i4"),
     Column("robot", "", "i4"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from rich.console import Console
 
 from astray import kernel
 from astray.errors import WrongInput
-from astray.observers.folder import check_folder
+from astray.observers.folder import check_folder, whole_folder
 from astray.view.report_figures import Drawn, draw
 from astray.view.report_metrics import lines, table_text
 from astray.view.report_page import page
@@ -87,16 +86,6 @@ def _picture(drawn: Drawn, suffix: str) -> bytes:
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Write a folder, all of it or nothing."""
-    part = folder.with_name(f"{folder.name}.part")
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
+    with whole_folder(folder) as part:
         for name, data in files.items():
             (part / name).write_bytes(data)
-        if folder.exists():
-            shutil.rmtree(folder)
-        part.replace(folder)
-    except OSError as problem:
-        shutil.rmtree(part, ignore_errors=True)
-        raise WrongInput(f"{folder}: cannot be written: {problem.strerror or problem}") from None

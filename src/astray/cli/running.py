@@ -67,7 +67,6 @@ def run_scenario(
     period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
     # One tick of a twin compiles or loads every kernel, so that the speed told is that of the run.
     Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
-    started = time.perf_counter()
     wanted = period if out is not None else None
 
     def say(text: str) -> None:
@@ -79,6 +78,7 @@ def run_scenario(
         with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
             for wire in wires:
                 connected.enter_context(wire(sim, say))
+            started = time.perf_counter()
             series = _watch(sim, seconds, wanted, speed, tell)
         wall = time.perf_counter() - started
         while look is not None and run_again(sim, say):

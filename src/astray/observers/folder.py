@@ -15,11 +15,13 @@ It is written beside its goal and moved there when it is whole.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +71,17 @@ def check_folder(folder: Path, overwrite: bool, mark: str = MARK, what: str = "r
 def write_folder(sim: Sim, log: Log, folder: Path, overwrite: bool = False) -> None:
     """Write a run to a folder, all of it or nothing."""
     check_folder(folder, overwrite)
+    with whole_folder(folder) as part:
+        _write(sim, log, part)
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write to that takes the place of another in the end, all of it or nothing."""
     part = folder.with_name(f"{folder.name}.part{os.getpid()}")
     try:
         part.mkdir(parents=True)
-        _write(sim, log, part)
+        yield part
         if folder.exists():
             shutil.rmtree(folder)
         part.replace(folder)

@@ -19,7 +19,7 @@ from astray.clock import Beat
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
 from astray.ros.words import Form, Words
-from astray.table import Array, Rows
+from astray.table import Array, Rows, copied
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -119,18 +119,6 @@ class Messages:
 
 def _width(width: Width) -> np.dtype[Any]:
     return np.dtype((np.float64, (width,))) if isinstance(width, int) else width
-
-
-def copied(table: Array, rows: Rows) -> Array:
-    """These rows of a table, to keep.
-
-    NumPy copies records column by column, which takes ten times as long as copying their bytes.
-    """
-    if len(rows) < len(table):
-        return table[rows]
-    if table.dtype.names is None:
-        return table.copy()
-    return table.view(np.uint8).copy().view(table.dtype)
 
 
 def joined(taken: Sequence[Taken]) -> Taken:
