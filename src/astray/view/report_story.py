@@ -26,6 +26,7 @@ from astray.world.map import Map
 from astray.world.read import read_map
 
 SIGMAS = 3.0
+ROUNDING = 1e-12  # m or rad, of numbers that went through a message
 
 
 @dataclass
@@ -55,7 +56,9 @@ class Tale:
         """Of x, y and yaw, (n, 3) m, m, rad."""
         apart = [self.belief[c] - self.truth[c] for c in ("x", "y", "yaw")]
         apart[2] = np.arctan2(np.sin(apart[2]), np.cos(apart[2]))
-        return np.stack(apart, axis=1)
+        found = np.stack(apart, axis=1)
+        found[np.abs(found) < ROUNDING] = 0.0  # or a plot shows nothing but that, magnified
+        return found
 
     @cached_property
     def sigmas(self) -> Array:
