@@ -228,8 +228,7 @@ def test_caches_that_nobody_used_for_a_month_are_deleted(
 
 
 def test_a_kernel_can_be_bound_to_the_types_of_its_arguments() -> None:
-    before = maths.wrap(7.0)  # compiled by now
     call = kernel.compiled_for(maths.wrap, 7.0)
-    assert call(7.0) == before == maths.wrap(7.0)
+    assert call(7.0) == maths.wrap(7.0)
     assert call(1.0) == 1.0
     assert (call is maths.wrap) is not kernel.jit()

@@ -133,18 +133,19 @@ def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch
 
 
 def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:
-    past, state = Past(2), table(STATE, 2)
+    state = table(STATE, 2)
+    past = Past(state)
     for k in range(3):
         state["stamp"], state["x"], state["yaw"] = k, 10.0 * k, [0.0, 3.0 if k % 2 else -3.0]
-        past.remember(state)
+        past.remember()
     state["vx"], state["yaw"][0] = 2.0, np.pi / 2
     out, stamps = np.zeros((2, 3)), np.array([0.25, 0.5])
-    past.look(out, np.arange(2), stamps, state)
+    past.look(out, np.arange(2), stamps)
     assert out[0].tolist() == [2.5, 0.0, 0.0]
     assert abs(out[1, 2]) == pytest.approx(np.pi)  # the short way round, over the back
-    past.look(out, np.arange(2), np.array([3.0, -5.0]), state)
+    past.look(out, np.arange(2), np.array([3.0, -5.0]))
     assert out[0] == pytest.approx([20.0, 2.0, np.pi / 2])  # ahead, with the speed that it has
     assert out[1].tolist() == [0.0, 0.0, -3.0]  # as far back as is known
     past.forget(np.array([1]))
-    past.look(out, np.array([1]), np.array([0.0, 0.5]), state)
+    past.look(out, np.array([1]), np.array([0.0, 0.5]))
     assert out[1].tolist() == [20.0, 0.0, -3.0]  # nothing else is known

@@ -242,6 +242,26 @@ def test_bundled_scenarios_load_run_and_round_trip(name: str) -> None:
     astray.load(name, worlds=2).run(1.0)
 
 
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+    | st.sampled_from(["1e3", "0x10", "0o7", "yes", "Off", "~", ".inf", "12:30", "1_000", "- a"])
+)  # fmt: skip
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text("abc_", min_size=1), inner),
+    max_leaves=20,
+)
+
+
+@given(TREES)
+def test_what_is_written_as_yaml_is_read_as_it_was(tree: Any) -> None:
+    faults: list[Any] = []
+    read = read_yaml(dump_yaml({"root": tree}), "x", faults)
+    assert read is not None
+    assert faults == []
+    assert read.plain() == {"root": tree}
+
+
 def test_the_schema_in_the_docs_is_fresh() -> None:
     file = Path(__file__).parent.parent / "docs" / "scenario.schema.json"
     made = schema()

@@ -85,6 +85,8 @@ def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
 def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callable[P, R]:
     """The code of a kernel for the types of these arguments, which takes them without a look.
 
+    Nothing is called yet.
+
     To find out the types of twenty arrays takes longer than many a kernel does. So this is for who
     calls again and again with the same objects, or with others that are made just like them: those
     of any other type would be misread, and nobody would notice.
@@ -92,8 +94,8 @@ def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callabl
     if not isinstance(call, Kernel) or not jit():
         return call
     dispatcher = call.dispatcher()
-    found = dispatcher.overloads.get(tuple(dispatcher.typeof_pyval(arg) for arg in args))
-    return call if found is None else found.entry_point
+    code: Callable[P, R] = dispatcher.compile(tuple(dispatcher.typeof_pyval(arg) for arg in args))
+    return code
 
 
 @functools.cache

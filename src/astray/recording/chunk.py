@@ -30,12 +30,18 @@ class Stage:
 
     def __init__(self, table: Array, room: int) -> None:
         self.table = table
-        self.live = octets(table)[0].data  # NumPy takes four times as long to copy a little
-        self._size = len(self.live)
+        self._live = octets(table)[0].data
+        self._size = len(self._live)
         self.width = self._size + -self._size % 8
         self.kept = np.empty((room, self.width), np.uint8)
-        self.slots = [slot.data for slot in self.kept[:, : self._size]]
-        """The copy at each moment."""
+        """A copy for each moment."""
+        self._slots = self.kept.reshape(-1).data
+
+    def keep(self, moment: int) -> None:
+        """Copy the table as it is now."""
+        start = moment * self.width
+        # NumPy takes four times as long to copy a little.
+        self._slots[start : start + self._size] = self._live
 
     def find(self, moments: Array, rows: Rows, column: str) -> Array:
         """A column, or the whole array, of some rows at some moments."""
@@ -116,7 +122,7 @@ class Chunk:
 
     def _keep(self, moment: int, stages: Sequence[Stage]) -> None:
         for stage in stages:
-            stage.slots[moment][:] = stage.live
+            stage.keep(moment)
 
     def _gather(self, numbers: tuple[int, ...]) -> Chorus:
         stages = {id(stage): stage for k in numbers for stage in self.stages[k]}

@@ -16,6 +16,7 @@ from astray.kernel import kernel
 from astray.recording import records
 from astray.recording.chunk import Chunk, Memory, Stage, Written
 from astray.recording.container import Batch
+from astray.recording.index import IndexLayout
 from astray.recording.records import HEAD, MESSAGE, Op
 from astray.ros.speaker import Speaker
 from astray.ros.words import Form, Source
@@ -98,20 +99,12 @@ class Plan:
         self._order = order
         self.channels, self.places = np.concatenate(channels)[order], np.concatenate(places)[order]
         """Of all messages in the order in which they stand."""
-        self._by_channel = np.argsort(self.channels, kind="stable")
-        self._ends = np.cumsum(np.bincount(self.channels))
+        self.index = IndexLayout(self.channels)
 
     def times(self, times: Array, written: Sequence[Written]) -> Array:
         """The time of each message, ns, in the order in which they stand."""
         said = [times[moments] for moments in self._moments]
         return np.concatenate([np.array([w.ns for w in written], np.int64), *said])[self._order]
-
-    def index(self, times: Array) -> list[tuple[int, Array]]:
-        """Times and places of the messages by channel."""
-        pairs = np.stack([times, self.places], axis=-1)[self._by_channel]
-        ends = self._ends.tolist()
-        spans = zip(range(len(ends)), [0, *ends[:-1]], ends, strict=True)
-        return [(channel, pairs[a:b]) for channel, a, b in spans if b > a]
 
 
 class Encoder:
@@ -122,15 +115,17 @@ class Encoder:
         self.counts = np.zeros(channels + 1, np.int64)
         self._plans: dict[Any, Plan] = {}
 
-    def encode(self, chunk: Chunk, memory: Memory) -> Batch:
-        """The records of what a chunk has by now, in some memory.
+    def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
+        """The records of what a chunk has by now, in some memory, behind other records.
 
         Whether they count is up to `count`.
         """
         count = chunk.moments  # first: others may come meanwhile
         written = [w for w in list(chunk.written) if w.moment < count]
         plan = self._plan(chunk, count, written)
-        raw = memory.of(plan.size)
+        whole, start = memory.of(len(before) + plan.size), len(before)
+        whole[:start] = np.frombuffer(before, np.uint8)
+        raw = whole[start:]
         for k, part in plan.parts.items():
             self.voices[k].write(raw, part, chunk.stages[k])
         for w, place in zip(written, plan.written.tolist(), strict=True):
@@ -139,7 +134,7 @@ class Encoder:
         times = plan.times(np.array(chunk.times[:count], np.int64), written)
         number_all(raw, plan.places, plan.channels, times, self.counts.copy())
         span = (int(times.min()), int(times.max())) if len(times) else (0, 0)
-        return Batch(raw.data, *span, plan.index(times))
+        return Batch(whole.data, *span, plan.index.fill(times, plan.places + start))
 
     def _plan(self, chunk: Chunk, count: int, written: Sequence[Written]) -> Plan:
         """Where the messages of a chunk go; kept where nothing is out of the ordinary."""
@@ -156,8 +151,7 @@ class Encoder:
 
     def count(self, batch: Batch) -> None:
         """Let the messages of a chunk count: the next ones are numbered behind them."""
-        for channel, entries in batch.index:
-            self.counts[channel] += len(entries)
+        self.counts[batch.index.channels] += batch.index.counts
 
 
 def _by_speaker(chunk: Chunk, count: int) -> dict[int, tuple[Rows, Rows]]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 LONGEST = 1.0  # s of simulated time in a chunk
 LARGEST = 4 << 20  # bytes of messages in a chunk, and those of one step more
-TAIL_PERIOD = 0.25  # s of real time after which what waits is put into the tail
+TAIL_PERIOD = 0.25  # s of real time after which what waits is put into the tail, twice that at most
 MEMORY = 16 << 20  # bytes of copied tables in a chunk
 CHUNKS = 4  # that there are: one is open, the others may wait to be written; then the run waits
 
@@ -64,7 +64,7 @@ class Recorder:
         self._free: queue.Queue[Chunk] = queue.LifoQueue()  # memory that was just used is near
         for _ in range(CHUNKS):
             self._free.put(Chunk(speakers, self._room))
-        self._open = self._free.get()
+        self._open, self._opened = self._free.get(), time.monotonic()
         self._second = sim.steps // self._chunk_steps
         self._failure: BaseException | None = None
         self._told_to_stop = self._closed = False
@@ -101,9 +101,9 @@ class Recorder:
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
-            batch = self._encoder.encode(self._open, self._open.memory)
+            batch = self._encoder.encode(self._open, self._open.memory, b"".join(declared))
             self._encoder.count(batch)
-            container.write(batch.behind(b"".join(declared)))
+            container.write(batch)
             self._open.clear()
         except OSError as problem:
             raise RecordingFailed(_unwritable(self.path, problem)) from None
@@ -164,7 +164,7 @@ class Recorder:
                 batch = self._encoder.encode(chunk, chunk.memory)
                 self._encoder.count(batch)
                 self._full.put((chunk, batch))
-            self._open = self._free.get()
+            self._open, self._opened = self._free.get(), time.monotonic()
 
     def _give_up(self) -> None:
         """End the run in good order; whoever does not listen is told by an error."""
@@ -200,12 +200,13 @@ class Recorder:
                 self._failure = problem
 
     def _write_tail(self) -> None:
-        """Put what waits into the tail, unless chunks are waiting before it."""
+        """Put what waits into the tail, unless it came just now or chunks are waiting before it."""
         container = self._container
         with self._cutting:  # or the chunk may be handed over, and counted, meanwhile
             chunk = self._open
             have = (container.position, chunk.moments)
-            if not chunk.moments or have == self._tailed or not self._full.empty():
+            young = time.monotonic() - self._opened < TAIL_PERIOD
+            if young or not chunk.moments or have == self._tailed or not self._full.empty():
                 return
             batch = self._encoder.encode(chunk, self._tail_memory)
         self._tail.write(batch, container.position, container.crc)

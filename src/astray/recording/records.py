@@ -14,8 +14,6 @@ from enum import IntEnum
 
 import numpy as np
 
-from astray.table import Array
-
 MAGIC = b"\x89MCAP0\r\n"
 HEAD = struct.Struct("<BQ")  # opcode and length of what follows
 INDEX = struct.Struct("<BQHI")  # the same, a channel, and the length of its entries
@@ -98,12 +96,6 @@ def chunk(first: int, last: int, raw: bytes | memoryview, packed: bytes, compres
     about = struct.pack("<QQQI", first, last, len(raw), zlib.crc32(raw))
     content = about + text(compression) + struct.pack("<Q", len(packed))
     return HEAD.pack(Op.CHUNK, len(content) + len(packed)) + content + packed
-
-
-def message_index(channel: int, entries: Array) -> bytes:
-    """Times and places of a channel's messages in the chunk before, (n, 2)."""
-    raw = np.asarray(entries, "<u8").tobytes()
-    return INDEX.pack(Op.MESSAGE_INDEX, 6 + len(raw), channel, len(raw)) + raw
 
 
 def attachment(name: str, media_type: str, data: bytes, times: tuple[int, int]) -> bytes:

@@ -19,6 +19,7 @@ import numpy as np
 
 from astray.errors import RecordingError
 from astray.recording.container import Batch, Container
+from astray.recording.index import IndexLayout
 from astray.recording.lock import is_held
 from astray.recording.parsing import (
     Fields,
@@ -188,7 +189,9 @@ class _Mender:
 
     def _take_records(self, raw: memoryview) -> None:
         """Write a chunk of the whole records in some bytes."""
-        index: dict[int, list[tuple[int, int]]] = {}
+        channels: list[int] = []
+        times: list[int] = []
+        places: list[int] = []
         kept = bytearray()
         try:
             for op, content, start in walk(raw):
@@ -198,7 +201,9 @@ class _Mender:
                     if (Op.CHANNEL, channel) not in self.declared:
                         continue
                     (time,) = TIME.unpack_from(content, TIME_AT)
-                    index.setdefault(channel, []).append((time, len(kept)))
+                    channels.append(channel)
+                    times.append(time)
+                    places.append(len(kept))
                 elif op in (Op.SCHEMA, Op.CHANNEL):
                     self._declare(Op(op), raw[start:end])
                 else:
@@ -206,12 +211,13 @@ class _Mender:
                 kept += raw[start:end]
         except Torn:
             pass
-        times = [time for entries in index.values() for time, _ in entries]
         if not kept:
             return
         first, last = (min(times), max(times)) if times else (0, 0)
-        entries = [(channel, np.array(pairs, np.uint64)) for channel, pairs in index.items()]
-        self._open().write(Batch(bytes(kept), first, last, entries))
+        # Times that make no sense may be larger than what is signed.
+        stamps = np.array(times, np.uint64).view(np.int64)
+        index = IndexLayout(np.array(channels, np.int64)).fill(stamps, np.array(places, np.int64))
+        self._open().write(Batch(bytes(kept), first, last, index))
         if times:
             self.first = first if self.first is None else min(self.first, first)
             self.last = max(self.last, last)

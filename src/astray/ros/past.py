@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.kernel import kernel
+from astray.kernel import compiled_for, kernel
 from astray.maths import cos, sin, wrap
 from astray.table import Array, Row, Rows, Table
 
@@ -88,22 +88,25 @@ def look_all(out: Array, rows: Rows, stamps: Array, state: Table, past: Array) -
 class Past:
     """The poses of a group in the last moments at which they changed."""
 
-    def __init__(self, n: int) -> None:
-        self._poses = np.full((DEPTH, n, 4), np.nan)  # stamp, x, y, yaw
+    def __init__(self, state: Table) -> None:
+        """Of this state, as it is in the run."""
+        self._state = state
+        self._poses = np.full((DEPTH, len(state), 4), np.nan)  # stamp, x, y, yaw
         self._slot = 0
+        self._remember = compiled_for(remember, self._poses, 0, state)
 
     def forget(self, rows: Rows) -> None:
         """These rows have been nowhere."""
         self._poses[:, rows] = np.nan
 
-    def remember(self, state: Table) -> None:
+    def remember(self) -> None:
         """Keep where everybody is now."""
-        self._slot = remember(self._poses, self._slot, state)
+        self._slot = self._remember(self._poses, self._slot, self._state)
 
-    def look(self, out: Array, rows: Rows, stamps: Array, state: Table) -> None:
+    def look(self, out: Array, rows: Rows, stamps: Array) -> None:
         """Write where these rows were at these times, by row of the group.
 
         Between two moments on the straight line; beyond the newest with its speed; before the
         oldest that is kept, there.
         """
-        look_all(out, rows, stamps, state, self._poses)
+        look_all(out, rows, stamps, self._state, self._poses)

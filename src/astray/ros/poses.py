@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.clock import Beat
-from astray.kernel import kernel
+from astray.kernel import compiled_for, kernel
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
 from astray.ros.speaker import NOBODY, Find, Speaker, Width
@@ -77,11 +77,11 @@ class Belief(Paced):
         self.words.text("header.frame_id", lambda robot: world_frame(robot, MAP))
         self.words.stamp(0)
         say_pose(self.words)
-        self._stamps, self._said = belief["stamp"], np.full(len(belief), np.nan)
+        self._unsaid = Unsaid(belief["stamp"])
 
     def due(self, sim: Sim) -> Rows:
         """Those whose belief is of another time than the last that was said."""
-        return unsaid(super().due(sim), self._stamps, self._said)
+        return self._unsaid.among(super().due(sim))
 
 
 class Command(Paced):
@@ -121,13 +121,21 @@ def note_all(rows: Rows, stamps: Array, said: Array, new: Rows) -> int:
     return count
 
 
-def unsaid(rows: Rows, stamps: Array, said: Array) -> Rows:
-    """Those of these rows that are of another time than when they were last said; it is noted."""
-    if len(rows):
-        new = np.empty(len(rows), np.int64)
-        count = note_all(rows, stamps, said, new)
-        return rows if count == len(rows) else new[:count]
-    return rows
+class Unsaid:
+    """Tells what is new by its stamp, once."""
+
+    def __init__(self, stamps: Array) -> None:
+        """The stamps of all rows, as they are in the run."""
+        self._stamps, self._said = stamps, np.full(len(stamps), np.nan)
+        self._new: Rows = np.empty(len(stamps), np.int64)
+        self._note = compiled_for(note_all, self._new, stamps, self._said, self._new)
+
+    def among(self, rows: Rows) -> Rows:
+        """Those of these rows that are of another time than when they were last said."""
+        if not len(rows):
+            return rows
+        count = self._note(rows, self._stamps, self._said, self._new)
+        return rows if count == len(rows) else self._new[:count].copy()
 
 
 def say_odometry(words: Words, parent: Frame, child: Frame) -> None:

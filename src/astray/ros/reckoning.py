@@ -14,7 +14,7 @@ import numpy as np
 from astray.clock import NEVER, Beat
 from astray.errors import PluginError
 from astray.estimators import Odometry
-from astray.kernel import kernel
+from astray.kernel import compiled_for, kernel
 from astray.plugin import Known
 from astray.ros.past import Past
 from astray.table import STATE, WHEELS, Array, Column, Rows, Table, columns, table
@@ -59,7 +59,8 @@ class Reckoning:
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        self._past = Past(n)
+        self._past = Past(self.state)
+        self._see = compiled_for(see_all, self.state, self._seen, group.truth, self._anew)
         self._lock = threading.Lock()  # wires look back from threads of their own
         self.update()
 
@@ -93,7 +94,7 @@ class Reckoning:
     def look(self, out: Array, rows: Rows, stamps: Array) -> None:
         """Write where these rows were by their wheels at a time of each, all by row, (n, 3)."""
         with self._lock:
-            self._past.look(out, rows, stamps, self.state)
+            self._past.look(out, rows, stamps)
 
     def at(self, row: int, stamp: float) -> Array:
         """Where a row was by its wheels at some time, (3,)."""
@@ -108,7 +109,7 @@ class Reckoning:
                 self._update()
 
     def _update(self) -> None:
-        count = see_all(self.state, self._seen, self.group.truth, self._anew)
+        count = self._see(self.state, self._seen, self.group.truth, self._anew)
         if count:
             self._begin(self._anew[:count])
         if self._estimator is None:
@@ -117,7 +118,7 @@ class Reckoning:
             estimator, known = self._estimator
             estimator.estimate(self.group.rows, known, self.state)
         if self.group.estimators:  # a robot that believes the truth is never late
-            self._past.remember(self.state)
+            self._past.remember()
 
     def _begin(self, rows: Rows) -> None:
         """These rows have started anew."""

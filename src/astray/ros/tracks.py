@@ -9,7 +9,7 @@ import numpy as np
 from astray.ros.layout import Layout
 from astray.ros.names import MAP, Robot, world_frame
 from astray.ros.own import base_of
-from astray.ros.poses import Paced, unsaid
+from astray.ros.poses import Paced, Unsaid
 from astray.ros.types import OWN_PACKAGE, declare
 from astray.sim import Sim
 from astray.table import TRACK, Array, Rows
@@ -33,11 +33,11 @@ class Told(Paced):
         self.words.stamp(1)
         for column, field in FIELDS.items():
             self.words.column(field, 0, column)
-        self._stamps, self._said = tracks.stamp, np.full(len(tracks.stamp), np.nan)
+        self._unsaid = Unsaid(tracks.stamp)
 
     def due(self, sim: Sim) -> Rows:
         """Those who have learnt something."""
-        return unsaid(super().due(sim), self._stamps, self._said)
+        return self._unsaid.among(super().due(sim))
 
 
 def _size(column: str) -> int:

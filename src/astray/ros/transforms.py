@@ -17,7 +17,7 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.poses import Paced, unsaid
+from astray.ros.poses import Paced, Unsaid
 from astray.ros.reckoning import Reckoning
 from astray.ros.speaker import Find, Topic
 from astray.table import Array, Rows, Table
@@ -49,8 +49,9 @@ class Transforms(Paced):
             texts |= {f"transforms.{k}.header.frame_id": parent}
             texts |= {f"transforms.{k}.child_frame_id": child}
         layout = Layout(TF, {"transforms": len(pairs)}, texts)
-        self._stamps, self._said = reckoning.state["stamp"], np.full(len(truth), np.nan)
+        self._unsaid = Unsaid(reckoning.state["stamp"])
         self._reckoning, self._map_from = reckoning, map_from
+        self._believed = None if map_from is None else map_from["stamp"]
         self._then = np.zeros((len(truth), 3))  # where dead reckoning was when it was believed
         tables = [reckoning.state, truth, *([] if map_from is None else [map_from, self._then])]
         widths, alive = [] if map_from is None else [3], truth["alive"]
@@ -84,9 +85,9 @@ class Transforms(Paced):
 
     def due(self, sim: Sim) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
-        rows = unsaid(super().due(sim), self._stamps, self._said)
-        if len(rows) and self._map_from is not None:
-            self._reckoning.look(self._then, rows, self._map_from["stamp"])
+        rows = self._unsaid.among(super().due(sim))
+        if len(rows) and self._believed is not None:
+            self._reckoning.look(self._then, rows, self._believed)
         return rows
 
     def work_out(self, find: Find) -> tuple[Array, ...]:

@@ -171,10 +171,29 @@ def _scalar(text: str, style: str | None) -> Any:
     return float(text) if FLOAT.match(text) else text
 
 
+class Dumper(getattr(yaml, "CDumper", yaml.Dumper)):  # type: ignore[misc]
+    """Writes what `read_yaml` reads: words that it would take for numbers are quoted."""
+
+
+def _represent(dumper: Any, text: str) -> Any:
+    quoted = "'" if not isinstance(_scalar(text, None), str) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quoted)
+
+
+Dumper.add_representer(str, _represent)
+
+
 def dump_yaml(value: Any) -> str:
     """Plain data as YAML: short lists on one line, order kept."""
     return str(
-        yaml.dump(value, sort_keys=False, allow_unicode=True, default_flow_style=None, width=96)
+        yaml.dump(
+            value,
+            Dumper=Dumper,
+            sort_keys=False,
+            allow_unicode=True,
+            default_flow_style=None,
+            width=96,
+        )
     )
 
 
