@@ -39,6 +39,7 @@ LAYERS = (
         "scenery",
         "imports",
         "hands",
+        "orders",
         "group",
         "effects",
         "observers",

@@ -92,7 +92,9 @@ def same(sim: Sim, state: dict[str, Any]) -> None:
 
 def test_it_shows_what_the_simulator_says(tab: Tab, view: View) -> None:
     tab.page.select_option("#robot", "1")
-    tab.wait("s.selected === 1 && s.readings.length === 2 && s.robots[2].trail > 3 && s.samples > 3")
+    tab.wait(
+        "s.selected === 1 && s.readings.length === 2 && s.robots[2].trail > 3 && s.samples > 3"
+    )
     tab.hold()
     until(lambda: tab.ask("step") == view.sim.steps)
     state = tab.state

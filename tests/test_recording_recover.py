@@ -23,7 +23,7 @@ from rosbags.highlevel import AnyReader
 import astray
 from astray.cli import astray as commands
 from astray.errors import RecordingError
-from astray.recording.recorder import record
+from astray.recording.recorder import Recorder, record
 from astray.recording.recover import recover
 from astray.recording.tail import Tail
 from test_recording import drive, fill_disk, scenario
@@ -160,13 +160,20 @@ def test_a_session_of_pioneers_is_recorded(tmp_path: Path) -> None:
     assert len(robot.truth) > 5
 
 
+def await_tail(recorder: Recorder) -> None:
+    """Wait until all that a recorder has heard is in its tail: half a second on an idle machine."""
+    for _ in range(600):
+        if recorder._tailed[1] == recorder._open.moments:
+            break
+        time.sleep(0.1)
+
+
 def test_a_paused_run_has_all_in_its_tail(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     recorder = record(sim, tmp_path / "run.mcap")
     sim.run(0.35)
-    recorder._write_tail()  # what the thread does within a quarter of a second
-    waiting = Tail(tmp_path / "run.mcap").read()
-    assert waiting is not None
+    await_tail(recorder)
+    assert Tail(tmp_path / "run.mcap").read() is not None
     copy = tmp_path / "copy.mcap"
     copy.write_bytes((tmp_path / "run.mcap").read_bytes())
     (tmp_path / "copy.mcap.tail").write_bytes((tmp_path / "run.mcap.tail").read_bytes())
@@ -237,7 +244,7 @@ def test_a_tail_of_another_recording_is_left_alone(whole: Path, tmp_path: Path) 
     sim = astray.load(scenario(), seed=77)
     recorder = record(sim, tmp_path / "other.mcap")
     sim.run(0.3)
-    recorder._write_tail()
+    await_tail(recorder)
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])
     (tmp_path / "torn.mcap.tail").write_bytes((tmp_path / "other.mcap.tail").read_bytes())

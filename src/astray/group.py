@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,9 +15,9 @@ from astray.clock import Beat, beat, ticks_in
 from astray.contact_judge import ContactJudge
 from astray.errors import PluginError, WrongInput
 from astray.estimators import Remote as RemoteEstimator
-from astray.events import Event
 from astray.hands import Hands
 from astray.judge import History, Judge
+from astray.orders import Orders
 from astray.plugin import NEVER, ContactMetric, Known, Metric, Plugin, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
@@ -43,11 +43,7 @@ STARTS_PER_LIFE = 1024  # of one row within one life of its world
 REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
 
 
-def _indices(which: Any) -> tuple[int, ...] | None:
-    return None if which is None else tuple(int(k) for k in np.atleast_1d(which))
-
-
-class Group:
+class Group(Orders):
     """Equal robots in all worlds: rows ordered by world, then by robot."""
 
     def __init__(self, plan: GroupPlan, scene: Scene, address: Table, dt: float, seed: int) -> None:
@@ -70,7 +66,6 @@ class Group:
         self.drives = table(DRIVE, n)
         self.commanded = True
         self.hands: Hands | None = None  # on those that were ever driven by hand
-        self.post: Callable[[Event], None]
         self.pool: ThreadPoolExecutor | None = None
         self.threads = 1
         self.gather: Callable[[], None]  # lets `scene.crowd` be up to date
@@ -158,61 +153,7 @@ class Group:
         """The belief and the rivals' beliefs, by name."""
         return {"belief": self.belief, **self.rivals}
 
-    # What a user asks of robots: all of them, unless worlds or robots are named.
-
-    def drive(
-        self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, hold: float | None = None, **whom: Any
-    ) -> None:
-        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row.
-
-        With `hold` a hand drives for so many seconds, whatever the robots' autonomy is.
-        """
-        held = {} if hold is None else {"hold": hold}
-        self._post("command", {"vx": vx, "vy": vy, "wz": wz, **held}, **whom)
-
-    def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
-        """Command a speed, m/s, and a curvature, 1/m."""
-        self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **whom)
-
-    def command(self, values: Mapping[str, Any], **whom: Any) -> None:
-        """Command whatever COMMAND has columns for, with limits: one for all, or one per row."""
-        self._post("command", dict(values), **whom)
-
-    def go(self, distance: Any, **whom: Any) -> None:
-        """Command a straight move by some metres, backwards if negative."""
-        self._post("command", {"mode": "move", "distance": distance}, **whom)
-
-    def turn_to(self, heading: Any, **whom: Any) -> None:
-        """Command a turn on the spot to a heading in the map, rad."""
-        self._post("command", {"mode": "heading", "heading": heading}, **whom)
-
-    def go_to(self, x: Any, y: Any, **whom: Any) -> None:
-        """Send robots that navigate to a goal on the map, m, in place of all that they had."""
-        self._post("goal", {"x": x, "y": y}, **whom)
-
-    def place(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
-        """Move the truth; the belief knows nothing of it."""
-        self._post("place", pose, worlds, robots)
-
-    def believe(self, *, worlds: Any = None, robots: Any = None, **belief: Any) -> None:
-        """Set the belief; the truth stays where it is."""
-        self._post("believe", belief, worlds, robots)
-
-    def spawn(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
-        """Wake the first sleeping robot of each world."""
-        self._post("spawn", pose, worlds, robots)
-
-    def remove(self, **whom: Any) -> None:
-        """Take robots out of the run."""
-        self._post("remove", {}, **whom)
-
-    def haunt(self, ghostly: bool = True, **whom: Any) -> None:
-        """Let robots be ghosts, which no one sees and nothing stops, or make them solid again."""
-        self._post("ghost", {"ghostly": ghostly}, **whom)
-
-    def set(self, parameter: str, value: Any, **whom: Any) -> None:
-        """Change a parameter of a plugin, "wheels.slip", until the next start."""
-        self._post("set", {"parameter": parameter, "value": value}, **whom)
+    # What a user asks of robots, beside what `Orders` has.
 
     def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
         """Take a reading now, out of turn and without a trace in the run.
@@ -228,11 +169,6 @@ class Group:
             self.gather()
         scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
         return channel.look(self.rows if rows is None else rows, scene, self.time).copy()
-
-    def _post(
-        self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
-    ) -> None:
-        self.post(Event(kind, self.name, _indices(worlds), _indices(robots), values))
 
     def take_in_hand(self, rows: Rows, command: Table, seconds: float) -> None:
         """Let a hand drive these rows for some seconds; 0 lets go."""
