@@ -64,7 +64,7 @@ def messages_per_second(folder: Path, repeats: int) -> list[float]:
         before = recorder._container.counts.sum()
         begun = time.thread_time()
         for chunk in recorder.kept:
-            batch = recorder._encoder.encode(chunk, chunk.memory)
+            batch = recorder._encoder.encode(chunk, recorder._memory)
             recorder._encoder.count(batch)
             recorder._container.write(batch)
         spent = time.thread_time() - begun

@@ -11,7 +11,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 120.0
     while not (found := holds()):
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.02)
@@ -25,7 +25,7 @@ class Tab:
         how.setdefault("viewport", {"width": 1280, "height": 800})
         self.context = browser.new_context(accept_downloads=True, **how)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(120_000)
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))

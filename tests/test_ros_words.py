@@ -14,7 +14,7 @@ from astray.ros.layout import Layout
 from astray.ros.names import Robot
 from astray.ros.past import Past
 from astray.ros.types import decode
-from astray.ros.words import Form, Source, Words
+from astray.ros.words import Form, Words, begin_all, make_hands, octets, write_all
 from astray.table import STATE, Array, table
 
 ODOMETRY = "nav_msgs/msg/Odometry"
@@ -82,10 +82,13 @@ def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
     for k, states in enumerate(moments):
         states["x"] = 10.0 * k + np.arange(3)
     form = Form(odometry(moments[0]))
-    kept, width = np.concatenate(moments), moments[0].nbytes
-    source = Source(kept, width, np.array([3, 0, 2]), np.array([1, 1, 0]))
+    before = np.zeros(5)  # copies may begin anywhere in memory, as messages may
+    kept = np.concatenate([before.view(np.uint8), *(states.view(np.uint8) for states in moments)])
     raw, places = np.zeros(4 * form.size + 3, np.uint8), np.array([3, 2, 0]) * form.size + 3
-    form.write(raw, places, np.array([1, 1, 0]), [source])  # anywhere in memory
+    out, rows, (steps,) = (raw, places), np.array([1, 1, 0]), form.steps
+    begin_all(out, form.rest, form.heads.reshape(-1), form.heads.shape[1], rows)
+    widths = (before.nbytes, moments[0].nbytes, form.widths[0])
+    write_all(out, steps, octets(kept), widths, (np.array([3, 0, 2]), rows), make_hands())
     found = read(form, raw[3:].reshape(4, -1)[[3, 2, 0]])
     assert [message.pose.pose.position.x for message in found] == [31.0, 1.0, 20.0]
 

@@ -26,27 +26,26 @@ class Written(NamedTuple):
 
 
 class Stage:
-    """One table at several moments, byte by byte."""
+    """One table at several moments, byte by byte, in memory that is shared with others."""
 
-    def __init__(self, table: Array, room: int) -> None:
-        self.table = table
+    def __init__(self, table: Array, kept: Array, start: int, width: int) -> None:
+        """From a byte on, with so many bytes from moment to moment."""
+        self.table, self.start, self.width = table, start, width
         self._live = octets(table)[0].data
         self._size = len(self._live)
-        self.width = self._size + -self._size % 8
-        self.kept = np.empty((room, self.width), np.uint8)
-        """A copy for each moment."""
-        self._slots = self.kept.reshape(-1).data
+        self._kept, self._slots = kept, kept.data
 
     def keep(self, moment: int) -> None:
         """Copy the table as it is now."""
-        start = moment * self.width
+        start = self.start + moment * self.width
         # NumPy takes four times as long to copy a little.
         self._slots[start : start + self._size] = self._live
 
     def find(self, moments: Array, rows: Rows, column: str) -> Array:
         """A column, or the whole array, of some rows at some moments."""
-        kept = self.kept[:, : self._size].view(self.table.dtype)
-        kept = kept.reshape(len(kept), *self.table.shape)
+        room = 1 + int(moments.max())
+        mine = self._kept[self.start : self.start + room * self.width].reshape(room, self.width)
+        kept = mine[:, : self._size].view(self.table.dtype).reshape(room, *self.table.shape)
         return (kept[column] if column else kept)[moments, rows]
 
 
@@ -77,12 +76,16 @@ class Chunk:
         """There is room for so many moments."""
         self.speakers = speakers
         tables = {id(table): table for speaker in speakers for table in speaker.sources}
-        stages = {key: Stage(table, room) for key, table in tables.items()}
+        widths = {key: table.nbytes + -table.nbytes % 8 for key, table in tables.items()}
+        self.kept = np.empty(room * sum(widths.values()), np.uint8)
+        """The copies of all tables."""
+        stages, start = {}, 0
+        for key, table in tables.items():
+            stages[key] = Stage(table, self.kept, start, widths[key])
+            start += room * widths[key]
         self.stages = [[stages[id(t)] for t in s.sources] for s in speakers]
         """Those of each speaker's tables."""
         self._choruses: dict[tuple[int, ...], Chorus] = {}
-        self.memory = Memory()
-        """For its messages, once they are put into words."""
         self.clear()
 
     def clear(self) -> None:

@@ -1,7 +1,4 @@
-"""A run as it goes on, written to a file: the tick copies, a thread of its own writes.
-
-A chunk is put into words where it ends: that is a few calls of kernels, and a thread that made them
-would hinder the run more than they take. Compressing and writing is what the thread is for.
+"""A run as it goes on, written to a file: the tick copies, a thread of its own does the rest.
 
 The bytes of the file depend on the run alone: a chunk ends by simulated time and by size, never by
 the clock on the wall. So that a killed program still loses no more than a moment, what waits in the
@@ -22,9 +19,10 @@ from astray import __version__
 from astray.errors import RecordingFailed, WrongInput
 from astray.recording.beginning import STATIC, Maps, attachments
 from astray.recording.chunk import Chunk, Memory
-from astray.recording.container import Batch, Container
-from astray.recording.encoder import Encoder, Voice
+from astray.recording.container import Container
+from astray.recording.encoder import Encoder
 from astray.recording.news import News, text_message
+from astray.recording.plan import Voice
 from astray.recording.records import Op
 from astray.recording.sensors import sensor_truths
 from astray.recording.tail import Tail
@@ -70,8 +68,8 @@ class Recorder:
         self._told_to_stop = self._closed = False
         self._container = self._create(overwrite)
         self._tail, self._tailed = Tail(self.path), (0, 0)
-        self._full: queue.Queue[tuple[Chunk, Batch] | None] = queue.Queue()
-        self._cutting, self._tail_memory = threading.Lock(), Memory()
+        self._full: queue.Queue[Chunk | None] = queue.Queue()
+        self._memory = Memory()
         self._begin(topics)
         self._thread = threading.Thread(target=self._work, name="astray recorder", daemon=True)
         self._thread.start()
@@ -101,7 +99,7 @@ class Recorder:
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
-            batch = self._encoder.encode(self._open, self._open.memory, b"".join(declared))
+            batch = self._encoder.encode(self._open, self._memory, b"".join(declared))
             self._encoder.count(batch)
             container.write(batch)
             self._open.clear()
@@ -154,16 +152,9 @@ class Recorder:
             self._open.add(now, self._channels[COLLISIONS.name], text_message(text))
 
     def _cut(self) -> None:
-        """Put into words what is open, and hand it over to be compressed and written.
-
-        If the disk is behind it waits, so that nothing is lost.
-        """
-        chunk = self._open
-        if chunk.moments:
-            with self._cutting:
-                batch = self._encoder.encode(chunk, chunk.memory)
-                self._encoder.count(batch)
-                self._full.put((chunk, batch))
+        """Hand over what is open; if the disk is behind this waits, so that nothing is lost."""
+        if self._open.moments:
+            self._full.put(self._open)
             self._open, self._opened = self._free.get(), time.monotonic()
 
     def _give_up(self) -> None:
@@ -179,15 +170,14 @@ class Recorder:
         due = time.monotonic() + TAIL_PERIOD
         while True:
             try:
-                full = self._full.get(timeout=max(0.0, due - time.monotonic()))
+                chunk = self._full.get(timeout=max(0.0, due - time.monotonic()))
             except queue.Empty:
                 self._try(self._write_tail)
                 due = time.monotonic() + TAIL_PERIOD
                 continue
-            if full is None:
+            if chunk is None:
                 return
-            chunk, batch = full
-            self._try(self._container.write, batch)
+            self._try(self._write, chunk)
             chunk.clear()
             self._free.put(chunk)
 
@@ -199,16 +189,20 @@ class Recorder:
             except Exception as problem:  # noqa: BLE001 - told by the thread that runs
                 self._failure = problem
 
+    def _write(self, chunk: Chunk) -> None:
+        batch = self._encoder.encode(chunk, self._memory)
+        self._encoder.count(batch)
+        self._container.write(batch)
+
     def _write_tail(self) -> None:
         """Put what waits into the tail, unless it came just now or chunks are waiting before it."""
-        container = self._container
-        with self._cutting:  # or the chunk may be handed over, and counted, meanwhile
-            chunk = self._open
-            have = (container.position, chunk.moments)
-            young = time.monotonic() - self._opened < TAIL_PERIOD
-            if young or not chunk.moments or have == self._tailed or not self._full.empty():
-                return
-            batch = self._encoder.encode(chunk, self._tail_memory)
+        container, chunk = self._container, self._open
+        have = (container.position, chunk.moments)
+        young = time.monotonic() - self._opened < TAIL_PERIOD
+        # First the chunk, then the queue: it may be handed over meanwhile, but not unnoticed.
+        if young or not chunk.moments or have == self._tailed or not self._full.empty():
+            return
+        batch = self._encoder.encode(chunk, self._memory)
         self._tail.write(batch, container.position, container.crc)
         self._tailed = have
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +35,12 @@ def put(raw: Array, at: int, octets: Array) -> None:
 
 
 @kernel
-def begin_all(out: Any, rest: Array, heads: Array, rows: Rows) -> None:
-    """Copy what is the same in all messages of a row, and behind that in all of them."""
+def begin_all(out: Any, rest: Array, heads: Array, length: int, rows: Rows) -> None:
+    """Copy what is the same in all messages of a row, its head, and what is so in all of them."""
     raw, places = out
     for k in range(len(rows)):
-        put(raw, places[k], heads[rows[k]])
-        put(raw, places[k] + heads.shape[1], rest)
+        put(raw, places[k], heads[rows[k] * length : (rows[k] + 1) * length])
+        put(raw, places[k] + length, rest)
 
 
 @kernel
@@ -51,11 +51,11 @@ def write_all(out: Any, steps: Array, source: Any, widths: Any, which: Any, hand
     """
     raw, places = out
     given, values = source
-    moment_width, record_width = widths
+    base, moment_width, record_width = widths
     moments, rows = which
     octets, ints, narrow, wide = hands
     for k in range(len(rows)):
-        here, there = moments[k] * moment_width + rows[k] * record_width, places[k]
+        here, there = base + moments[k] * moment_width + rows[k] * record_width, places[k]
         for j in range(len(steps)):
             start, to, count = here + steps[j, 1], there + steps[j, 2], steps[j, 3]
             action = steps[j, 0]
@@ -163,15 +163,6 @@ class Words:
         return np.dtype((table.dtype, table.shape[1:])), 0
 
 
-class Source(NamedTuple):
-    """Where the records of messages are: a moment takes so many bytes, and has rows."""
-
-    table: Array
-    width: int
-    moments: Rows
-    rows: Rows
-
-
 class Form:
     """Messages to be filled in: what is the same in all of a robot, and the steps for the rest.
 
@@ -185,13 +176,15 @@ class Form:
         """Bytes of a message and of what stands before it."""
         self.widths = [np.dtype((t.dtype, t.shape[1:])).itemsize for t in words.sources]
         """Bytes of a record of each table."""
-        self._steps = [_merged(steps, self.lead) for steps in words.steps]
+        self.steps = [_merged(steps, self.lead) for steps in words.steps]
+        """What to do with the records of each table."""
         blank = np.zeros(self.size, np.uint8)
         blank[self.lead :] = words.blank.view(np.uint8)
-        self._heads = self._make_heads(words, blank)
-        self._rest = blank[self._heads.shape[1] :].copy()
+        self.heads = self._make_heads(words, blank)
+        """What differs by robot, for each row; and what stands behind it in all messages."""
+        self.rest = blank[self.heads.shape[1] :].copy()
         if before is not None:
-            self._heads[: len(before), : self.lead] = before
+            self.heads[: len(before), : self.lead] = before
 
     def _make_heads(self, words: Words, blank: Array) -> Array:
         places = {path: words.layout.place(path) for path in words.texts}
@@ -206,22 +199,15 @@ class Form:
                 heads[robot.row, self.lead + at : self.lead + at + kind.itemsize] = text
         return heads
 
-    def write(self, raw: Array, places: Rows, rows: Rows, sources: Sequence[Source]) -> None:
-        """Write a message for each row to its place in memory."""
-        out, hands = (raw, places), make_hands()
-        begin_all(out, self._rest, self._heads, rows)
-        for steps, source, width in zip(self._steps, sources, self.widths, strict=True):
-            if len(steps):
-                which = (source.moments, source.rows)
-                widths = (source.width, width)
-                write_all(out, steps, octets(source.table), widths, which, hands)
-
     def fill(self, rows: Rows, tables: Sequence[Array]) -> Array:
         """A message for each row, (n, size) bytes, of tables with one record for each of them."""
-        moments, every = np.zeros(len(rows), np.int64), np.arange(len(rows))
+        every, hands = np.arange(len(rows)), make_hands()
         raw = np.empty((len(rows), self.size), np.uint8)
-        sources = [Source(table, 0, moments, every) for table in tables]
-        self.write(raw.reshape(-1), every * self.size, rows, sources)
+        out, which = (raw.reshape(-1), every * self.size), (np.zeros_like(every), every)
+        begin_all(out, self.rest, self.heads.reshape(-1), self.heads.shape[1], rows)
+        for steps, table, width in zip(self.steps, tables, self.widths, strict=True):
+            if len(steps):
+                write_all(out, steps, octets(table), (0, 0, width), which, hands)
         return raw
 
 
