@@ -28,12 +28,17 @@ class Written(NamedTuple):
 class Stage:
     """One table at several moments, byte by byte, in memory that is shared with others."""
 
-    def __init__(self, table: Array, kept: Array, start: int, width: int) -> None:
-        """From a byte on, with so many bytes from moment to moment."""
-        self.table, self.start, self.width = table, start, width
+    def __init__(self, table: Array, kept: Array, start: int, room: int) -> None:
+        """From a byte on, with room for so many moments."""
+        width = width_of(table)
+        self.start, self.width = start, width
         self._live = octets(table)[0].data
         self._size = len(self._live)
-        self._kept, self._slots = kept, kept.data
+        self._slots = kept.data
+        strides = (width, *np.empty(table.shape, table.dtype).strides)
+        self._tables = np.ndarray((room, *table.shape), table.dtype, kept, start, strides)
+        """The copy of each moment."""
+        self._columns = {"": self._tables}
 
     def keep(self, moment: int) -> None:
         """Copy the table as it is now."""
@@ -43,10 +48,15 @@ class Stage:
 
     def find(self, moments: Array, rows: Rows, column: str) -> Array:
         """A column, or the whole array, of some rows at some moments."""
-        room = 1 + int(moments.max())
-        mine = self._kept[self.start : self.start + room * self.width].reshape(room, self.width)
-        kept = mine[:, : self._size].view(self.table.dtype).reshape(room, *self.table.shape)
-        return (kept[column] if column else kept)[moments, rows]
+        kept = self._columns.get(column)
+        if kept is None:  # finding a column takes longer than reading it
+            kept = self._columns[column] = self._tables[column]
+        return np.asarray(kept[moments, rows])
+
+
+def width_of(table: Array) -> int:
+    """Bytes from the copy of a table to the next one."""
+    return table.nbytes + -table.nbytes % 8
 
 
 class Memory:
@@ -76,13 +86,12 @@ class Chunk:
         """There is room for so many moments."""
         self.speakers = speakers
         tables = {id(table): table for speaker in speakers for table in speaker.sources}
-        widths = {key: table.nbytes + -table.nbytes % 8 for key, table in tables.items()}
-        self.kept = np.empty(room * sum(widths.values()), np.uint8)
+        self.kept = np.empty(room * sum(map(width_of, tables.values())), np.uint8)
         """The copies of all tables."""
         stages, start = {}, 0
         for key, table in tables.items():
-            stages[key] = Stage(table, self.kept, start, widths[key])
-            start += room * widths[key]
+            stages[key] = Stage(table, self.kept, start, room)
+            start += room * stages[key].width
         self.stages = [[stages[id(t)] for t in s.sources] for s in speakers]
         """Those of each speaker's tables."""
         self._choruses: dict[tuple[int, ...], Chorus] = {}

@@ -36,10 +36,7 @@ class News:
         """Whether anything has happened, or the run was set back to its beginning."""
         if self.sim.agenda.log is not self._log or len(self._log) != self._seen:
             return True
-        for interaction, seen in zip(self._interactions, self._hits, strict=True):
-            if len(interaction.begun) != seen:
-                return True
-        return False
+        return [len(interaction.begun) for interaction in self._interactions] != self._hits
 
     def started_over(self) -> bool:
         """Whether the run was set back to its beginning since the last time this was asked."""

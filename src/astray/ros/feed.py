@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from astray.clock import first_due
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
 RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
+Asked = list[tuple[Speaker, Callable[["Sim"], Rows]]]
+"""Speakers, and what to ask them."""
 Localization = Literal["belief", "truth", "external"]
 """Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
 
@@ -50,7 +52,7 @@ class Feed:
         self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
         periods = {s.beat.period for s in self.speakers if isinstance(s, Paced)}
         self._cycle = math.lcm(*periods)
-        self._asked: dict[int, list[Speaker]] = {}
+        self._asked: dict[int, Asked] = {}
 
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
@@ -83,22 +85,28 @@ class Feed:
         ahead = self.sim.tick - self.sim.steps  # a reset sets the clocks of worlds back
         return first_due(self._beats, step + ahead) - ahead
 
-    def speak(self) -> Iterator[tuple[Speaker, Rows]]:
+    def speak(self) -> list[tuple[Speaker, Rows]]:
         """Who has something to say now, and for which rows; to be asked at every due step."""
         for reckoning in self.reckonings.values():
             reckoning.update()
-        sim = self.sim
-        for speaker in self._ask(sim.steps if sim.tick is None else sim.tick):
-            rows = speaker.due(sim)
+        sim, said = self.sim, []
+        for speaker, due in self._ask(sim.steps if sim.tick is None else sim.tick):
+            rows = due(sim)
             if len(rows):
-                yield speaker, rows
+                said.append((speaker, rows))
+        return said
 
-    def _ask(self, tick: int) -> list[Speaker]:
+    def _ask(self, tick: int) -> Asked:
         """Those who may have something to say: paced ones have it at whole periods only."""
         place = tick % self._cycle
         asked = self._asked.get(place)
         if asked is None:
-            asked = [s for s in self.speakers if not isinstance(s, Paced) or s.beat.is_due(place)]
+            asked = []
+            for speaker in self.speakers:
+                if not isinstance(speaker, Paced):
+                    asked.append((speaker, speaker.due))
+                elif speaker.beat.is_due(place):
+                    asked.append((speaker, speaker.now))
             if self._cycle <= LONGEST_CYCLE:
                 self._asked[place] = asked
         return asked

@@ -12,7 +12,7 @@ from astray.world.raster import rasterise
 
 RESOLUTION = 0.05  # m
 MOST_CELLS = 4_000_000  # beyond it cells grow
-OCCUPIED = 100  # per cent
+OCCUPIED = np.int8(100)  # per cent
 GRID = "nav_msgs/msg/OccupancyGrid"
 
 
@@ -29,7 +29,7 @@ def occupancy_grid(found: Map, frame: str, seconds: float = 0.0) -> bytes:
     out["info.resolution"], out["info.width"], out["info.height"] = resolution, columns, rows
     out["info.origin.position.x"], out["info.origin.position.y"] = x, y
     out["info.origin.orientation.w"] = 1.0
-    out["data"] = np.where(cells, OCCUPIED, 0).reshape(1, -1)
+    out["data"] = (cells.astype(np.int8) * OCCUPIED).reshape(1, -1)
     return bytes(out.tobytes())
 
 

@@ -41,9 +41,12 @@ class Paced(Speaker):
         self._group, self._alive = robots[0].group, alive
 
     def due(self, sim: Sim) -> Rows:
-        """All who are there, at a whole period."""
-        if not self.beat.is_due(sim.steps if sim.tick is None else sim.tick):
-            return NOBODY
+        """Those who have something to say, at a whole period."""
+        at_a_period = self.beat.is_due(sim.steps if sim.tick is None else sim.tick)
+        return self.now(sim) if at_a_period else NOBODY
+
+    def now(self, sim: Sim) -> Rows:
+        """Those who have something to say if this is a whole period: all who are there."""
         if len(sim.robots[self._group].rows) == len(self._alive):
             return self.rows
         return self.rows[self._alive[self.rows]]
@@ -79,9 +82,9 @@ class Belief(Paced):
         say_pose(self.words)
         self._unsaid = Unsaid(belief["stamp"])
 
-    def due(self, sim: Sim) -> Rows:
+    def now(self, sim: Sim) -> Rows:
         """Those whose belief is of another time than the last that was said."""
-        return self._unsaid.among(super().due(sim))
+        return self._unsaid.among(super().now(sim))
 
 
 class Command(Paced):

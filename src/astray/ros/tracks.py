@@ -35,9 +35,9 @@ class Told(Paced):
             self.words.column(field, 0, column)
         self._unsaid = Unsaid(tracks.stamp)
 
-    def due(self, sim: Sim) -> Rows:
+    def now(self, sim: Sim) -> Rows:
         """Those who have learnt something."""
-        return self._unsaid.among(super().due(sim))
+        return self._unsaid.among(super().now(sim))
 
 
 def _size(column: str) -> int:

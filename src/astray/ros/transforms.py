@@ -83,9 +83,9 @@ class Transforms(Paced):
         ]
         return pairs + ([(world_frame(robot, MAP), robot.frame(ODOM))] if localised else [])
 
-    def due(self, sim: Sim) -> Rows:
+    def now(self, sim: Sim) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
-        rows = self._unsaid.among(super().due(sim))
+        rows = self._unsaid.among(super().now(sim))
         if len(rows) and self._believed is not None:
             self._reckoning.look(self._then, rows, self._believed)
         return rows

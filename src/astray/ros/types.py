@@ -40,6 +40,7 @@ def is_known(name: str) -> bool:
     return full_name(name) in typestore().fielddefs
 
 
+@cache
 def declare(name: str, text: str) -> str:
     """Make a type known by the text of its .msg file, and give the name that it then has.
 

@@ -20,8 +20,8 @@ class Chain:
 
     def area(self) -> float:
         """What a closed chain encloses, m²; negative where it runs clockwise."""
-        x, y = (self.points - self.points[0]).T
-        return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+        x, y = (self.points - self.points[0]).T  # so the side back to the first adds nothing
+        return 0.5 * float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
 
 
 def chains(found: Map) -> list[Chain]:
