@@ -58,7 +58,9 @@ class Group(Orders):
         self.ticks = address["tick"]  # a view
         self.world_of_row = scene.worlds
         self.starts = np.zeros(n, np.int64)
+        self.begun = np.zeros(n, np.int64)  # how often each row was started, for who watches
         self.rows = np.arange(0)
+        self.changes = 0  # how often rows came or went
         self.tick: int | None = 0  # of every world; None while their clocks differ
         self.time = np.zeros(n)
         self.footprint = 0  # its number among those of all groups
@@ -186,6 +188,7 @@ class Group(Orders):
 
     def begin(self, rows: Rows, lives: Array, ticks: Array) -> None:
         """Start these rows in these lives of their worlds, at these ticks of their clocks."""
+        self.begun[rows] += 1
         self.starts[rows] %= STARTS_PER_LIFE
         self.address["life"][rows] = lives * STARTS_PER_LIFE + self.starts[rows]
         self.address["tick"][rows] = ticks
@@ -241,6 +244,7 @@ class Group(Orders):
     def count_alive(self) -> None:
         """Note which rows there are to do."""
         self.rows = np.flatnonzero(self.truth["alive"])
+        self.changes += 1
 
     # The five verbs, for the rows that are due.
 

@@ -14,34 +14,14 @@ import numpy as np
 from astray.clock import NEVER, Beat
 from astray.errors import PluginError
 from astray.estimators import Odometry
-from astray.kernel import compiled_for, kernel
 from astray.plugin import Known
 from astray.ros.past import Past
-from astray.table import STATE, WHEELS, Array, Column, Rows, Table, columns, table
+from astray.table import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
     from astray.group import Group
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
-
-
-SEEN = columns(Column("seen_tick", "", "i8"), Column("seen_life", "", "i4"))
-"""What was last seen of a robot."""
-
-
-@kernel
-def see_all(state: Table, seen: Table, truth: Table, anew: Rows) -> int:
-    """Note who is there; how many have started over, and which."""
-    count = 0
-    for i in range(len(state)):
-        t, last = truth[i], seen[i]
-        state[i].alive = t.alive
-        # Whoever starts over may do so in the life that it had: then its clock went back.
-        if t.life != last.seen_life or t.tick < last.seen_tick:
-            anew[count] = i
-            count += 1
-        last.seen_tick, last.seen_life = t.tick, t.life
-    return count
 
 
 class Reckoning:
@@ -51,16 +31,13 @@ class Reckoning:
         self.group, n = group, len(group.truth)
         self.state: Table = table(STATE, n)
         self.state["alive"] = group.truth["alive"]
-        self._seen, self._anew = table(SEEN, n), np.empty(n, np.int64)
-        for column in ("tick", "life"):
-            self._seen[f"seen_{column}"] = group.truth[column]
+        self._changes, self._begun = group.changes, group.begun.copy()
         self._origin, self._last = group.truth.copy(), group.truth.copy()
         self._channel = next(
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
         self._past = Past(self.state)
-        self._see = compiled_for(see_all, self.state, self._seen, group.truth, self._anew)
         self._lock = threading.Lock()  # wires look back from threads of their own
         self.update()
 
@@ -109,9 +86,8 @@ class Reckoning:
                 self._update()
 
     def _update(self) -> None:
-        count = self._see(self.state, self._seen, self.group.truth, self._anew)
-        if count:
-            self._begin(self._anew[:count])
+        if self._changes != self.group.changes:
+            self._see()
         if self._estimator is None:
             self._follow()
         else:  # it looks at fresh readings only
@@ -119,6 +95,16 @@ class Reckoning:
             estimator.estimate(self.group.rows, known, self.state)
         if self.group.estimators:  # a robot that believes the truth is never late
             self._past.remember()
+
+    def _see(self) -> None:
+        """Note who is there and who has started anew."""
+        group = self.group
+        self._changes = group.changes
+        self.state["alive"] = group.truth["alive"]
+        anew = np.flatnonzero(group.begun != self._begun)
+        self._begun[:] = group.begun
+        if len(anew):
+            self._begin(anew)
 
     def _begin(self, rows: Rows) -> None:
         """These rows have started anew."""
