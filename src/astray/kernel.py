@@ -68,7 +68,7 @@ class Kernel(Generic[P, R]):
         """The numba dispatcher of this function; compiled kernels call each other through it."""
         with _compiling:
             if self._dispatcher is None:
-                self._dispatcher = _compile(self.function, self.inline)
+                self._dispatcher = _for_any_number(_compile(self.function, self.inline))
         return self._dispatcher
 
 
@@ -153,6 +153,18 @@ def _compile(function: Callable[..., Any], inline: bool) -> Any:
             with contextlib.suppress(RuntimeError):
                 return numba.njit(cache=True, **options)(function)
     return numba.njit(**options)(function)
+
+
+def _for_any_number(dispatcher: Any) -> Any:
+    """Let kernels that write numbers down as arguments share the code for numbers of that type.
+
+    Numba would compile what they call anew for each of those numbers.
+    """
+    from numba.core.types import unliteral
+
+    resolve = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: resolve([unliteral(a) for a in args], kws)
+    return dispatcher
 
 
 @contextlib.contextmanager
