@@ -208,6 +208,20 @@ print(f(3.0), len(f.dispatcher().signatures))
     assert python(code) == "7.0 1\n"
 
 
+def test_numbers_that_callers_write_down_are_no_reason_to_compile_again() -> None:
+    code = """
+from astray.kernel import kernel
+@kernel
+def times(x, n):
+    return x * n
+@kernel
+def f(x, n):
+    return times(x, 2) + times(x, 3) + times(x, n)
+print(f(1.0, 4), [str(signature) for signature in times.dispatcher().signatures])
+"""
+    assert python(code) == "9.0 ['(float64, int64)']\n"
+
+
 def test_a_keyword_is_refused_not_dropped() -> None:
     with pytest.raises(TypeError):
         maths.exp(0.0, base=2.0)

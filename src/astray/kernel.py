@@ -42,6 +42,7 @@ class Kernel(Generic[P, R]):
         self.function = function
         self.inline = inline
         self._dispatcher: Any = None
+        self._call: Callable[..., Any] | None = None
 
     if TYPE_CHECKING:
 
@@ -61,8 +62,14 @@ class Kernel(Generic[P, R]):
 
     def lead_to(self, call: Callable[..., Any]) -> None:
         """Let a call lead straight there: a frame of ours would cost every tick of a run."""
+        self._call = call
         # Python looks for __call__ in the class of an object, so each kernel gets one of its own.
         self.__class__ = type("Kernel", (Kernel,), {"__call__": staticmethod(call)})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it runs as Python, by the environment or since somebody wants to compare."""
+        return self._call is self.function or not jit()
 
     def dispatcher(self) -> Any:
         """The numba dispatcher of this function; compiled kernels call each other through it."""
@@ -91,7 +98,7 @@ def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callabl
     calls again and again with the same objects, or with others that are made just like them: those
     of any other type would be misread, and nobody would notice.
     """
-    if not isinstance(call, Kernel) or not jit():
+    if not isinstance(call, Kernel) or call.is_plain:
         return call
     dispatcher = call.dispatcher()
     code: Callable[P, R] = dispatcher.compile(tuple(dispatcher.typeof_pyval(arg) for arg in args))
@@ -160,9 +167,7 @@ def _for_any_number(dispatcher: Any) -> Any:
 
     Numba would compile what they call anew for each of those numbers.
     """
-    from numba.core.types import unliteral
-
-    resolve = dispatcher.get_call_template
+    unliteral, resolve = _import_numba().types.unliteral, dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: resolve([unliteral(a) for a in args], kws)
     return dispatcher
 

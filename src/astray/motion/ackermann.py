@@ -28,10 +28,10 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Gt, Le, Lt
 
-from astray.kernel import inlined_kernel, kernel
+from astray.kernel import compiled_for, inlined_kernel, kernel
 from astray.maths import atan2, tan
 from astray.motion.limits import allowed, reach, slew
-from astray.plugin import Motion, Positive
+from astray.plugin import Motion, Positive, Sheets
 from astray.se2 import bow, shift
 from astray.table import Array, Row, Rows, Table
 
@@ -159,6 +159,11 @@ class Ackermann(Motion, kind="ackermann"):
     max_steer: Annotated[float, Gt(0), Lt(1.57)] = 0.6  # rad, of the middle steering angle
     steer_speed: Positive = 2.0  # rad/s
 
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Nothing has moved yet."""
+        self._moved: Table | None = None
+        self._move = move_all
+
     def fastest(self) -> Array:
         """The limit of its speed."""
         limit: Array = np.maximum(self.params["max_speed"], -self.params["min_speed"])
@@ -166,7 +171,10 @@ class Ackermann(Motion, kind="ackermann"):
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""
-        move_all(truth, drive, self.params, rows, dt, steps)
+        if truth is not self._moved:  # to look at the types takes as long as to move a car
+            self._move = compiled_for(move_all, truth, drive, self.params, rows, dt, steps)
+            self._moved = truth
+        self._move(truth, drive, self.params, rows, dt, steps)
 
     def foresee(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
         """Write the accelerations with which these rows are about to go on."""

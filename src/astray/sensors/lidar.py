@@ -183,22 +183,27 @@ class Lidar(Sensor, kind="lidar"):
             w, fan = self._fan
             mine.room = w.copy(), fan, self._poses
             mine.pairs = np.empty((2, (self.rays + 1) // 2))
-            mine.last, mine.call = (None, None, None, None), None
-        first = scene.first if self.robots else -1
-        how = (self.key, self.start, self.step, self.sweep, first, mine.pairs)
+            mine.last = None, None, None, None
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
+            how = self._how(scene, mine.pairs)
             measure_all(out.table, ranges, self.params, truth, rows, how)
             return
         seen, last = scene.seen, mine.last
-        given = mine.room, seen, (truth, self.params, scene.worlds, out.table), ranges, rows, how
         if last[0] is not rows or last[1] is not truth or last[2] is not seen or last[3] is not out:
-            sense_all(*given)
             mine.last, mine.call = (rows, truth, seen, out), None
+            mine.tables = truth, self.params, scene.worlds, out.table
+            mine.how = self._how(scene, mine.pairs)
+            sense_all(mine.room, seen, mine.tables, ranges, rows, mine.how)
             return
         if mine.call is None:
+            given = mine.room, seen, mine.tables, ranges, rows, mine.how
             mine.call = compiled_for(sense_all, *given)
-        mine.call(*given)
+        mine.call(mine.room, seen, mine.tables, ranges, rows, mine.how)
+
+    def _how(self, scene: Scene, pairs: Array) -> Layout:
+        first = scene.first if self.robots else -1
+        return self.key, self.start, self.step, self.sweep, first, pairs
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
         rays = np.empty((len(rows) * self.rays, 4))
