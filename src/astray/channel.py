@@ -102,15 +102,13 @@ class Channel:
             self._looked = Reading(self.sensor.measures, len(time), self.sensor.bulk())
         sensor, out = self.sensor, self._looked
         for name, array in out.arrays.items():
-            out.arrays[name] = np.empty_like(array)
+            out.arrays[name] = np.empty(array.shape)
         if sensor.stateless and len(rows) == len(time):
             sensor.sense(rows, scene, out)
-        else:
-            self._look_back(rows, scene, out)
-        if len(rows) == len(time):
             out.stamp[:] = time
-        else:
-            out.stamp[rows] = time[rows]
+            return out
+        self._look_back(rows, scene, out)
+        out.stamp[rows] = time[rows]
         return out
 
     def _look_back(self, rows: Rows, scene: Scene, out: Reading) -> None:

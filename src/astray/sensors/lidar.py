@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -137,6 +138,18 @@ def sense_all(
     measure_all(out, ranges, params, truth, rows, how)
 
 
+class Desk:
+    """Where a thread works: room for a scan, what it was given last, and the code for that."""
+
+    def __init__(self, fan: tuple[Array, Fan], poses: Array, rays: int) -> None:
+        self.room: Room = (fan[0].copy(), fan[1], poses)
+        self.pairs = np.empty((2, (rays + 1) // 2))
+        self.last: tuple[Any, ...] = (None, None, None, None)
+        self.tables: Tables
+        self.how: Layout
+        self.call: Callable[..., None] | None = None
+
+
 class Lidar(Sensor, kind="lidar"):
     """A laser scanner: ranges over a field of view, with noise, dropouts and sweep distortion."""
 
@@ -178,32 +191,29 @@ class Lidar(Sensor, kind="lidar"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Take the scans of these rows."""
-        ranges, truth, mine = out.arrays["ranges"], scene.truth, self._mine
-        if not hasattr(mine, "room"):  # each thread has its own
-            w, fan = self._fan
-            mine.room = w.copy(), fan, self._poses
-            mine.pairs = np.empty((2, (self.rays + 1) // 2))
-            mine.last = None, None, None, None
+        ranges, truth = out.arrays["ranges"], scene.truth
+        desk = getattr(self._mine, "desk", None)
+        if desk is None:  # each thread has its own
+            desk = self._mine.desk = Desk(self._fan, self._poses, self.rays)
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
-            how = self._how(scene, mine.pairs)
-            measure_all(out.table, ranges, self.params, truth, rows, how)
+            measure_all(out.table, ranges, self.params, truth, rows, self._how(scene, desk))
             return
-        seen, last = scene.seen, mine.last
+        seen, last = scene.seen, desk.last
         if last[0] is not rows or last[1] is not truth or last[2] is not seen or last[3] is not out:
-            mine.last, mine.call = (rows, truth, seen, out), None
-            mine.tables = truth, self.params, scene.worlds, out.table
-            mine.how = self._how(scene, mine.pairs)
-            sense_all(mine.room, seen, mine.tables, ranges, rows, mine.how)
+            desk.last, desk.call = (rows, truth, seen, out), None
+            desk.tables = truth, self.params, scene.worlds, out.table
+            desk.how = self._how(scene, desk)
+            sense_all(desk.room, seen, desk.tables, ranges, rows, desk.how)
             return
-        if mine.call is None:
-            given = mine.room, seen, mine.tables, ranges, rows, mine.how
-            mine.call = compiled_for(sense_all, *given)
-        mine.call(mine.room, seen, mine.tables, ranges, rows, mine.how)
+        if desk.call is None:
+            given = desk.room, seen, desk.tables, ranges, rows, desk.how
+            desk.call = compiled_for(sense_all, *given)
+        desk.call(desk.room, seen, desk.tables, ranges, rows, desk.how)
 
-    def _how(self, scene: Scene, pairs: Array) -> Layout:
+    def _how(self, scene: Scene, desk: Desk) -> Layout:
         first = scene.first if self.robots else -1
-        return self.key, self.start, self.step, self.sweep, first, pairs
+        return self.key, self.start, self.step, self.sweep, first, desk.pairs
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
         rays = np.empty((len(rows) * self.rays, 4))
