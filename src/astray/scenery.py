@@ -57,7 +57,7 @@ class Scenery:
             found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
         ]
         self._fastest = np.zeros(rows)
-        self._quiet_until = 0  # the step before which no interaction has anything to do
+        self.quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
         self.rows = np.arange(0)  # of those that others can meet: alive, and no ghosts
         self.ghosts = np.zeros(rows, bool)
@@ -71,7 +71,7 @@ class Scenery:
 
     def settle(self) -> None:
         """Take note of events: of maps that were replaced, once, whatever their number."""
-        self._quiet_until = 0
+        self.quiet_until = 0
         if self._changed_worlds:
             there = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
             self._changed_worlds.clear()
@@ -80,7 +80,7 @@ class Scenery:
     def restore_maps(self) -> None:
         """Bring back the maps of the scenario, as if nothing had happened in them."""
         self.scene.map.become(self._original)
-        self._quiet_until = 0
+        self.quiet_until = 0
         self.restore_hits(table(HIT, 0))
 
     def _atlas(self, plan: MapPlan | None) -> Atlas:
@@ -126,7 +126,7 @@ class Scenery:
     def changed(self) -> None:
         """Take note that robots came or went."""
         self._gathered = False
-        self._quiet_until = 0
+        self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
 
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
@@ -145,7 +145,7 @@ class Scenery:
 
     def spare(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
         """Ticks for which no interaction has anything to do; groups by their rows and motions."""
-        if step >= self._quiet_until:
+        if step >= self.quiet_until:
 
             def fastest() -> Array:
                 for rows, motion in groups:
@@ -153,8 +153,8 @@ class Scenery:
                 return self._fastest
 
             found = [i.spare(self.rows, self.scene, fastest) for i in self.interactions]
-            self._quiet_until = step + min(found)
-        return self._quiet_until - step
+            self.quiet_until = step + min(found)
+        return self.quiet_until - step
 
     def prepare(self) -> None:
         """Let the interactions note what they need before everyone moves."""
