@@ -224,8 +224,8 @@ class Sim:
 
     def _stretch(self, most: int) -> None:
         """Advance to where something is next due, at most some ticks."""
-        if (free := self._free_ticks()) > 0:
-            self._glide(min(free, most))
+        if self._free_ticks() >= most:
+            self._glide(most)
             return
         clock, spent = time.perf_counter_ns, self.spent
         t0 = clock()
