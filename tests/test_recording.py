@@ -19,7 +19,9 @@ from rosbags.highlevel import AnyReader
 
 import astray
 from astray.cli import astray as commands
+from astray.cli.running import run_scenario
 from astray.errors import RecordingFailed, WrongInput
+from astray.recording.container import Batch, Container
 from astray.recording.recorder import Recorder, record
 from astray.ros.feed import Feed
 from astray.ros.types import decode
@@ -380,6 +382,26 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
     ):
         recorder.close()
     recorder.close()  # again is fine
+
+
+def test_a_command_does_not_say_recorded_of_what_the_disk_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write, calls = Container.write, []
+
+    def refuse(container: Container, batch: Batch) -> None:
+        calls.append(batch)
+        if len(calls) > 1:  # the first is what stays as it is
+            raise OSError(28, "No space left on device")
+        write(container, batch)
+
+    monkeypatch.setattr(Container, "write", refuse)
+    (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
+    with pytest.raises(RecordingFailed, match="No space left"):
+        run_scenario(str(tmp_path / "x.yaml"), duration=1.0, record=tmp_path / "run.mcap")
+    told = capsys.readouterr().out
+    assert "real time" in told
+    assert "Recorded" not in told
 
 
 def test_whoever_steps_on_after_the_disk_is_full_is_told(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def run_scenario(
     if as_json:
         print(json.dumps(summary(sim)))
     elif not quiet:
-        _print_summary(sim, wall, out, record)
+        _print_summary(sim, wall, out, record if recorder.failure is None else None)
     if recorder.failure is not None:
         raise recorder.failure
     if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
