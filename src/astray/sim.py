@@ -244,10 +244,7 @@ class Sim:
         steps = min(self._until_due(most), max(1, spare))
         if not spare:
             self.scenery.prepare()
-        for group in self._groups:
-            group.move(steps)
-        self._advance(steps)
-        self.scenery.moved()
+        self._move(steps)
         if not spare:
             self._interact()
         t3 = clock()
@@ -288,10 +285,7 @@ class Sim:
     def _glide(self, steps: int) -> None:
         """Move for some ticks in which nobody has anything else to do."""
         begun = time.perf_counter_ns()
-        for group in self._groups:
-            group.move(steps)
-        self._advance(steps)
-        self.scenery.moved()
+        self._move(steps)
         for group in self._sensing:
             group.rest()
         self.spent[2] += time.perf_counter_ns() - begun
@@ -331,6 +325,13 @@ class Sim:
                 mine = rows - group.scene.first
                 group.end(mine[(mine >= 0) & (mine < len(group.truth))])
             self.scenery.changed()
+
+    def _move(self, steps: int) -> None:
+        """Let everyone move, and time pass."""
+        for group in self._groups:
+            group.move(steps)
+        self._advance(steps)
+        self.scenery.moved()
 
     def _advance(self, steps: int) -> None:
         """Turn every world's clock, and the stamp of every row."""

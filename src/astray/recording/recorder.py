@@ -99,9 +99,7 @@ class Recorder:
         try:
             for name, media_type, text in attachments(self.sim, self.feed):
                 container.attach(name, media_type, text.encode(), ns)
-            batch = self._encoder.encode(self._open, self._memory, b"".join(declared))
-            self._encoder.count(batch)
-            container.write(batch)
+            self._write(self._open, b"".join(declared))
             self._open.clear()
         except OSError as problem:
             raise RecordingFailed(_unwritable(self.path, problem)) from None
@@ -189,8 +187,9 @@ class Recorder:
             except Exception as problem:  # noqa: BLE001 - told by the thread that runs
                 self._failure = problem
 
-    def _write(self, chunk: Chunk) -> None:
-        batch = self._encoder.encode(chunk, self._memory)
+    def _write(self, chunk: Chunk, before: bytes = b"") -> None:
+        """Put a chunk into the file, behind records of other kinds."""
+        batch = self._encoder.encode(chunk, self._memory, before)
         self._encoder.count(batch)
         self._container.write(batch)
 
