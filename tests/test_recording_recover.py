@@ -230,6 +230,34 @@ def test_more_of_a_file_gives_no_fewer_messages(whole: Path, tmp_path: Path) -> 
     assert counts[-1] == len(messages(whole))
 
 
+def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
+    whole: Path, tmp_path: Path
+) -> None:
+    with whole.open("rb") as file:
+        chunk = make_reader(file).get_summary().chunk_indexes[1]
+    data, damaged = bytearray(whole.read_bytes()), tmp_path / "damaged.mcap"
+    true, before = messages(whole), chunk.chunk_start_offset + 9 + 28 + 4 + len("zstd") + 8
+    for place in (before + chunk.compressed_size // 2, before + chunk.compressed_size - 1):
+        wrong = data.copy()
+        wrong[place] ^= 1  # in the middle of what is compressed, and its checksum itself
+        damaged.write_bytes(wrong)
+        with pytest.raises(RecordingError, match=r"damaged.*astray recover"):
+            _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
+        mended = recover(damaged, tmp_path / "mended.mcap")
+        found = messages(tmp_path / "mended.mcap")
+        assert len(found) == mended.messages
+        assert len(set(true) & set(found)) > len(true) - chunk_length(whole)
+        (tmp_path / "mended.mcap").unlink()
+    assert found == true
+
+
+def chunk_length(path: Path) -> int:
+    """How many messages there are in the second chunk."""
+    with path.open("rb") as file:
+        starts = [i.message_start_time for i in make_reader(file).get_summary().chunk_indexes]
+    return sum(starts[1] <= time < starts[2] for _, time, _ in messages(path))
+
+
 def test_a_mended_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])

@@ -91,7 +91,8 @@ class Container:
     def write(self, batch: Batch) -> None:
         """Append a chunk and the index of its messages."""
         packed, index = compress(batch.raw), batch.index
-        chunk = records.chunk(batch.first, batch.last, batch.raw, packed, COMPRESSION)
+        span = batch.first, batch.last
+        chunk = records.chunk(*span, len(batch.raw), packed, COMPRESSION)
         start = self._put(b"".join((chunk, index.raw)))
         self.counts[index.channels] += index.counts
         offsets = index.offsets.copy()
@@ -149,10 +150,10 @@ class Container:
 
 
 def compress(raw: bytes | memoryview) -> bytes:
-    """The bytes of a chunk, smaller."""
+    """The bytes of a chunk, smaller; with a checksum, which whoever unpacks them looks at."""
     from zstandard import ZstdCompressor
 
-    return ZstdCompressor(level=LEVEL).compress(raw)
+    return ZstdCompressor(level=LEVEL, write_checksum=True).compress(raw)
 
 
 def replace(path: Path, data: bytes) -> None:

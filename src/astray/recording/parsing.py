@@ -13,6 +13,9 @@ from astray.recording.records import HEAD, MAGIC, Op
 OWN_OPS = 0x80  # from here on everybody may have records of their own
 LARGEST = 1 << 34  # bytes; no record is larger than that
 LARGEST_CHUNK = 1 << 31  # bytes that are unpacked; no chunk that makes sense has more
+ZSTD = b"\x28\xb5\x2f\xfd"  # how it begins
+CHECKED = 4  # the bit of the next byte that says that there is a checksum
+PIECE = 1 << 12  # bytes that are read at once of what is damaged
 
 
 class Record(NamedTuple):
@@ -157,33 +160,46 @@ def unpack_chunk(content: memoryview) -> Unpacked:
     except (struct.error, UnicodeDecodeError):
         return Unpacked(memoryview(b""), False)
     packed = content[fields.at : fields.at + length]
-    raw = decompress(compression, packed, size)
-    sound = len(packed) == length and len(raw) == size and (not crc or zlib.crc32(raw) == crc)
-    return Unpacked(memoryview(raw), sound)
+    raw, sound = decompress(compression, packed, min(size, LARGEST_CHUNK))
+    sound = sound and len(packed) == length and len(raw) == size
+    return Unpacked(raw, sound and (not crc or zlib.crc32(raw) == crc))
 
 
-def decompress(compression: str, packed: memoryview, size: int) -> bytes | memoryview:
+def decompress(compression: str, packed: memoryview, size: int) -> Unpacked:
     """As many of the bytes as can be had, `size` if nothing is wrong."""
     if not compression:
-        return packed
+        return Unpacked(packed, True)
     if compression == "zstd":
-        import zstandard
-
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
-                return stream.read(min(size, LARGEST_CHUNK))
-        except zstandard.ZstdError:
-            return b""
+        return _unpack_zstd(packed, size)
     if compression == "lz4":
         import lz4.frame
 
         try:
-            unpacker = lz4.frame.LZ4FrameDecompressor()
-            found: bytes = unpacker.decompress(packed, max_length=min(size, LARGEST_CHUNK))
+            found: bytes = lz4.frame.LZ4FrameDecompressor().decompress(packed, max_length=size)
         except RuntimeError:
-            return b""
-        return found
-    return b""
+            return Unpacked(memoryview(b""), False)
+        return Unpacked(memoryview(found), True)
+    return Unpacked(memoryview(b""), False)
+
+
+def _unpack_zstd(packed: memoryview, size: int) -> Unpacked:
+    from zstandard import ZstdDecompressor, ZstdError
+
+    try:
+        with ZstdDecompressor().stream_reader(packed) as stream:
+            return Unpacked(memoryview(stream.read(size)), True)
+    except ZstdError:
+        pass
+    found, unchecked = bytearray(), bytearray(packed)
+    if len(unchecked) > len(ZSTD) and unchecked.startswith(ZSTD):
+        unchecked[len(ZSTD)] &= ~CHECKED  # so that one wrong byte does not hide all others
+    try:
+        with ZstdDecompressor().stream_reader(unchecked) as stream:
+            while len(found) < size and (piece := stream.read(min(PIECE, size - len(found)))):
+                found += piece
+    except ZstdError:
+        pass
+    return Unpacked(memoryview(found), False)
 
 
 def is_mcap(data: memoryview | bytes) -> bool:

@@ -91,9 +91,13 @@ def message(channel: int, sequence: int, ns: int, data: bytes) -> bytes:
     return record(Op.MESSAGE, struct.pack("<HIQQ", channel, sequence, ns, ns) + data)
 
 
-def chunk(first: int, last: int, raw: bytes | memoryview, packed: bytes, compression: str) -> bytes:
-    """Records from a first to a last time, ns, compressed."""
-    about = struct.pack("<QQQI", first, last, len(raw), zlib.crc32(raw))
+def chunk(first: int, last: int, size: int, packed: bytes, compression: str) -> bytes:
+    """Records from a first to a last time, ns, of some size before they were compressed.
+
+    There is a checksum in what is compressed, so none is given of what it was before, which would
+    take a third as long as compressing.
+    """
+    about = struct.pack("<QQQI", first, last, size, 0)
     content = about + text(compression) + struct.pack("<Q", len(packed))
     return HEAD.pack(Op.CHUNK, len(content) + len(packed)) + content + packed
 

@@ -26,7 +26,7 @@ class Tail:
     def write(self, batch: Batch, position: int, crc: int) -> None:
         """Put messages there that belong behind so many bytes with this checksum."""
         packed = compress(batch.raw)
-        chunk = records.chunk(batch.first, batch.last, batch.raw, packed, COMPRESSION)
+        chunk = records.chunk(batch.first, batch.last, len(batch.raw), packed, COMPRESSION)
         replace(self.path, MAGIC + BELONGS.pack(position, crc) + chunk)
 
     def remove(self) -> None:
