@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astray.ros import words as module
+from astray.ros import steps as steps_module
+from astray.ros import words as words_module
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
 from astray.ros.past import Past
+from astray.ros.steps import begin_all, make_hands, octets, write_all
 from astray.ros.types import decode
-from astray.ros.words import Form, Words, begin_all, make_hands, octets, write_all
-from astray.table import STATE, Array, table
+from astray.ros.words import Form, Words
+from astray.table import DRIVE, SCAN, STATE, Array, table
 
 ODOMETRY = "nav_msgs/msg/Odometry"
+SCANS = "sensor_msgs/msg/LaserScan"
 ROBOTS = [Robot("r", row, 0, row, f"r_{row}", f"/r_{row}") for row in (0, 1, 2)]
 
 
@@ -85,10 +88,11 @@ def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
     before = np.zeros(5)  # copies may begin anywhere in memory, as messages may
     kept = np.concatenate([before.view(np.uint8), *(states.view(np.uint8) for states in moments)])
     raw, places = np.zeros(4 * form.size + 3, np.uint8), np.array([3, 2, 0]) * form.size + 3
-    out, rows, (steps,) = (raw, places), np.array([1, 1, 0]), form.steps
+    out, rows = (raw, places), np.array([1, 1, 0])
     begin_all(out, form.rest, form.heads.reshape(-1), form.heads.shape[1], rows)
-    widths = (before.nbytes, moments[0].nbytes, form.widths[0])
-    write_all(out, steps, octets(kept), widths, (np.array([3, 0, 2]), rows), make_hands())
+    tables = np.array([[before.nbytes, moments[0].nbytes, moments[0].itemsize]])
+    which = np.array([3, 0, 2]), rows
+    write_all(out, form.steps, octets(kept), tables, which, make_hands())
     found = read(form, raw[3:].reshape(4, -1)[[3, 2, 0]])
     assert [message.pose.pose.position.x for message in found] == [31.0, 1.0, 20.0]
 
@@ -126,13 +130,57 @@ def test_a_value_that_does_not_fit_is_refused_at_once() -> None:
         words.column("status.service", 0)
 
 
+def scan(rays: int) -> tuple[Words, list[Array]]:
+    readings = table(SCAN, 3)
+    readings["start"], readings["step"], readings["duration"] = -1.0, 0.01, 0.2
+    readings["min_range"], readings["max_range"] = 0.5, [4.0, 5.0, 6.0]
+    ranges = np.random.default_rng(4).uniform(0.0, 8.0, (3, rays))
+    ranges[0, 0], ranges[1, 0], ranges[2, 0] = np.inf, np.nan, 6.0
+    sizes, texts = {"ranges": rays}, {"header.frame_id": "r_0"}
+    words = Words(Layout(SCANS, sizes, texts), ROBOTS, [readings, ranges])
+    words.line("angle_max", 0, "start", "step", rays - 1)
+    words.share("time_increment", 0, "duration", rays)
+    words.limited("ranges", 1, "min_range", "max_range")
+    return words, [readings, ranges]
+
+
+@pytest.mark.parametrize("rays", [1, 3, 511, 512, 513, 2000])
+def test_ranges_beyond_their_limits_are_infinite(rays: int) -> None:
+    words, (readings, ranges) = scan(rays)
+    rows = np.array([2, 0, 1])
+    raw = Form(words).fill(rows, [readings[rows], ranges[rows]])
+    for message, row in zip(raw, rows, strict=True):
+        found, far = decode(SCANS, message.tobytes()), readings["max_range"][row]
+        wanted = [
+            np.inf if r >= far else -np.inf if r < 0.5 else np.float32(r) for r in ranges[row]
+        ]
+        assert np.array_equal(found.ranges, np.array(wanted, np.float32), equal_nan=True)
+        assert found.angle_max == np.float32(-1.0 + (rays - 1) * 0.01)
+        assert found.time_increment == np.float32(0.2 / rays)
+
+
+def test_a_curvature_is_told_as_the_turn_that_it_means() -> None:
+    drives = table(DRIVE, 2)
+    drives["vx"], drives["wz"], drives["curvature"] = 2.0, 0.3, [np.nan, 0.25]
+    layout = Layout("geometry_msgs/msg/TwistStamped", texts={"header.frame_id": "r_0"})
+    words = Words(layout, ROBOTS[:2], [drives])
+    words.turn_rate("twist.angular.z", 0, "wz", "curvature", "vx")
+    raw = Form(words).fill(np.arange(2), [drives])
+    assert [decode(layout.type, m.tobytes()).twist.angular.z for m in raw] == [0.3, 0.5]
+
+
 def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     states, rows = made_states(3), np.arange(3)
-    form = Form(odometry(states))
-    compiled = form.fill(rows, [states])
-    for name in ("begin_all", "write_all", "put"):
-        monkeypatch.setattr(module, name, getattr(module, name).function)
-    assert np.array_equal(form.fill(rows, [states]), compiled)
+    words, tables = scan(600)
+    forms = [(Form(odometry(states)), [states]), (Form(words), tables)]
+    compiled = [form.fill(rows, given) for form, given in forms]
+    for name in ("begin_all", "write_all"):
+        monkeypatch.setattr(words_module, name, getattr(steps_module, name).function)
+    for name in ("put", "time_of", "within", "limit_all"):
+        monkeypatch.setattr(steps_module, name, getattr(steps_module, name).function)
+    with np.errstate(invalid="ignore"):
+        plain = [form.fill(rows, given) for form, given in forms]
+    assert all(np.array_equal(a, b) for a, b in zip(plain, compiled, strict=True))
 
 
 def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:

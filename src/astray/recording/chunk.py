@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from astray.ros.speaker import Speaker
-from astray.ros.words import octets
+from astray.ros.steps import octets
 from astray.table import Array, Rows
 
 
@@ -46,7 +46,11 @@ class Stage:
         # NumPy takes four times as long to copy a little.
         self._slots[start : start + self._size] = self._live
 
-    def find(self, moments: Array, rows: Rows, column: str) -> Array:
+    def put(self, moments: Rows, rows: Rows, values: Array) -> None:
+        """Let some rows at some moments have other values."""
+        self._tables[moments, rows] = values
+
+    def find(self, moments: Rows, rows: Rows, column: str) -> Array:
         """A column, or the whole array, of some rows at some moments."""
         kept = self._columns.get(column)
         if kept is None:  # finding a column takes longer than reading it
@@ -85,15 +89,18 @@ class Chunk:
     def __init__(self, speakers: Sequence[Speaker], room: int) -> None:
         """There is room for so many moments."""
         self.speakers = speakers
-        tables = {id(table): table for speaker in speakers for table in speaker.sources}
+        tables = {id(table): table for speaker in speakers for table in speaker.tables}
         self.kept = np.empty(room * sum(map(width_of, tables.values())), np.uint8)
         """The copies of all tables."""
         stages, start = {}, 0
         for key, table in tables.items():
             stages[key] = Stage(table, self.kept, start, room)
             start += room * stages[key].width
-        self.stages = [[stages[id(t)] for t in s.sources] for s in speakers]
-        """Those of each speaker's tables."""
+        self.stages = [[stages[id(t)] for t in s.tables] for s in speakers]
+        """Those of each speaker's tables, and of what is worked out."""
+        self._copied = [[stages[id(t)] for t in s.sources] for s in speakers]
+        self.times = np.zeros(room + 1, np.int64)  # the last one says nothing
+        """Of each moment, ns."""
         self._choruses: dict[tuple[int, ...], Chorus] = {}
         self.clear()
 
@@ -104,8 +111,6 @@ class Chunk:
         self.alone: list[tuple[int, int, Rows]] = []
         """Moment, speaker and rows where those are not all."""
         self.written: list[Written] = []
-        self.times: list[int] = []
-        """Of each moment, ns."""
         self.moments = self.bytes = 0
         """How many there are, and the bytes of their messages."""
 
@@ -122,14 +127,14 @@ class Chunk:
                 together.append(speaker.number)
             else:
                 self.alone.append((moment, speaker.number, rows))
-                self._keep(moment, self.stages[speaker.number])
+                self._keep(moment, self._copied[speaker.number])
                 self.bytes += len(rows) * speaker.layout.size
         key = tuple(together)
         chorus = self._choruses.get(key) or self._gather(key)
         self._keep(moment, chorus.stages)
         self.bytes += chorus.bytes
         self.together.append(key)
-        self.times.append(ns)
+        self.times[moment] = ns
         self.moments = moment + 1  # last: up to here, all is there to be read
 
     def _keep(self, moment: int, stages: Sequence[Stage]) -> None:
@@ -137,7 +142,7 @@ class Chunk:
             stage.keep(moment)
 
     def _gather(self, numbers: tuple[int, ...]) -> Chorus:
-        stages = {id(stage): stage for k in numbers for stage in self.stages[k]}
+        stages = {id(stage): stage for k in numbers for stage in self._copied[k]}
         speakers = [self.speakers[k] for k in numbers]
         size = sum(len(s.rows) * s.layout.size for s in speakers)
         made = self._choruses[numbers] = Chorus(list(stages.values()), size)

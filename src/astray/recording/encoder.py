@@ -1,7 +1,8 @@
 """What was said at many moments as the records of one chunk.
 
 The messages of all speakers at all moments are written by one kernel, straight to where they
-belong: by step, speaker and row. The same moments give the same bytes.
+belong: by step, speaker and row. The same moments give the same bytes. All is done in that one
+call, since between two calls this thread would have to wait for the one that runs.
 """
 
 from __future__ import annotations
@@ -15,62 +16,55 @@ from astray.kernel import kernel
 from astray.recording import records
 from astray.recording.chunk import Chunk, Memory, Written
 from astray.recording.container import Batch
-from astray.recording.plan import (
-    FIRST,
-    LAST,
-    MOMENT,
-    RECORD,
-    START,
-    STEPS,
-    UNTIL,
-    VOICE,
-    Part,
-    Plan,
-    Voice,
-)
-from astray.ros.words import begin_all, make_hands, octets, write_all
-from astray.table import Array, Rows
+from astray.recording.index import enter
+from astray.recording.plan import FIRST, LAST, VOICE, Part, Plan, Voice
+from astray.ros.steps import begin_all, make_hands, octets, record_size, write_all
+from astray.table import Array
 
 NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
 PLANS = 64  # that are kept
+HEADS, REST, END, LENGTH, STEPS, LAST_STEP, TABLES, LAST_TABLE = range(8)
+"""Of a voice: where its heads begin, where the rest does that stands behind each, where that ends,
+and how long a head is; from which to which its steps are, and its tables."""
 
 
 @kernel
-def write_voices(
-    raw: Array, messages: Any, memory: Any, program: Any, passes: Array, hands: Any
-) -> None:
-    """Write the messages of all voices, pass by pass."""
-    places, moments, rows, ordinals = messages
-    kept, made = memory
-    (blanks, at), steps = program
-    begun = -1
+def write_voices(raw: Array, messages: Any, memory: Any, program: Any, hands: Any) -> None:
+    """Write the messages of all voices."""
+    places, moments, rows, passes = messages
+    blanks, voices, steps, tables = program
     for k in range(len(passes)):
-        p = passes[k]
-        first, last, voice = p[FIRST], p[LAST], p[VOICE]
-        out = (raw, places[first:last])
-        if voice != begun:
-            begun = voice
-            heads, rest = blanks[at[voice, 0] : at[voice, 1]], blanks[at[voice, 1] : at[voice, 2]]
-            begin_all(out, rest, heads, at[voice, 3], rows[first:last])
-        own = p[START] < 0
-        source, which = (made, ordinals) if own else (kept, rows)
-        widths = (-1 - p[START] if own else p[START], p[MOMENT], p[RECORD])
-        todo, records = steps[p[STEPS] : p[UNTIL]], (moments[first:last], which[first:last])
-        write_all(out, todo, source, widths, records, hands)
+        first, last, v = passes[k, FIRST], passes[k, LAST], voices[passes[k, VOICE]]
+        out, which = (raw, places[first:last]), (moments[first:last], rows[first:last])
+        heads, rest = blanks[v[HEADS] : v[REST]], blanks[v[REST] : v[END]]
+        begin_all(out, rest, heads, v[LENGTH], rows[first:last])
+        todo, where = steps[v[STEPS] : v[LAST_STEP]], tables[v[TABLES] : v[LAST_TABLE]]
+        write_all(out, todo, memory, where, which, hands)
 
 
 @kernel
-def number_all(raw: Array, places: Rows, channels: Rows, times: Array, counts: Array) -> None:
-    """Write the time of each message twice, and its number in its channel."""
+def number(raw: Array, place: int, count: int, time: int) -> None:
+    """Write the number of a message in its channel, and its time twice."""
+    for j in range(4):
+        raw[place + NUMBER_AT + j] = count >> 8 * j & 255
+    for j in range(8):
+        octet = time >> 8 * j & 255
+        raw[place + TIME_AT + j] = octet
+        raw[place + TIME_AT + 8 + j] = octet
+
+
+@kernel
+def write_chunk(out: Any, messages: Any, memory: Any, program: Any, given: Any, hands: Any) -> None:
+    """Write the messages of all voices; number all messages, and enter them into the index."""
+    whole, start, entries = out
+    (places, channels, which, goals), times, counts = given
+    raw = whole[start:]
+    write_voices(raw, messages, memory, program, hands)
     for k in range(len(places)):
-        start, time, number = places[k], times[k], counts[channels[k]]
-        counts[channels[k]] = number + 1
-        for j in range(4):
-            raw[start + NUMBER_AT + j] = number >> 8 * j & 255
-        for j in range(8):
-            octet = time >> 8 * j & 255
-            raw[start + TIME_AT + j] = octet
-            raw[start + TIME_AT + 8 + j] = octet
+        channel, time = channels[k], times[which[k]]
+        number(raw, places[k], counts[channel], time)
+        counts[channel] += 1
+        enter(entries, goals[k], time, start + places[k])
 
 
 class Encoder:
@@ -80,9 +74,8 @@ class Encoder:
         self.voices = voices
         self.counts = np.zeros(channels + 1, np.int64)
         self._plans: dict[Any, Plan] = {}
-        self._made, self._hands = Memory(), make_hands()
-        steps = [step for voice in voices for step in voice.form.steps]
-        self._program = _blanks(voices), np.concatenate([np.zeros((0, 4), np.int64), *steps])
+        self._program: tuple[Array, ...] | None = None
+        self._hands = make_hands()
 
     def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
         """The records of what a chunk has by now, in some memory, behind other records.
@@ -91,34 +84,39 @@ class Encoder:
         """
         count = chunk.moments  # first: others may come meanwhile
         written = [w for w in list(chunk.written) if w.moment < count]
-        plan = self._plan(chunk, count, written)
+        plan, times = self._plan(chunk, count, written), chunk.times[:count]
+        if written:
+            times = np.concatenate([times, np.array([w.ns for w in written], np.int64)])
         whole, start = memory.of(len(before) + plan.size), len(before)
         whole[:start] = np.frombuffer(before, np.uint8)
-        raw = whole[start:]
-        made = self._made.of(plan.room)
-        for k, part in plan.parts.items():
-            self._work_out(made, part, self.voices[k], chunk)
-        messages = plan.places, plan.moments, plan.rows, plan.ordinals
-        sources = octets(chunk.kept), octets(made)
-        write_voices(raw, messages, sources, self._program, plan.passes, self._hands)
-        for w, place in zip(written, plan.written.tolist(), strict=True):
+        for w, place in zip(written, (start + plan.written).tolist(), strict=True):
             data = records.message(w.channel, 0, w.ns, w.data)
-            raw[place : place + len(data)] = np.frombuffer(data, np.uint8)
-        times = plan.times(np.array(chunk.times[:count], np.int64), written)
-        number_all(raw, plan.all_places, plan.channels, times, self.counts.copy())
+            whole[place : place + len(data)] = np.frombuffer(data, np.uint8)
+        for k, part in plan.parts.items():
+            self._work_out(part, self.voices[k], chunk)
+        if self._program is None:  # chunks are all alike
+            self._program = _program(self.voices, chunk)
+        index = plan.index.blank()
+        write_chunk(
+            (whole, start, index),
+            plan.messages,
+            octets(chunk.kept),
+            self._program,
+            (plan.records, times, self.counts.copy()),
+            self._hands,
+        )
         span = (int(times.min()), int(times.max())) if len(times) else (0, 0)
-        return Batch(whole.data, *span, plan.index.fill(times, plan.all_places + start))
+        return Batch(whole.data, *span, plan.index.filled(index))
 
-    def _work_out(self, made: Array, part: Part, voice: Voice, chunk: Chunk) -> None:
+    def _work_out(self, part: Part, voice: Voice, chunk: Chunk) -> None:
         """Keep the values of messages that no column has."""
-        if not part.made:
-            return
-        stages = chunk.stages[voice.speaker.number]
-        moments, rows = part.moments, part.rows
-        found = voice.speaker.work_out(lambda k, column: stages[k].find(moments, rows, column))
-        for start, array in zip(part.made, found, strict=True):
-            values = octets(array)[0]
-            made[start : start + len(values)] = values
+        speaker, stages = voice.speaker, chunk.stages[voice.speaker.number]
+        made = stages[len(speaker.sources) :]
+        if made:
+            moments, rows = part.moments, part.rows
+            found = speaker.work_out(lambda k, column: stages[k].find(moments, rows, column))
+            for stage, values in zip(made, found, strict=True):
+                stage.put(moments, rows, values)
 
     def _plan(self, chunk: Chunk, count: int, written: Sequence[Written]) -> Plan:
         """Where the messages of a chunk go; kept where nothing is out of the ordinary."""
@@ -138,16 +136,25 @@ class Encoder:
         self.counts[batch.index.channels] += batch.index.counts
 
 
-def _blanks(voices: Sequence[Voice]) -> tuple[Array, Array]:
-    """The forms of all voices behind each other, and of each where it is in them.
-
-    That is: its first byte, where its heads end, where the rest does, and the length of a head.
-    """
-    at, blanks, start = [], [np.zeros(0, np.uint8)], 0
-    for voice in voices:
-        heads, rest = voice.form.heads, voice.form.rest
-        middle = start + heads.size
-        at.append((start, middle, middle + len(rest), heads.shape[1]))
-        blanks += [heads.reshape(-1), rest]
-        start = middle + len(rest)
-    return np.concatenate(blanks), np.array(at, np.int64).reshape(-1, 4)
+def _program(voices: Sequence[Voice], chunk: Chunk) -> tuple[Array, ...]:
+    """The forms of all voices behind each other, where each is in them, steps and tables."""
+    blanks, steps = [np.zeros(0, np.uint8)], [np.zeros((0, 6), np.int64)]
+    tables: list[tuple[int, ...]] = []
+    at, start, step = [], 0, 0
+    for voice, stages in zip(voices, chunk.stages, strict=True):
+        form = voice.form
+        middle, table = start + form.heads.size, len(tables)
+        end, last = middle + len(form.rest), step + len(form.steps)
+        for stage, given in zip(stages, voice.speaker.tables, strict=True):
+            tables.append((stage.start, stage.width, record_size(given)))
+        length = form.heads.shape[1]
+        at.append((start, middle, end, length, step, last, table, len(tables)))
+        blanks += [form.heads.reshape(-1), form.rest]
+        steps.append(form.steps)
+        start, step = end, last
+    return (
+        np.concatenate(blanks),
+        np.array(at, np.int64).reshape(-1, 8),
+        np.concatenate(steps),
+        np.array(tables, np.int64).reshape(-1, 3),
+    )

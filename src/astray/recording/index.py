@@ -20,13 +20,18 @@ OFFSET = np.dtype([("channel", "<u2"), ("at", "<u8")])
 
 
 @kernel
+def enter(raw: Array, goal: int, time: int, place: int) -> None:
+    """Write the time and the place of a message to where its entry is."""
+    for j in range(8):
+        raw[goal + j] = time >> 8 * j & 255
+        raw[goal + 8 + j] = place >> 8 * j & 255
+
+
+@kernel
 def enter_all(raw: Array, goals: Rows, times: Array, places: Rows) -> None:
     """Write the time and the place of each message to where its entry is."""
     for k in range(len(goals)):
-        goal, time, place = goals[k], times[k], places[k]
-        for j in range(8):
-            raw[goal + j] = time >> 8 * j & 255
-            raw[goal + 8 + j] = place >> 8 * j & 255
+        enter(raw, goals[k], times[k], places[k])
 
 
 class Index(NamedTuple):
@@ -57,11 +62,20 @@ class IndexLayout:
             self._blank[start : start + INDEX.size] = np.frombuffer(head, np.uint8)
         order = np.argsort(channels, kind="stable")
         nth = np.arange(len(order)) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
-        self._goals = np.zeros(len(order), np.int64)
-        self._goals[order] = np.repeat(starts + INDEX.size, self.counts) + ENTRY * nth
+        self.goals = np.zeros(len(order), np.int64)
+        """Where in the index the entry of each message is."""
+        self.goals[order] = np.repeat(starts + INDEX.size, self.counts) + ENTRY * nth
 
     def fill(self, times: Array, places: Rows) -> Index:
         """The index of messages with these times, ns, at these places in the chunk."""
-        raw = self._blank.copy()
-        enter_all(raw, self._goals, times, places)
+        raw = self.blank()
+        enter_all(raw, self.goals, times, places)
+        return self.filled(raw)
+
+    def blank(self) -> Array:
+        """The bytes of an index to be filled in."""
+        return self._blank.copy()
+
+    def filled(self, raw: Array) -> Index:
+        """The index, now that these bytes of it are filled in."""
         return Index(raw.data, self.channels, self.counts, self._offsets)

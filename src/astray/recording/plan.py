@@ -40,10 +40,6 @@ class Part(NamedTuple):
     moments: Rows
     rows: Rows
     places: Rows
-    first: int
-    """Among those of all voices."""
-    made: Sequence[int]
-    """From which byte on the arrays are kept that it works out."""
 
 
 class Plan:
@@ -62,74 +58,42 @@ class Plan:
         starts = (np.cumsum(sizes) - sizes.reshape(-1)).reshape(sizes.shape)
         self.size = int(sizes.sum())
         """Of all messages, bytes."""
-        self.room = 0
-        """For what voices work out, bytes."""
         self.parts: dict[int, Part] = {}
-        self._lay_out(spoken, starts, voices)
-        parts = self.parts.values()
-        none = np.zeros(0, np.int64)
-        self.places, self.moments, self.rows, self.ordinals = (
-            np.concatenate([none, *every])
-            for every in (
-                [p.places for p in parts],
-                [p.moments for p in parts],
-                [p.rows for p in parts],
-                [np.arange(len(p.rows)) for p in parts],
-            )
-        )
-        """Of the messages of all voices, one voice behind the other."""
-        self.written = _places(written, starts[:, 0].copy())
-        channels = [np.array([w.channel for w in written], np.int64)]
-        channels += [voices[k].channels[part.rows] for k, part in self.parts.items()]
-        places = np.concatenate([self.written, self.places])
-        self._order = np.argsort(places)
-        self.all_places = places[self._order]
-        """Of all messages in the order in which they stand, as their channels and their index."""
-        self.channels = np.concatenate(channels)[self._order]
-        self.index = IndexLayout(self.channels)
-        self.passes = _passes(self.parts, chunk, voices)
-
-    def _lay_out(
-        self, spoken: dict[int, tuple[Rows, Rows]], starts: Array, voices: Sequence[Voice]
-    ) -> None:
-        first = 0
+        """Those of each voice that has something to say."""
         for k, (moments, rows) in spoken.items():
             nth = np.arange(len(rows)) - np.searchsorted(moments, moments)  # at its moment
             places = starts[moments, k + 1] + nth * voices[k].size
-            made = []
-            for width in voices[k].form.widths[len(voices[k].speaker.sources) :]:
-                made.append(self.room)
-                self.room += len(rows) * width + -len(rows) * width % 8
-            self.parts[k] = Part(moments, rows, places, first, made)
-            first += len(rows)
+            self.parts[k] = Part(moments, rows, places)
+        self.written = _places(written, starts[:, 0].copy())
+        """Where the messages go that are in words."""
+        places, moments, rows = self._joined()
+        self.messages = places, moments, rows, _passes(self.parts)
+        """Those of all voices, one voice behind the other, and from which to which are whose."""
+        channels = [np.array([w.channel for w in written], np.int64)]
+        channels += [voices[k].channels[part.rows] for k, part in self.parts.items()]
+        places = np.concatenate([self.written, places])
+        times = np.concatenate([count + np.arange(len(written)), moments])
+        order = np.argsort(places)
+        ordered = np.concatenate(channels)[order]
+        self.index = IndexLayout(ordered)
+        self.records = places[order], ordered, times[order], self.index.goals
+        """Of all messages in the order in which they stand: place, channel, which time (that of a
+        moment, or behind all of those of one in words), and where the entry in the index is."""
 
-    def times(self, times: Array, written: Sequence[Written]) -> Array:
-        """The time of each message, ns, in the order in which they stand."""
-        before = np.array([w.ns for w in written], np.int64)
-        return np.concatenate([before, times[self.moments]])[self._order]
+    def _joined(self) -> list[Rows]:
+        """Places, moments and rows of all voices."""
+        parts, none = self.parts.values(), np.zeros(0, np.int64)
+        every = ([p.places for p in parts], [p.moments for p in parts], [p.rows for p in parts])
+        return [np.concatenate([none, *some]) for some in every]
 
 
-FIRST, LAST, VOICE, STEPS, UNTIL, START, MOMENT, RECORD = range(8)
-"""The columns of a pass: messages from, to; voice; steps from, to; and of what is read the first
-byte, negative if it is worked out, the bytes from moment to moment, and from record to record."""
+FIRST, LAST, VOICE = range(3)
+"""The columns of a pass: messages from, to; and of which voice they are."""
 
 
-def _passes(parts: dict[int, Part], chunk: Chunk, voices: Sequence[Voice]) -> Array:
-    """What is to be done: one pass for each table of each voice that has something to say."""
-    made: list[tuple[int, ...]] = []
-    step = 0
-    for k, voice in enumerate(voices):
-        part, stages = parts.get(k), chunk.stages[k]
-        for j, (steps, width) in enumerate(zip(voice.form.steps, voice.form.widths, strict=True)):
-            if part is not None:
-                if j < len(stages):
-                    source = (stages[j].start, stages[j].width, width)
-                else:
-                    source = (-1 - part.made[j - len(stages)], 0, width)
-                last = part.first + len(part.rows)
-                made.append((part.first, last, k, step, step + len(steps), *source))
-            step += len(steps)
-    return np.array(made, np.int64).reshape(-1, 8)
+def _passes(parts: dict[int, Part]) -> Array:
+    ends = np.cumsum([len(part.rows) for part in parts.values()], dtype=np.int64)
+    return np.stack([np.concatenate([[0], ends])[:-1], ends, np.array([*parts], np.int64)], axis=1)
 
 
 def _by_speaker(chunk: Chunk, count: int) -> dict[int, tuple[Rows, Rows]]:

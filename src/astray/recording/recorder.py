@@ -242,7 +242,7 @@ class Recorder:
 
 def room_of(speakers: Sequence[Speaker], most: int) -> int:
     """How many moments fit into a chunk."""
-    tables = {id(table): table.nbytes for speaker in speakers for table in speaker.sources}
+    tables = {id(table): table.nbytes for speaker in speakers for table in speaker.tables}
     return min(most, max(1, MEMORY // max(1, sum(tables.values()))))
 
 

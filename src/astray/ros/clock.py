@@ -9,7 +9,7 @@ import numpy as np
 from astray.clock import Beat
 from astray.ros.layout import Layout
 from astray.ros.names import robots_of
-from astray.ros.speaker import NOBODY, Speaker, Topic
+from astray.ros.speaker import Speaker, Topic
 from astray.table import Rows
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ class Clock(Speaker):
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
         self.beat = Beat(max(1, round(1.0 / (RATE * sim.dt))))
 
-    def due(self, sim: Sim) -> Rows:
-        """Itself, at a whole period."""
-        now = sim.steps if sim.tick is None else sim.tick
-        if not self.beat.is_due(now):
-            return NOBODY
+    def now(self, sim: Sim) -> Rows:
+        """Itself."""
         self._now[:] = sim.time
         return self.rows

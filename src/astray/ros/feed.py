@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from astray.clock import first_due
+from astray.clock import Beat, first_due
 from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
 from astray.ros.names import BASE, Robot, alike, robots_of, ros_name
-from astray.ros.poses import Belief, Command, Paced, reckoning_of, truth_of
+from astray.ros.poses import Belief, Command, reckoning_of, truth_of
 from astray.ros.readings import report_of, topics_of
 from astray.ros.reckoning import Reckoning
+from astray.ros.round import Round, Said
 from astray.ros.speaker import Speaker
 from astray.ros.tracks import Told
 from astray.ros.transforms import Mount, Transforms, static_transforms
-from astray.table import Rows
 
 if TYPE_CHECKING:
     from astray.sim import Sim
 
 LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
 RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
-Asked = list[tuple[Speaker, Callable[["Sim"], Rows]]]
-"""Speakers, and what to ask them."""
 Localization = Literal["belief", "truth", "external"]
 """Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
 
@@ -50,9 +48,9 @@ class Feed:
             speaker.number = number
         beats = {speaker.beat for speaker in self.speakers}
         self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
-        periods = {s.beat.period for s in self.speakers if isinstance(s, Paced)}
-        self._cycle = math.lcm(*periods)
-        self._asked: dict[int, Asked] = {}
+        self._is_always_due = Beat() in self._beats
+        self._cycle = math.lcm(*(beat.period for beat in beats))
+        self._rounds: dict[tuple[int, bool], Round] = {}
 
     def _speakers(
         self, group: Group, robots: Sequence[Robot], localization: Localization
@@ -80,36 +78,28 @@ class Feed:
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which there may be something to say."""
-        if self.sim.tick is None:
+        if self._is_always_due or self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps  # a reset sets the clocks of worlds back
         return first_due(self._beats, step + ahead) - ahead
 
-    def speak(self) -> list[tuple[Speaker, Rows]]:
+    def speak(self) -> Said:
         """Who has something to say now, and for which rows; to be asked at every due step."""
         for reckoning in self.reckonings.values():
             reckoning.update()
-        sim, said = self.sim, []
-        for speaker, due in self._ask(sim.steps if sim.tick is None else sim.tick):
-            rows = due(sim)
-            if len(rows):
-                said.append((speaker, rows))
-        return said
+        return self._round().ask(self.sim)
 
-    def _ask(self, tick: int) -> Asked:
-        """Those who may have something to say: paced ones have it at whole periods only."""
-        place = tick % self._cycle
-        asked = self._asked.get(place)
-        if asked is None:
-            asked = []
-            for speaker in self.speakers:
-                if not isinstance(speaker, Paced):
-                    asked.append((speaker, speaker.due))
-                elif speaker.beat.is_due(place):
-                    asked.append((speaker, speaker.now))
+    def _round(self) -> Round:
+        """Those who may have something to say now."""
+        sim = self.sim
+        place = (sim.steps if sim.tick is None else sim.tick) % self._cycle
+        key = place, sim.tick is None
+        found = self._rounds.get(key)
+        if found is None:
+            found = Round(speaker for speaker in self.speakers if speaker.is_due(sim))
             if self._cycle <= LONGEST_CYCLE:
-                self._asked[place] = asked
-        return asked
+                self._rounds[key] = found
+        return found
 
     def static(self) -> list[bytes]:
         """Messages that say where frames are for good."""

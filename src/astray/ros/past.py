@@ -71,18 +71,20 @@ def back(past: Array, row: int, s: Row, stamp: float) -> Any:
 
 
 @kernel
+def was(past: Array, row: int, s: Row, stamp: float) -> Any:
+    """Where a robot was, or will be, at some time."""
+    late = stamp - s.stamp
+    if late == 0.0 or math.isnan(late):
+        return s.x, s.y, s.yaw
+    return ahead(s, late) if late > 0.0 else back(past, row, s, stamp)
+
+
+@kernel
 def look_all(out: Array, rows: Rows, stamps: Array, state: Table, past: Array) -> None:
     """Where these rows were, or will be, at a time of each row of the group."""
     for k in range(len(rows)):
         i = rows[k]
-        s, late = state[i], stamps[i] - state[i].stamp
-        if late == 0.0 or math.isnan(late):
-            x, y, yaw = s.x, s.y, s.yaw
-        elif late > 0.0:
-            x, y, yaw = ahead(s, late)
-        else:
-            x, y, yaw = back(past, i, s, stamps[i])
-        out[i, 0], out[i, 1], out[i, 2] = x, y, yaw
+        out[i, 0], out[i, 1], out[i, 2] = was(past, i, state[i], stamps[i])
 
 
 class Past:
@@ -91,17 +93,18 @@ class Past:
     def __init__(self, state: Table) -> None:
         """Of this state, as it is in the run."""
         self._state = state
-        self._poses = np.full((DEPTH, len(state), 4), np.nan)  # stamp, x, y, yaw
+        self.poses = np.full((DEPTH, len(state), 4), np.nan)
+        """Stamp, x, y and yaw of every row at every moment that is kept, in no order."""
         self._slot = 0
-        self._remember = compiled_for(remember, self._poses, 0, state)
+        self._remember = compiled_for(remember, self.poses, 0, state)
 
     def forget(self, rows: Rows) -> None:
         """These rows have been nowhere."""
-        self._poses[:, rows] = np.nan
+        self.poses[:, rows] = np.nan
 
     def remember(self) -> None:
         """Keep where everybody is now."""
-        self._slot = self._remember(self._poses, self._slot, self._state)
+        self._slot = self._remember(self.poses, self._slot, self._state)
 
     def look(self, out: Array, rows: Rows, stamps: Array) -> None:
         """Write where these rows were at these times, by row of the group.
@@ -109,4 +112,4 @@ class Past:
         Between two moments on the straight line; beyond the newest with its speed; before the
         oldest that is kept, there.
         """
-        look_all(out, rows, stamps, self._state, self._poses)
+        look_all(out, rows, stamps, self._state, self.poses)

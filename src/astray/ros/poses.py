@@ -12,7 +12,7 @@ from astray.clock import Beat
 from astray.kernel import compiled_for, kernel
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.speaker import NOBODY, Find, Speaker, Width
+from astray.ros.speaker import Speaker
 from astray.ros.words import Words
 from astray.table import Array, Rows, Table
 
@@ -31,23 +31,19 @@ class Paced(Speaker):
         topic: str,
         layout: Layout,
         sources: Sequence[Array],
-        widths: Sequence[Width] = (),
         *,
         period: int,
         alive: Array,
     ) -> None:
-        super().__init__(robots, topic, layout, sources, widths)
+        super().__init__(robots, topic, layout, sources)
         self.beat = Beat(period)
-        self._group, self._alive = robots[0].group, alive
-
-    def due(self, sim: Sim) -> Rows:
-        """Those who have something to say, at a whole period."""
-        at_a_period = self.beat.is_due(sim.steps if sim.tick is None else sim.tick)
-        return self.now(sim) if at_a_period else NOBODY
+        self.group, self._alive = robots[0].group, alive
+        self.is_steady = type(self).now is Paced.now
+        """Whether it always speaks for all who are there."""
 
     def now(self, sim: Sim) -> Rows:
-        """Those who have something to say if this is a whole period: all who are there."""
-        if len(sim.robots[self._group].rows) == len(self._alive):
+        """All who are there."""
+        if len(sim.robots[self.group].rows) == len(self._alive):
             return self.rows
         return self.rows[self._alive[self.rows]]
 
@@ -95,21 +91,12 @@ class Command(Paced):
     ) -> None:
         texts = {"header.frame_id": robots[0].frame(BASE)}
         layout, tables = Layout("geometry_msgs/msg/TwistStamped", texts=texts), [drives, truth]
-        super().__init__(robots, topic, layout, tables, [1], period=period, alive=truth["alive"])
+        super().__init__(robots, topic, layout, tables, period=period, alive=truth["alive"])
         self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
         self.words.stamp(1)
         self.words.column("twist.linear.x", 0, "vx")
         self.words.column("twist.linear.y", 0, "vy")
-        self.words.column("twist.angular.z", 2)
-
-    def work_out(self, find: Find) -> tuple[Array, ...]:
-        """How fast to turn; a curvature is told as the turn that it means."""
-        curvature = find(0, "curvature")
-        bent = ~np.isnan(curvature)
-        if not bent.any():
-            return (find(0, "wz")[:, None],)
-        turn = np.where(bent, find(0, "vx") * np.nan_to_num(curvature), find(0, "wz"))
-        return (turn[:, None],)
+        self.words.turn_rate("twist.angular.z", 0, "wz", "curvature", "vx")
 
 
 @kernel

@@ -11,7 +11,7 @@ from astray.channel import Channel
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
 from astray.ros.own import OwnReport
 from astray.ros.reported import Reported
-from astray.ros.speaker import Find, Width
+from astray.ros.speaker import Find
 from astray.ros.words import Words
 from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns
 
@@ -56,30 +56,15 @@ class ScanReport(Reported):
         """As many ranges as there are rays."""
         return {"ranges": channel.arrived.arrays["ranges"].shape[1]}, {}
 
-    def widths(self, channel: Channel) -> Sequence[Width]:
-        """The last angle and the time from ray to ray; and every range."""
-        return 2, np.dtype((np.float32, channel.arrived.arrays["ranges"].shape[1:]))
-
     def say_values(self, words: Words) -> None:
         """Ranges and what they mean."""
         given = {"start": "angle_min", "step": "angle_increment", "duration": "scan_time"}
         for column, path in (given | {"min_range": "range_min", "max_range": "range_max"}).items():
             words.column(path, 0, column)
-        worked_out = len(self.sources)
-        words.cell("angle_max", worked_out, at=0)
-        words.cell("time_increment", worked_out, at=1)
-        words.column("ranges", worked_out + 1)
-
-    def work_out(self, find: Find) -> tuple[Array, ...]:
-        """The last angle and the time from ray to ray; and every range within its limits."""
-        ranges = find(1, "")
-        rays = ranges.shape[1]
-        last = find(0, "start") + (rays - 1) * find(0, "step")
-        near, far = find(0, "min_range")[:, None], find(0, "max_range")[:, None]
-        with np.errstate(invalid="ignore"):
-            seen = np.where(ranges >= far, np.inf, np.where(ranges < near, -np.inf, ranges))
-            narrow = seen.astype(np.float32)
-        return np.stack([last, find(0, "duration") / rays], axis=-1), narrow
+        rays = self.sources[1].shape[1]
+        words.line("angle_max", 0, "start", "step", rays - 1)
+        words.share("time_increment", 0, "duration", rays)
+        words.limited("ranges", 1, "min_range", "max_range")
 
 
 class WheelsReport(Reported):
@@ -108,7 +93,7 @@ class FixReport(Reported):
 
     topic, type = "gps/fix", "sensor_msgs/msg/NavSatFix"
 
-    def widths(self, channel: Channel) -> Sequence[Width]:
+    def widths(self) -> Sequence[int]:
         """Latitude, longitude, whether it is lost, and what is known of the covariance."""
         return (4,)
 
@@ -160,7 +145,7 @@ class RangeReport(Reported):
 
     topic, type = "range", "sensor_msgs/msg/Range"
 
-    def widths(self, channel: Channel) -> Sequence[Width]:
+    def widths(self) -> Sequence[int]:
         """Kind of radiation, field of view and range."""
         return (3,)
 

@@ -14,7 +14,8 @@ import numpy as np
 from astray.clock import NEVER, Beat
 from astray.errors import PluginError
 from astray.estimators import Odometry
-from astray.plugin import Known
+from astray.estimators.odometry import estimate_all
+from astray.kernel import compiled_for
 from astray.ros.past import Past
 from astray.table import STATE, WHEELS, Array, Rows, Table, table
 
@@ -37,11 +38,14 @@ class Reckoning:
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        self._past = Past(self.state)
+        if self._estimator is not None and self._channel is not None:
+            tables = self.state, self._estimator.memory, self._channel.arrived.table
+            self._tables, self._estimate = tables, compiled_for(estimate_all, *tables, group.rows)
+        self.past = Past(self.state)
         self._lock = threading.Lock()  # wires look back from threads of their own
         self.update()
 
-    def _make(self) -> tuple[Odometry, Known] | None:
+    def _make(self) -> Odometry | None:
         if self._channel is None:
             return None
         try:
@@ -52,9 +56,7 @@ class Reckoning:
             return None
         belief["alive"] = self.state["alive"]
         self.state = belief
-        name = self._channel.sensor.name
-        known = Known(belief, {name: self._channel.arrived}, self.group.time)
-        return estimator, known
+        return estimator
 
     @property
     def beat(self) -> Beat:
@@ -71,7 +73,7 @@ class Reckoning:
     def look(self, out: Array, rows: Rows, stamps: Array) -> None:
         """Write where these rows were by their wheels at a time of each, all by row, (n, 3)."""
         with self._lock:
-            self._past.look(out, rows, stamps)
+            self.past.look(out, rows, stamps)
 
     def at(self, row: int, stamp: float) -> Array:
         """Where a row was by its wheels at some time, (3,)."""
@@ -91,10 +93,9 @@ class Reckoning:
         if self._estimator is None:
             self._follow()
         else:  # it looks at fresh readings only
-            estimator, known = self._estimator
-            estimator.estimate(self.group.rows, known, self.state)
+            self._estimate(*self._tables, self.group.rows)
         if self.group.estimators:  # a robot that believes the truth is never late
-            self._past.remember()
+            self.past.remember()
 
     def _see(self) -> None:
         """Note who is there and who has started anew."""
@@ -113,10 +114,10 @@ class Reckoning:
         self.state[rows] = np.zeros((), STATE)
         self.state["alive"][rows] = truth["alive"][rows]
         self.state["stamp"][rows] = truth["stamp"][rows]
-        self._past.forget(rows)
+        self.past.forget(rows)
         if self._estimator is not None:
-            self._estimator[0].begin(rows)
-            self._estimator[0].start(rows, self.state)
+            self._estimator.begin(rows)
+            self._estimator.start(rows, self.state)
 
     def _follow(self) -> None:
         """The true way since the start, in the frame of the start."""

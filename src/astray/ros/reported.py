@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from astray.channel import Channel
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
-from astray.ros.speaker import NOBODY, Speaker, Width
+from astray.ros.speaker import NOBODY, Speaker
 from astray.ros.words import Words
 from astray.table import Rows
 
@@ -32,7 +32,7 @@ class Reported(Speaker):
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
         layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
         sources = [arrived.table, *arrived.arrays.values()]
-        super().__init__(robots, topic, layout, sources, self.widths(channel))
+        super().__init__(robots, topic, layout, sources)
         self.words.text("header.frame_id", lambda robot: self.frame_of(robot, frame))
         self.words.stamp(0)
         self.say_values(self.words)
@@ -46,15 +46,15 @@ class Reported(Speaker):
         """Lengths of sequences and texts that stay as they are."""
         return {}, {}
 
-    def widths(self, channel: Channel) -> Sequence[Width]:
-        """Those of the arrays that it works out."""
-        return ()
-
     def frame_of(self, robot: Robot, frame: str) -> str:
         """The frame that the values are in."""
         return robot.frame(frame)
 
-    def due(self, sim: Sim) -> Rows:
+    def is_due(self, sim: Sim) -> bool:
+        """Whether one may arrive; at any time if worlds have clocks of their own."""
+        return sim.tick is None or super().is_due(sim)
+
+    def now(self, sim: Sim) -> Rows:
         """Those for whom one has just arrived."""
         if not self.channel.any_fresh:
             return NOBODY

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +29,7 @@ Taken = tuple[Array, ...]
 Find = Callable[[int, str], Array]
 """Finds a column of one of a speaker's tables, or the whole of it, for the messages at hand."""
 
-
-Width = int | np.dtype[Any]
-"""How many float64 a row of an array has, or of what else it is made."""
+NOBODY: Rows = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Speaker(ABC):
     """Says one kind of message for some rows of a group, all of one layout.
 
     Robots whose names differ in length have other layouts, and so another speaker. `sources` are
-    the tables, as they are in the run; `widths` are those of arrays that `work_out` makes of them.
+    the tables, as they are in the run.
     """
 
     beat: Beat
@@ -59,7 +57,6 @@ class Speaker(ABC):
         topic: str,
         layout: Layout,
         sources: Sequence[Array],
-        widths: Sequence[Width] = (),
     ) -> None:
         self.robots = robots
         self.rows: Rows = np.array([robot.row for robot in robots], np.int64)
@@ -68,12 +65,27 @@ class Speaker(ABC):
         """The topic of each row that it speaks for."""
         self.number = 0
         """Its place among all who speak."""
-        extra = [np.empty((0, *w.shape), w.base) for w in map(_width, widths)]
-        self.words = Words(layout, robots, [*sources, *extra])
+        extra = [np.empty((len(sources[0]), width)) for width in self.widths()]
+        self.tables = (*self.sources, *extra)
+        """The sources, and behind them room for what is worked out."""
+        self.words = Words(layout, robots, self.tables)
+
+    def is_due(self, sim: Sim) -> bool:
+        """Whether this is one of its beats; by the steps of the run if worlds have other clocks."""
+        tick = sim.steps if sim.tick is None else sim.tick
+        return (tick - self.beat.offset) % self.beat.period == 0
 
     @abstractmethod
+    def now(self, sim: Sim) -> Rows:
+        """The rows for which there is something to say, if this is one of its beats."""
+
     def due(self, sim: Sim) -> Rows:
         """The rows for which there is something to say now."""
+        return self.now(sim) if self.is_due(sim) else NOBODY
+
+    def widths(self) -> Sequence[int]:
+        """How many numbers a row has of each array that it works out."""
+        return ()
 
     def work_out(self, find: Find) -> tuple[Array, ...]:
         """Values that no column has, (n, width) each; they are tables behind the others."""
@@ -117,10 +129,6 @@ class Messages:
         return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-def _width(width: Width) -> np.dtype[Any]:
-    return np.dtype((np.float64, (width,))) if isinstance(width, int) else width
-
-
 def joined(taken: Sequence[Taken]) -> Taken:
     """What was taken at several moments, one behind the other."""
     return taken[0] if len(taken) == 1 else tuple(map(_joined, zip(*taken, strict=True)))
@@ -131,6 +139,3 @@ def _joined(parts: Sequence[Array]) -> Array:
     if parts[0].dtype.names is None:
         return np.concatenate(parts)
     return np.concatenate([part.view(np.uint8) for part in parts]).view(parts[0].dtype)
-
-
-NOBODY: Rows = np.zeros(0, np.int64)

@@ -15,20 +15,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.kernel import compiled_for, kernel
+from astray.maths import cos, sin
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
+from astray.ros.past import was
 from astray.ros.poses import Paced, Unsaid
 from astray.ros.reckoning import Reckoning
-from astray.ros.speaker import Find, Topic
+from astray.ros.speaker import Topic
 from astray.table import Array, Rows, Table
 
 if TYPE_CHECKING:
     from astray.sim import Sim
 
 TF = "tf2_msgs/msg/TFMessage"
-WORKED_OUT = 4  # the table behind those of dead reckoning, truth, pose, and reckoning back then
 Mount = tuple[float, float, float, float, float]
 """x, y, roll, pitch and yaw in the body."""
+
+
+@kernel
+def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Table, past: Array) -> None:
+    """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose."""
+    for i in rows:
+        pose = poses[i]
+        x, y, yaw = was(past, i, reckoned[i], pose.stamp)
+        turn = pose.yaw - yaw
+        s, c = sin(turn), cos(turn)
+        odom[i, 0], odom[i, 1] = pose.x - (c * x - s * y), pose.y - (s * x + c * y)
+        odom[i, 2] = turn
 
 
 class Transforms(Paced):
@@ -49,14 +63,14 @@ class Transforms(Paced):
             texts |= {f"transforms.{k}.header.frame_id": parent}
             texts |= {f"transforms.{k}.child_frame_id": child}
         layout = Layout(TF, {"transforms": len(pairs)}, texts)
-        self._unsaid = Unsaid(reckoning.state["stamp"])
-        self._reckoning, self._map_from = reckoning, map_from
-        self._believed = None if map_from is None else map_from["stamp"]
-        self._then = np.zeros((len(truth), 3))  # where dead reckoning was when it was believed
-        tables = [reckoning.state, truth, *([] if map_from is None else [map_from, self._then])]
-        widths, alive = [] if map_from is None else [3], truth["alive"]
-        super().__init__(robots, "tf", layout, tables, widths, period=period, alive=alive)
+        self._unsaid, self._map_from = Unsaid(reckoning.state["stamp"]), map_from
+        self._odom = np.zeros((len(truth), 3))  # where `odom` is in the map
+        tables = [reckoning.state, truth, *([] if map_from is None else [self._odom])]
+        super().__init__(robots, "tf", layout, tables, period=period, alive=truth["alive"])
         self.topics = {r.row: Topic("/tf", TF) for r in robots}
+        self._reckoned = reckoning.state, reckoning.past.poses
+        if map_from is not None:
+            self._tie = compiled_for(tie_all, self._odom, self.rows, map_from, *self._reckoned)
         for k in range(len(pairs)):
             self._say(k)
 
@@ -71,9 +85,9 @@ class Transforms(Paced):
             words.column(f"{path}.transform.translation.y", k, "y")
             words.turn(f"{path}.transform.rotation", k)
         else:
-            words.cell(f"{path}.transform.translation.x", WORKED_OUT, at=0)
-            words.cell(f"{path}.transform.translation.y", WORKED_OUT, at=1)
-            words.turn(f"{path}.transform.rotation", WORKED_OUT, column="", at=2)
+            words.cell(f"{path}.transform.translation.x", k, at=0)
+            words.cell(f"{path}.transform.translation.y", k, at=1)
+            words.turn(f"{path}.transform.rotation", k, column="", at=2)
 
     @staticmethod
     def _pairs(robot: Robot, localised: bool) -> list[tuple[str, str]]:
@@ -86,25 +100,9 @@ class Transforms(Paced):
     def now(self, sim: Sim) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
         rows = self._unsaid.among(super().now(sim))
-        if len(rows) and self._believed is not None:
-            self._reckoning.look(self._then, rows, self._believed)
+        if len(rows) and self._map_from is not None:
+            self._tie(self._odom, rows, self._map_from, *self._reckoned)
         return rows
-
-    def work_out(self, find: Find) -> tuple[Array, ...]:
-        """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose."""
-        if self._map_from is None:
-            return ()
-        pose = np.stack([find(2, column) for column in ("x", "y", "yaw")], axis=-1)
-        return (apart(pose, find(3, "")),)
-
-
-def apart(a: Array, b: Array) -> Array:
-    """The pose from which b leads to a: a · b⁻¹, (n, 3)."""
-    yaw = a[:, 2] - b[:, 2]
-    s, c = np.sin(yaw), np.cos(yaw)
-    x = a[:, 0] - (c * b[:, 0] - s * b[:, 1])
-    y = a[:, 1] - (s * b[:, 0] + c * b[:, 1])
-    return np.stack([x, y, yaw], axis=-1)
 
 
 def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list[bytes]:

@@ -1,88 +1,37 @@
-"""How messages are made of tables: which column goes where in the bytes.
+"""What a message says, and where it has it from: which column of which table goes where.
 
 A speaker says it once; then any number of messages, of any number of moments, are written by one
-pass of a kernel for each table. What is the same in all messages of a robot, its frames and what
-never changes, stands in a form that is copied first.
+pass of a kernel. What is the same in all messages of a robot, its frames and what never changes,
+stands in a form that is copied first.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from astray.kernel import kernel
-from astray.maths import cos, sin
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
+from astray.ros.steps import (
+    BENT,
+    COPY,
+    LIMITED,
+    LINE,
+    NARROW,
+    SHARE,
+    SMALL,
+    STAMP,
+    TURN,
+    Step,
+    begin_all,
+    make_hands,
+    merged,
+    side_by_side,
+    write_all,
+)
 from astray.table import Array, Rows
-
-COPY, NARROW, SMALL, STAMP, TURN = range(5)
-"""Bytes as they are; float64 to float32; to a small integer; seconds to a time; yaw to z and w."""
-
-Step = tuple[int, int, int, int]
-"""What to do, from which byte of a record, to which byte of a message, and how many values."""
-
-
-@kernel
-def put(raw: Array, at: int, octets: Array) -> None:
-    """Copy some bytes; through slices and from 0 on, which compiles to a copy of memory."""
-    ours = raw[at : at + len(octets)]
-    for n in range(len(octets)):
-        ours[n] = octets[n]
-
-
-@kernel
-def begin_all(out: Any, rest: Array, heads: Array, length: int, rows: Rows) -> None:
-    """Copy what is the same in all messages of a row, its head, and what is so in all of them."""
-    raw, places = out
-    for k in range(len(rows)):
-        put(raw, places[k], heads[rows[k] * length : (rows[k] + 1) * length])
-        put(raw, places[k] + length, rest)
-
-
-@kernel
-def write_all(out: Any, steps: Array, source: Any, widths: Any, which: Any, hands: Any) -> None:
-    """Write values of records, which lie in rows and moments, into messages at their places.
-
-    Messages lie anywhere, and numbers in them; so each is made in aligned memory, its hands.
-    """
-    raw, places = out
-    given, values = source
-    base, moment_width, record_width = widths
-    moments, rows = which
-    octets, ints, narrow, wide = hands
-    for k in range(len(rows)):
-        here, there = base + moments[k] * moment_width + rows[k] * record_width, places[k]
-        for j in range(len(steps)):
-            start, to, count = here + steps[j, 1], there + steps[j, 2], steps[j, 3]
-            action = steps[j, 0]
-            if action == COPY:
-                put(raw, to, given[start : start + count])
-            elif action == NARROW:
-                narrow[0] = values[start // 8]
-                put(raw, to, octets[:4])
-            elif action == SMALL:
-                raw[to] = int(values[start // 8]) & 255
-            elif action == TURN:
-                half = 0.5 * values[start // 8]
-                wide[0], wide[1] = sin(half), cos(half)
-                put(raw, to, octets[:16])
-            else:
-                seconds = values[start // 8]
-                if not seconds > 0.0:  # before zero there is no time, nor where there is no number
-                    seconds = 0.0
-                ns = math.floor(seconds * 1e9 + 0.5)
-                ints[0], ints[1] = ns // 1_000_000_000, ns % 1_000_000_000
-                put(raw, to, octets[:8])
-
-
-def make_hands() -> tuple[Array, ...]:
-    """A little memory, as bytes and as numbers of each kind."""
-    octets = np.zeros(16, np.uint8)
-    return tuple([octets.view(kind) for kind in (np.uint8, np.int32, np.float32, np.float64)])
 
 
 class Words:
@@ -93,7 +42,7 @@ class Words:
         self.blank = layout.make(1)
         """One message, with all that never changes."""
         self.texts: dict[str, Callable[[Robot], str]] = {}
-        self.steps: list[list[Step]] = [[] for _ in sources]
+        self.steps: list[Step] = []
 
     def text(self, path: str, of: Callable[[Robot], str]) -> None:
         """A text of each robot; all are of one length."""
@@ -134,10 +83,51 @@ class Words:
             for j, other in enumerate(places):
                 self.cell(path, source, column, 3 * i + j, 6 * row + other)
 
-    def _special(self, action: int, source: int, column: str, to: int, at: int = 0) -> None:
-        given, here = self._find(source, column)
+    def line(self, path: str, source: int, column: str, step: str, count: int) -> None:
+        """A column and so many times another one."""
+        more = self._place_of(source, step)
+        self._special(LINE, source, column, self._place(path), count=count, more=more)
+
+    def share(self, path: str, source: int, column: str, count: int) -> None:
+        """A column divided by a number."""
+        self._special(SHARE, source, column, self._place(path), count=count)
+
+    def limited(self, path: str, source: int, near: str, far: str) -> None:
+        """A whole array, infinite beyond limits that stand side by side in the first table."""
+        more, count = self._place_of(0, near), _values(self._find(source, "")[0])
+        assert self._place_of(0, far) == more + 8
+        self._special(LIMITED, source, "", self._place(path), count=count, more=more)
+
+    def turn_rate(self, path: str, source: int, rate: str, curvature: str, speed: str) -> None:
+        """A rate of turn, or where a curvature is given, that with the speed."""
+        count, more = (self._place_of(source, column) for column in (speed, rate))
+        to = self.layout.place(path)[1]
+        self._special(BENT, source, curvature, to, count=count, more=more)
+
+    def _special(
+        self,
+        action: int,
+        source: int,
+        column: str,
+        to: int,
+        at: int = 0,
+        count: int = 1,
+        more: int = 0,
+    ) -> None:
+        start = self._place_of(source, column) + 8 * at
+        self.steps.append((action, source, start, to, count, more))
+
+    def _place(self, path: str) -> int:
+        """Where a field of numbers of 32 bits is in a message."""
+        kind, to = self.layout.place(path)
+        assert kind.base == np.float32
+        return to
+
+    def _place_of(self, source: int, column: str) -> int:
+        """Where a column of numbers of 64 bits is in a record."""
+        given, at = self._find(source, column)
         assert given.base == np.float64
-        self.steps[source].append((action, here + 8 * at, to, 1))
+        return at
 
     def _put(self, path: str, source: int, column: str, span: tuple[int, int, int]) -> None:
         """Some values of a column: from which, to which, and how many."""
@@ -146,14 +136,14 @@ class Words:
         kind, given = kind.base, given.base
         at, to, count = at + span[0] * given.itemsize, to + span[1] * kind.itemsize, span[2]
         if (given.kind == "f", given.itemsize) == (kind.kind == "f", kind.itemsize):
-            step = (COPY, at, to, count * kind.itemsize)
+            step = (COPY, source, at, to, count * kind.itemsize, 0)
         elif given == np.float64 and kind == np.float32 and count == 1:
-            step = (NARROW, at, to, 1)
+            step = (NARROW, source, at, to, 1, 0)
         elif given == np.float64 and kind.kind in "iu" and kind.itemsize == count == 1:
-            step = (SMALL, at, to, 1)
+            step = (SMALL, source, at, to, 1, 0)
         else:
             raise TypeError(f"{path}: {given} does not become {kind}")
-        self.steps[source].append(step)
+        self.steps.append(step)
 
     def _find(self, source: int, column: str) -> tuple[np.dtype[Any], int]:
         """The type of a column, and where it is in a record."""
@@ -174,10 +164,8 @@ class Form:
         self.lead = 0 if before is None else before.shape[1]
         self.size = self.lead + words.layout.size
         """Bytes of a message and of what stands before it."""
-        self.widths = [np.dtype((t.dtype, t.shape[1:])).itemsize for t in words.sources]
-        """Bytes of a record of each table."""
-        self.steps = [_merged(steps, self.lead) for steps in words.steps]
-        """What to do with the records of each table."""
+        self.steps = merged(words.steps, self.lead)
+        """What to do with the records of the tables."""
         blank = np.zeros(self.size, np.uint8)
         blank[self.lead :] = words.blank.view(np.uint8)
         self.heads = self._make_heads(words, blank)
@@ -201,20 +189,13 @@ class Form:
 
     def fill(self, rows: Rows, tables: Sequence[Array]) -> Array:
         """A message for each row, (n, size) bytes, of tables with one record for each of them."""
-        every, hands = np.arange(len(rows)), make_hands()
-        raw = np.empty((len(rows), self.size), np.uint8)
+        every, raw = np.arange(len(rows)), np.empty((len(rows), self.size), np.uint8)
         out, which = (raw.reshape(-1), every * self.size), (np.zeros_like(every), every)
         begin_all(out, self.rest, self.heads.reshape(-1), self.heads.shape[1], rows)
-        for steps, table, width in zip(self.steps, tables, self.widths, strict=True):
-            if len(steps):
-                write_all(out, steps, octets(table), (0, 0, width), which, hands)
+        if len(self.steps):
+            memory, where = side_by_side(tables)
+            write_all(out, self.steps, memory, where, which, make_hands())
         return raw
-
-
-def octets(table: Array) -> tuple[Array, Array]:
-    """A table as bytes, and as numbers as far as it goes."""
-    raw = np.ascontiguousarray(table).reshape(-1).view(np.uint8)
-    return raw, raw[: len(raw) // 8 * 8].view(np.float64)
 
 
 def _offset(record: np.dtype[Any], column: str) -> int:
@@ -224,16 +205,3 @@ def _offset(record: np.dtype[Any], column: str) -> int:
 
 def _values(kind: np.dtype[Any]) -> int:
     return int(np.prod(kind.shape)) if kind.shape else 1
-
-
-def _merged(steps: Sequence[Step], lead: int) -> Array:
-    """Steps in the order of what they read; copies side by side become one."""
-    made: list[Step] = []
-    for action, at, to, count in sorted(steps, key=lambda step: (step[1], step[2])):
-        if made and action == COPY == made[-1][0]:
-            _, at_, to_, count_ = made[-1]
-            if (at_ + count_, to_ + count_) == (at, to + lead):
-                made[-1] = (COPY, at_, to_, count_ + count)
-                continue
-        made.append((action, at, to + lead, count))
-    return np.array(made, np.int64).reshape(-1, 4)
