@@ -32,19 +32,12 @@ class Stage:
         """From a byte on, with room for so many moments."""
         width = width_of(table)
         self.start, self.width = start, width
-        self._live = octets(table)[0].data
-        self._size = len(self._live)
-        self._slots = kept.data
+        self.live = octets(table)[0].data
+        """The bytes of the table, as they are in the run."""
         strides = (width, *np.empty(table.shape, table.dtype).strides)
         self._tables = np.ndarray((room, *table.shape), table.dtype, kept, start, strides)
         """The copy of each moment."""
         self._columns = {"": self._tables}
-
-    def keep(self, moment: int) -> None:
-        """Copy the table as it is now."""
-        start = self.start + moment * self.width
-        # NumPy takes four times as long to copy a little.
-        self._slots[start : start + self._size] = self._live
 
     def put(self, moments: Rows, rows: Rows, values: Array) -> None:
         """Let some rows at some moments have other values."""
@@ -76,11 +69,16 @@ class Memory:
         return self._octets[:size]
 
 
+Copies = list[tuple[int, int, int, memoryview]]
+"""Tables to be copied: from which byte on, how wide apart, how many bytes, and which."""
+
+
 class Chorus(NamedTuple):
     """Speakers that speak at one moment, each for all of its rows."""
 
-    stages: Sequence[Stage]
+    copies: Copies
     bytes: int
+    """Of their messages."""
 
 
 class Chunk:
@@ -98,7 +96,7 @@ class Chunk:
             start += room * stages[key].width
         self.stages = [[stages[id(t)] for t in s.tables] for s in speakers]
         """Those of each speaker's tables, and of what is worked out."""
-        self._copied = [[stages[id(t)] for t in s.sources] for s in speakers]
+        self._slots, self._own = self.kept.data, [self._copies([s]) for s in speakers]
         self.times = np.zeros(room + 1, np.int64)  # the last one says nothing
         """Of each moment, ns."""
         self._choruses: dict[tuple[int, ...], Chorus] = {}
@@ -127,23 +125,33 @@ class Chunk:
                 together.append(speaker.number)
             else:
                 self.alone.append((moment, speaker.number, rows))
-                self._keep(moment, self._copied[speaker.number])
+                self._keep(moment, self._own[speaker.number])
                 self.bytes += len(rows) * speaker.layout.size
         key = tuple(together)
         chorus = self._choruses.get(key) or self._gather(key)
-        self._keep(moment, chorus.stages)
+        self._keep(moment, chorus.copies)
         self.bytes += chorus.bytes
         self.together.append(key)
         self.times[moment] = ns
         self.moments = moment + 1  # last: up to here, all is there to be read
 
-    def _keep(self, moment: int, stages: Sequence[Stage]) -> None:
-        for stage in stages:
-            stage.keep(moment)
+    def _keep(self, moment: int, copies: Copies) -> None:
+        """Copy tables as they are now; NumPy takes four times as long to copy a little."""
+        slots = self._slots
+        for start, width, size, live in copies:
+            at = start + moment * width
+            slots[at : at + size] = live
 
     def _gather(self, numbers: tuple[int, ...]) -> Chorus:
-        stages = {id(stage): stage for k in numbers for stage in self._copied[k]}
         speakers = [self.speakers[k] for k in numbers]
         size = sum(len(s.rows) * s.layout.size for s in speakers)
-        made = self._choruses[numbers] = Chorus(list(stages.values()), size)
+        made = self._choruses[numbers] = Chorus(self._copies(speakers), size)
         return made
+
+    def _copies(self, speakers: Sequence[Speaker]) -> Copies:
+        """The tables that these speakers need, each once."""
+        needed: dict[int, Stage] = {}
+        for speaker in speakers:
+            for stage in self.stages[speaker.number][: len(speaker.sources)]:
+                needed[stage.start] = stage
+        return [(s.start, s.width, len(s.live), s.live) for s in needed.values()]

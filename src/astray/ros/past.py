@@ -95,7 +95,8 @@ class Past:
         self._state = state
         self.poses = np.full((DEPTH, len(state), 4), np.nan)
         """Stamp, x, y and yaw of every row at every moment that is kept, in no order."""
-        self._slot = 0
+        self.slot = 0
+        """The newest of them."""
         self._remember = compiled_for(remember, self.poses, 0, state)
 
     def forget(self, rows: Rows) -> None:
@@ -104,7 +105,7 @@ class Past:
 
     def remember(self) -> None:
         """Keep where everybody is now."""
-        self._slot = self._remember(self.poses, self._slot, self._state)
+        self.slot = self._remember(self.poses, self.slot, self._state)
 
     def look(self, out: Array, rows: Rows, stamps: Array) -> None:
         """Write where these rows were at these times, by row of the group.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,12 +100,21 @@ class Command(Paced):
 
 
 @kernel
-def note_all(rows: Rows, stamps: Array, said: Array, new: Rows) -> int:
-    """How many of these rows are of a time, and of one not said, and which; it is noted."""
+def is_unsaid(row: int, stamp: float, said: Array) -> bool:
+    """Whether a row is of a time, and of one not said; it is noted."""
+    if stamp == said[row] or math.isnan(stamp):
+        return False
+    said[row] = stamp
+    return True
+
+
+@kernel
+def note_all(rows: Rows, stamps: Array, noted: Any) -> int:
+    """How many of these rows are of a time that is not said, and which; it is noted."""
+    said, new = noted
     count = 0
     for i in rows:
-        if stamps[i] != said[i] and not math.isnan(stamps[i]):
-            said[i] = stamps[i]
+        if is_unsaid(i, stamps[i], said):
             new[count] = i
             count += 1
     return count
@@ -116,15 +125,17 @@ class Unsaid:
 
     def __init__(self, stamps: Array) -> None:
         """The stamps of all rows, as they are in the run."""
-        self._stamps, self._said = stamps, np.full(len(stamps), np.nan)
-        self._new: Rows = np.empty(len(stamps), np.int64)
-        self._note = compiled_for(note_all, self._new, stamps, self._said, self._new)
+        self._stamps, self._new = stamps, np.empty(len(stamps), np.int64)
+        self.noted = np.full(len(stamps), np.nan), self._new
+        """The stamp of each row that was said last, and room for rows that are new."""
+        self._note = compiled_for(note_all, self._new, stamps, self.noted)
 
     def among(self, rows: Rows) -> Rows:
         """Those of these rows that are of another time than when they were last said."""
-        if not len(rows):
-            return rows
-        count = self._note(rows, self._stamps, self._said, self._new)
+        return self.first(self._note(rows, self._stamps, self.noted), rows)
+
+    def first(self, count: int, rows: Rows) -> Rows:
+        """The first so many of those noted as new; they are some or all of these rows."""
         return rows if count == len(rows) else self._new[:count].copy()
 
 

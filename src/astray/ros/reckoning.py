@@ -15,14 +15,23 @@ from astray.clock import NEVER, Beat
 from astray.errors import PluginError
 from astray.estimators import Odometry
 from astray.estimators.odometry import estimate_all
-from astray.kernel import compiled_for
-from astray.ros.past import Past
+from astray.kernel import compiled_for, kernel
+from astray.ros.past import Past, remember
 from astray.table import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
     from astray.group import Group
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
+
+
+@kernel
+def reckon_all(
+    state: Table, memory: Table, wheels: Table, rows: Rows, past: Array, slot: int
+) -> int:
+    """Bring rows up to what their wheels tell and keep where all are now; the newest slot."""
+    estimate_all(state, memory, wheels, rows)
+    return remember(past, slot, state)
 
 
 class Reckoning:
@@ -38,10 +47,11 @@ class Reckoning:
             (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        if self._estimator is not None and self._channel is not None:
-            tables = self.state, self._estimator.memory, self._channel.arrived.table
-            self._tables, self._estimate = tables, compiled_for(estimate_all, *tables, group.rows)
         self.past = Past(self.state)
+        if self._estimator is not None and self._channel is not None:
+            self._tables = self.state, self._estimator.memory, self._channel.arrived.table
+            given = (*self._tables, group.rows, self.past.poses, self.past.slot)
+            self._reckon = compiled_for(reckon_all, *given)
         self._lock = threading.Lock()  # wires look back from threads of their own
         self.update()
 
@@ -92,10 +102,11 @@ class Reckoning:
             self._see()
         if self._estimator is None:
             self._follow()
+            if self.group.estimators:  # a robot that believes the truth is never late
+                self.past.remember()
         else:  # it looks at fresh readings only
-            self._estimate(*self._tables, self.group.rows)
-        if self.group.estimators:  # a robot that believes the truth is never late
-            self.past.remember()
+            past = self.past
+            past.slot = self._reckon(*self._tables, self.group.rows, past.poses, past.slot)
 
     def _see(self) -> None:
         """Note who is there and who has started anew."""

@@ -11,7 +11,7 @@ is compared with the dead reckoning of its own time, however late it came.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from astray.maths import cos, sin
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
 from astray.ros.past import was
-from astray.ros.poses import Paced, Unsaid
+from astray.ros.poses import Paced, Unsaid, is_unsaid
 from astray.ros.reckoning import Reckoning
 from astray.ros.speaker import Topic
 from astray.table import Array, Rows, Table
@@ -34,15 +34,24 @@ Mount = tuple[float, float, float, float, float]
 
 
 @kernel
-def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Table, past: Array) -> None:
-    """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose."""
+def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Any, noted: Any) -> int:
+    """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose.
+
+    Of those rows for which dead reckoning went on since it was noted; how many they are.
+    """
+    (state, past), (said, new) = reckoned, noted
+    count = 0
     for i in rows:
-        pose = poses[i]
-        x, y, yaw = was(past, i, reckoned[i], pose.stamp)
-        turn = pose.yaw - yaw
-        s, c = sin(turn), cos(turn)
-        odom[i, 0], odom[i, 1] = pose.x - (c * x - s * y), pose.y - (s * x + c * y)
-        odom[i, 2] = turn
+        if is_unsaid(i, state[i].stamp, said):
+            new[count] = i
+            count += 1
+            pose = poses[i]
+            x, y, yaw = was(past, i, state[i], pose.stamp)
+            turn = pose.yaw - yaw
+            s, c = sin(turn), cos(turn)
+            odom[i, 0], odom[i, 1] = pose.x - (c * x - s * y), pose.y - (s * x + c * y)
+            odom[i, 2] = turn
+    return count
 
 
 class Transforms(Paced):
@@ -70,7 +79,8 @@ class Transforms(Paced):
         self.topics = {r.row: Topic("/tf", TF) for r in robots}
         self._reckoned = reckoning.state, reckoning.past.poses
         if map_from is not None:
-            self._tie = compiled_for(tie_all, self._odom, self.rows, map_from, *self._reckoned)
+            given = self._odom, self.rows, map_from, self._reckoned, self._unsaid.noted
+            self._tie = compiled_for(tie_all, *given)
         for k in range(len(pairs)):
             self._say(k)
 
@@ -99,10 +109,11 @@ class Transforms(Paced):
 
     def now(self, sim: Sim) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
-        rows = self._unsaid.among(super().now(sim))
-        if len(rows) and self._map_from is not None:
-            self._tie(self._odom, rows, self._map_from, *self._reckoned)
-        return rows
+        rows, unsaid = super().now(sim), self._unsaid
+        if self._map_from is None:
+            return unsaid.among(rows)
+        count = self._tie(self._odom, rows, self._map_from, self._reckoned, unsaid.noted)
+        return unsaid.first(count, rows)
 
 
 def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list[bytes]:
