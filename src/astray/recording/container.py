@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from astray.recording.records import MAGIC, Op
 LEVEL = -3  # of zstd: three times as fast as its usual one, for a sixth more bytes
 CHANNELS = 1 << 16  # that the format can number
 COMPRESSION = "zstd"
+BEGINNING, END = 1 << 16, 1 << 12  # bytes by which a file is known, and its last chunk
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,23 @@ class Batch:
     index: Index
 
 
+class Mark(NamedTuple):
+    """A place in a file, and by what the file is known: what it begins with, and its last chunk."""
+
+    position: int
+    until: int
+    """Where that chunk ends."""
+    crc: int
+    """Of the first bytes and the last ones of that chunk."""
+
+    def fits(self, data: memoryview) -> bool:
+        """Whether this is the file, or the beginning of it."""
+        if not self.until <= self.position <= len(data):
+            return False
+        beginning = zlib.crc32(data[: min(BEGINNING, self.position)])
+        return zlib.crc32(data[max(0, self.until - END) : self.until], beginning) == self.crc
+
+
 class Container:
     """Writes MCAP; OSError where the disk does not take it."""
 
@@ -45,8 +64,7 @@ class Container:
         with contextlib.suppress(OSError):  # a disk that knows no locks
             hold(self.file)
         self.position = 0
-        self.crc = 0
-        """Of all that was written so far."""
+        self._beginning, self._end, self._until = 0, b"", 0
         self.counts = np.zeros(CHANNELS, np.int64)
         """How many messages each channel has."""
         self._declared: dict[Op, list[bytes]] = {Op.SCHEMA: [], Op.CHANNEL: []}
@@ -63,9 +81,15 @@ class Container:
         done = 0
         while done < len(data):
             done += self.file.write(view[done:]) or 0
-        self.crc = zlib.crc32(data, self.crc)
+        if at < BEGINNING:
+            self._beginning = zlib.crc32(view[: BEGINNING - at], self._beginning)
         self.position += len(data)
         return at
+
+    @property
+    def mark(self) -> Mark:
+        """By what the file as it is now can be told from others."""
+        return Mark(self.position, self._until, zlib.crc32(self._end, self._beginning))
 
     def declare(self, op: Op, made: bytes) -> bytes:
         """Note a schema or a channel for the summary; it belongs into a chunk, too."""
@@ -94,6 +118,7 @@ class Container:
         span = batch.first, batch.last
         chunk = records.chunk(*span, len(batch.raw), packed, COMPRESSION)
         start = self._put(b"".join((chunk, index.raw)))
+        self._end, self._until = chunk[-END:], start + len(chunk)
         self.counts[index.channels] += index.counts
         offsets = index.offsets.copy()
         offsets["at"] += start + len(chunk)
@@ -108,7 +133,7 @@ class Container:
 
     def finish(self) -> None:
         """End the data and write the summary."""
-        self._put(records.data_end(self.crc))
+        self._put(records.data_end())
         start, summary, offsets = self.position, b"", b""
         groups: Mapping[Op, Sequence[bytes]] = {
             **self._declared,

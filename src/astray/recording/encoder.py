@@ -7,18 +7,18 @@ call, since between two calls this thread would have to wait for the one that ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from astray.kernel import kernel
+from astray.kernel import compiled_for, kernel
 from astray.recording import records
 from astray.recording.chunk import Chunk, Memory, Written
 from astray.recording.container import Batch
 from astray.recording.index import enter
 from astray.recording.plan import FIRST, LAST, VOICE, Part, Plan, Voice
-from astray.ros.steps import begin_all, make_hands, octets, record_size, write_all
+from astray.ros.steps import begin_all, make_hands, octets, put, record_size, write_all
 from astray.table import Array
 
 NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
@@ -56,7 +56,8 @@ def number(raw: Array, place: int, count: int, time: int) -> None:
 @kernel
 def write_chunk(out: Any, messages: Any, memory: Any, program: Any, given: Any, hands: Any) -> None:
     """Write the messages of all voices; number all messages, and enter them into the index."""
-    whole, start, entries = out
+    whole, start, entries, blank = out
+    put(entries, 0, blank)
     (places, channels, which, goals), times, counts = given
     raw = whole[start:]
     write_voices(raw, messages, memory, program, hands)
@@ -76,6 +77,7 @@ class Encoder:
         self._plans: dict[Any, Plan] = {}
         self._program: tuple[Array, ...] | None = None
         self._hands = make_hands()
+        self._code: Callable[..., None] | None = None
 
     def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
         """The records of what a chunk has by now, in some memory, behind other records.
@@ -96,15 +98,18 @@ class Encoder:
             self._work_out(part, self.voices[k], chunk)
         if self._program is None:  # chunks are all alike
             self._program = _program(self.voices, chunk)
-        index = plan.index.blank()
-        write_chunk(
-            (whole, start, index),
+        index = np.empty_like(plan.index.blank)
+        what = (
+            (whole, start, index, plan.index.blank),
             plan.messages,
             octets(chunk.kept),
             self._program,
             (plan.records, times, self.counts.copy()),
             self._hands,
         )
+        if self._code is None:  # to look at the types of all these would take a while each time
+            self._code = compiled_for(write_chunk, *what)
+        self._code(*what)
         span = (int(times.min()), int(times.max())) if len(times) else (0, 0)
         return Batch(whole.data, *span, plan.index.filled(index))
 

@@ -55,11 +55,12 @@ class IndexLayout:
         starts = np.cumsum(sizes) - sizes
         self._offsets = np.zeros(len(starts), OFFSET)
         self._offsets["channel"], self._offsets["at"] = self.channels, starts
-        self._blank = np.zeros(int(sizes.sum()), np.uint8)
+        self.blank = np.zeros(int(sizes.sum()), np.uint8)
+        """The bytes of the index, to be filled in."""
         heads = zip(starts.tolist(), self.channels.tolist(), self.counts.tolist(), strict=True)
         for start, channel, count in heads:
             head = INDEX.pack(Op.MESSAGE_INDEX, 6 + ENTRY * count, channel, ENTRY * count)
-            self._blank[start : start + INDEX.size] = np.frombuffer(head, np.uint8)
+            self.blank[start : start + INDEX.size] = np.frombuffer(head, np.uint8)
         order = np.argsort(channels, kind="stable")
         nth = np.arange(len(order)) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         self.goals = np.zeros(len(order), np.int64)
@@ -68,14 +69,10 @@ class IndexLayout:
 
     def fill(self, times: Array, places: Rows) -> Index:
         """The index of messages with these times, ns, at these places in the chunk."""
-        raw = self.blank()
+        raw = self.blank.copy()
         enter_all(raw, self.goals, times, places)
         return self.filled(raw)
 
-    def blank(self) -> Array:
-        """The bytes of an index to be filled in."""
-        return self._blank.copy()
-
     def filled(self, raw: Array) -> Index:
-        """The index, now that these bytes of it are filled in."""
+        """The index, now that these bytes of it, a copy of the blank, are filled in."""
         return Index(raw.data, self.channels, self.counts, self._offsets)

@@ -202,7 +202,7 @@ class Recorder:
         if young or not chunk.moments or have == self._tailed or not self._full.empty():
             return
         batch = self._encoder.encode(chunk, self._memory)
-        self._tail.write(batch, container.position, container.crc)
+        self._tail.write(batch, container.mark)
         self._tailed = have
 
     # The end.

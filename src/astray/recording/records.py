@@ -114,9 +114,9 @@ def metadata(name: str, values: Mapping[str, str]) -> bytes:
     return record(Op.METADATA, text(name) + texts(values))
 
 
-def data_end(crc: int) -> bytes:
-    """The end of the data, with the checksum of all before."""
-    return record(Op.DATA_END, struct.pack("<I", crc))
+def data_end() -> bytes:
+    """The end of the data; there is no checksum of all before, since each part has its own."""
+    return record(Op.DATA_END, struct.pack("<I", 0))
 
 
 def footer(summary: int, offsets: int, before: bytes) -> bytes:

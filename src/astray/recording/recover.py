@@ -11,14 +11,13 @@ import contextlib
 import mmap
 import os
 import struct
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from astray.errors import RecordingError
-from astray.recording.container import Batch, Container
+from astray.recording.container import Batch, Container, Mark
 from astray.recording.index import IndexLayout
 from astray.recording.lock import is_held
 from astray.recording.parsing import (
@@ -119,10 +118,10 @@ class _Mender:
         self.last = 0
         self.found = Mended(goal, None)
 
-    def mend(self, waiting: tuple[int, int, bytes] | None) -> Mended:
+    def mend(self, waiting: tuple[Mark, bytes] | None) -> Mended:
         """Copy, then end the file."""
-        if waiting is not None and not self._belongs(*waiting[:2]):
-            waiting = None
+        if waiting is not None and not waiting[0].fits(self.data):
+            waiting = None  # it was written beside another file
         start = last_chunk = len(MAGIC)
         try:
             for op, content, start in walk(self.data, len(MAGIC)):
@@ -141,18 +140,14 @@ class _Mender:
             self.found.lost_bytes = len(self.data) - start
         self._settle()
         # A tail that is older than the last chunk says nothing that is not in it.
-        if waiting is not None and last_chunk <= waiting[0]:
+        if waiting is not None and last_chunk <= waiting[0].position:
             before = self.found.messages
-            self._take_chunk(memoryview(waiting[2]))
+            self._take_chunk(memoryview(waiting[1]))
             self.found.from_tail = self.found.messages - before
         self._open().finish()
         if self.first is not None:
             self.found.seconds = (self.last - self.first) * 1e-9
         return self.found
-
-    def _belongs(self, position: int, crc: int) -> bool:
-        """Whether a tail was written beside this file."""
-        return position <= len(self.data) and zlib.crc32(self.data[:position]) == crc
 
     def _open(self, profile: str = "", library: str = "") -> Container:
         if self.container is None:
