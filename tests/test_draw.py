@@ -12,7 +12,8 @@ from astray.draw import Choice, Distribution, Normal, Uniform
 from astray.errors import PluginError
 from astray.table import ADDRESS, Array, Table, table
 
-KEY = noise.key(3, "rover", "motion", "differential", "radius")
+NAMES = (3, "rover", "motion", "differential", "radius")
+KEY = noise.key(*NAMES)
 N = 20_000
 untimed = settings(deadline=None)
 LEAST_P = 1e-3  # the seed is fixed, so a test passes always or never
@@ -137,9 +138,9 @@ def test_a_robot_is_dealt_the_same_in_any_batch(distribution: Distribution) -> N
 
 def test_only_what_is_drawn_costs_a_sample() -> None:
     rows = np.arange(5)
-    assert draw.values_of(0.3, robots(5), rows, KEY) == 0.3
+    assert draw.values_of(0.3, robots(5), rows, *NAMES) == 0.3
     uniform = Uniform(0.0, 1.0)
-    assert (draw.values_of(uniform, robots(5), rows, KEY) == sample(uniform, 5)).all()
+    assert (draw.values_of(uniform, robots(5), rows, *NAMES) == sample(uniform, 5)).all()
 
 
 SUMS = """x + 1|1 + x|x - 1|1 - x|x * 2|2 * x|x / 2|2 / x|-x|x < 1|x > 1|float(x)|math.sqrt(x)

@@ -128,9 +128,11 @@ def nominal(value: Number) -> float:
     return value.nominal if isinstance(value, Drawn) else value
 
 
-def values_of(value: Number, address: Table, rows: Rows, key: np.uint64) -> Array | float:
-    """A value per row where it is drawn, else the one value."""
-    return value.sample(address, rows, key) if isinstance(value, Drawn) else value
+def values_of(value: Number, address: Table, rows: Rows, seed: int, *names: str) -> Array | float:
+    """A value per row where it is drawn, by a key of these names, else the one value."""
+    if not isinstance(value, Drawn):
+        return value
+    return value.sample(address, rows, noise.key(seed, *names))
 
 
 def parse(written: object) -> Number:

@@ -98,7 +98,8 @@ def _worlds(sim: Sim, event: Event) -> Array:
     if event.worlds is None:
         return np.arange(len(sim.worlds))
     try:
-        return np.array(sorted({sim.places[world] for world in event.worlds}), np.int64)
+        found = set(map(sim.places.__getitem__, event.worlds))
+        return np.array(sorted(found), np.int64)
     except KeyError as unknown:
         raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
 

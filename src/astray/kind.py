@@ -19,7 +19,7 @@ import numpy as np
 from astray import noise
 from astray.draw import nominal
 from astray.errors import PluginError
-from astray.parameters import draw_parameters, given_parameters, parameter_columns
+from astray.parameters import draw_parameters, drawn_parameters, given_parameters, parameter_columns
 from astray.table import Array, Columns, Rows, Table, clear
 
 P = TypeVar("P", bound="Plugin")
@@ -116,6 +116,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     """The numeric parameters as columns, (n,): as drawn for each row."""
     given: Table = dataclasses.field(init=False, repr=False)
     """What of them is the same for every row, one record."""
+    drawn: list[str] = dataclasses.field(init=False, repr=False)
+    """Those that are not: they are drawn for each row."""
     memory: Table = dataclasses.field(init=False, repr=False)
     """What this plugin remembers, (n,), laid out by `remembers`."""
     arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
@@ -172,7 +174,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         bound.arrays = {}
         bound._decks = threading.local()
         bound.bind(n, sheets)
-        bound.given = given_parameters(bound)
+        bound.given, bound.drawn = given_parameters(bound), drawn_parameters(bound)
         return bound
 
     def begin(self, rows: Rows) -> None:

@@ -134,15 +134,19 @@ def given_parameters(plugin: Plugin) -> Table:
     return made
 
 
+def drawn_parameters(plugin: Plugin) -> list[str]:
+    """The parameters of a plugin that are drawn for each row."""
+    return [name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), Drawn)]
+
+
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
     """Fill these rows of a bound plugin's parameter table."""
     put(plugin.params, rows, plugin.given)
-    drawn = [name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), Drawn)]
-    if drawn:
+    if plugin.drawn:
         # The tick plays no part: a life's parameters are the same whenever it begins.
         address = plugin.address.take(rows)
         address["tick"] = 0
-        for name in drawn:
+        for name in plugin.drawn:
             key = noise.key(int(plugin.key), name)
             value = getattr(plugin, name).sample(address, np.arange(len(rows)), key)
             plugin.params[name][rows] = value

@@ -425,7 +425,7 @@ class Sim:
         if worlds is not None:
             which = np.asarray(worlds)
             which = self.worlds[which] if which.dtype == bool else np.atleast_1d(which)
-        chosen = None if worlds is None else tuple(int(w) for w in which)
+        chosen = None if worlds is None else tuple(np.asarray(which, np.int64).tolist())
         self.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
         self.admit()
 

@@ -87,13 +87,16 @@ class Start:
     def _offsets(self, who: Table, seed: int, group: str) -> Array:
         rows = np.arange(len(who))
         pose = np.empty((len(who), 3))
-        for k, (name, value) in enumerate((("x", self.x), ("y", self.y), ("yaw", self.yaw))):
-            pose[:, k] = values_of(value, who, rows, noise.key(seed, group, "start", name))
-        pose[:, :2] += np.outer(who["robot"], self.step)
+        for k, name in enumerate(("x", "y", "yaw")):
+            pose[:, k] = values_of(getattr(self, name), who, rows, seed, group, "start", name)
+        if any(self.step):
+            pose[:, :2] += np.outer(who["robot"], self.step)
+        if self.spread == 0.0 == self.yaw_spread:
+            return pose  # thousands may start over at every tick
         error = np.empty((len(who), 3))
         noise.normals_all(error, who, rows, noise.key(seed, group, "start"))
         for k, name in ((0, "spread"), (1, "spread"), (2, "yaw_spread")):
-            sd = values_of(getattr(self, name), who, rows, noise.key(seed, group, "start", name))
+            sd = values_of(getattr(self, name), who, rows, seed, group, "start", name)
             pose[:, k] += sd * error[:, k]
         return pose
 

@@ -7,6 +7,7 @@ rad, counter-clockwise, yaw in (−π, π].
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -82,14 +83,20 @@ def put(goal: Table, rows: Rows, records: Table) -> None:
 
     Bytes are copied many times as fast as NumPy copies columns.
     """
-    raw = np.dtype((np.void, goal.dtype.itemsize))
-    goal.view(raw)[rows] = records.view(raw)
+    raw = _bytes_of(goal.dtype.itemsize)
+    np.ndarray(goal.shape, raw, goal)[rows] = np.ndarray(records.shape, raw, records)
 
 
 def clear(goal: Table, rows: Rows) -> None:
     """Write zeros to all columns of some rows."""
-    raw = np.dtype((np.void, goal.dtype.itemsize))
-    goal.view(raw)[rows] = np.zeros((), raw)
+    raw = _bytes_of(goal.dtype.itemsize)
+    np.ndarray(goal.shape, raw, goal)[rows] = np.zeros((), raw)
+
+
+@functools.cache
+def _bytes_of(size: int) -> np.dtype[Any]:
+    """A record of so many bytes, whatever they mean."""
+    return np.dtype((np.void, size))
 
 
 def copied(source: Array, rows: Rows) -> Array:
