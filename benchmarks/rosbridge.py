@@ -26,6 +26,7 @@ from astray.wires.rosbridge.serving import serving
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 ROBOTS = 20
+FORMS = {"none": "text", "cbor": "CBOR"}
 TOPICS = {"/imu/data": "Imu", "/odom": "Odometry", "/scan": "LaserScan of 360 rays"}
 
 
@@ -48,11 +49,12 @@ def load(count: int = 1) -> Sim:
     return astray.load(scenario)
 
 
-def listen(port: int, topic: str, seconds: float, found: Any) -> None:
+def listen(port: int, topic: str, form: str, seconds: float, found: Any) -> None:
     """Count messages of a topic, and note how old each is by the wall clock."""
     with connect(f"ws://127.0.0.1:{port}", max_size=None, close_timeout=0.2) as line:
         for robot in range(ROBOTS):
-            line.send(json.dumps({"op": "subscribe", "topic": f"/rover_{robot}{topic}"}))
+            wish = {"op": "subscribe", "topic": f"/rover_{robot}{topic}", "compression": form}
+            line.send(json.dumps(wish))
         line.recv()
         count, size, begin = 0, 0, time.perf_counter()
         while time.perf_counter() < begin + seconds:
@@ -61,30 +63,30 @@ def listen(port: int, topic: str, seconds: float, found: Any) -> None:
         found.put((count / (time.perf_counter() - begin), size / max(count, 1)))
 
 
-def throughput(topic: str, seconds: float) -> dict[str, float]:
+def throughput(topic: str, form: str, seconds: float) -> dict[str, float]:
     """Messages per second that one client gets of a run that goes as fast as it can."""
     found: Any = multiprocessing.Queue()
     with serving(load(ROBOTS), speed=None) as wire:
-        peer = multiprocessing.Process(target=listen, args=(wire.port, topic, seconds, found))
+        wanted = (wire.port, topic, form, seconds, found)
+        peer = multiprocessing.Process(target=listen, args=wanted)
         peer.start()
         rate, size = found.get()
         peer.join()
     return {"per second": rate, "bytes": size}
 
 
-def encode(topic: str, count: int) -> float:
-    """Messages per second of CPU that become text, without a socket and without a run."""
-    from astray.wires.rosbridge.text import Writer
+def encode(topic: str, form: str, count: int) -> float:
+    """Messages per second of CPU in this form, without a socket and without a run."""
+    from astray.wires.rosbridge.forms import Forms
     from astray.wires.rosbridge.wire import Wire
 
     sim = load()
     sim.step(20)
     speaker = next(s for s in Wire(sim).feed.speakers if s.topics and s.topics[0].name == topic)
-    writer, rows = Writer(speaker.layout), speaker.rows
+    forms, rows = Forms(speaker.layout), speaker.rows
     begin = time.process_time()
     for _ in range(count):
-        messages = speaker.write(speaker.take(rows)).columns
-        writer.write(messages)
+        forms.of(speaker.write(speaker.take(rows)), 0.0)(0)(form)
     return count / (time.process_time() - begin)
 
 
@@ -137,14 +139,15 @@ def main() -> None:
     given = parser.parse_args()
     load().step(50)  # kernels are compiled by then
     for topic, name in TOPICS.items():
-        text = encode(topic, 2000)
-        runs = [throughput(topic, given.seconds) for _ in range(given.repeats)]
-        rates = [run["per second"] for run in runs]
-        print(
-            f"{name}: {statistics.median(rates):,.0f} messages/s to one client "
-            f"({min(rates):,.0f} to {max(rates):,.0f}), {runs[0]['bytes']:,.0f} bytes each; "
-            f"as text alone {text:,.0f} per second of CPU"
-        )
+        for form, called in FORMS.items():
+            made = encode(topic, form, 2000)
+            runs = [throughput(topic, form, given.seconds) for _ in range(given.repeats)]
+            rates = [run["per second"] for run in runs]
+            print(
+                f"{name} as {called}: {statistics.median(rates):,.0f} messages/s to one client "
+                f"({min(rates):,.0f} to {max(rates):,.0f}), {runs[0]['bytes']:,.0f} bytes each; "
+                f"without a socket {made:,.0f} per second of CPU"
+            )
     kinds = ("no wire", "nobody hears", "a client that stopped reading")
     spent: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(given.repeats):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import cbor2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from astray.ros.services import Service
 from astray.ros.types import decode, to_plain
 from astray.wires.rosbridge import client as client_module
 from astray.wires.rosbridge import protocol
+from astray.wires.rosbridge.cbor import pack
 from astray.wires.rosbridge.client import Client, Wish
 from astray.wires.rosbridge.hub import Graph, Hub
 from astray.wires.rosbridge.protocol import BadRequest, Fragments, parse
@@ -52,7 +54,10 @@ def client_of(timers: Timers | None = None) -> Client:
 
 
 def sent(client: Client) -> list[Any]:
-    return [json.loads(text) for text in client.next(most=10**6)]
+    return [
+        cbor2.loads(said) if isinstance(said, bytes) else json.loads(said)
+        for said in client.next(most=10**6)
+    ]
 
 
 def hub_of(heard: list[Any] | None = None) -> tuple[Hub, Client]:
@@ -255,7 +260,7 @@ def test_compression_that_is_not_offered_is_told_to_who_wants_to_know() -> None:
     hub.handle(client, '{"op": "set_level", "level": "warning"}')
     hub.handle(client, '{"op": "subscribe", "topic": "/odom", "compression": "png"}')
     assert "png" in sent(client)[0]["msg"]
-    hub.publish("/odom", ["{}"])
+    hub.publish("/odom", lambda form: "{}")
     assert sent(client) == [{"op": "publish", "topic": "/odom", "msg": {}}]
 
 
@@ -299,7 +304,7 @@ fields = {
     "throttle_rate": values,
     "queue_length": values,
     "fragment_size": values,
-    "compression": values,
+    "compression": st.sampled_from(["none", "cbor", "cbor-raw"]) | values,
     "level": values,
     "num": values,
     "total": values,
@@ -317,7 +322,7 @@ def test_no_message_makes_the_server_stumble(messages: list[dict[str, Any]]) -> 
     hub, client = hub_of()
     for message in messages:
         hub.handle(client, json.dumps(message))
-        hub.publish("/odom", ['{"a": 1}'])
+        hub.publish("/odom", lambda form: '{"a": 1}' if form == "none" else pack({"a": 1}))
     for said in sent(client):
         assert said["op"] in ("status", "service_response", "publish", "fragment")
     hub.remove(client)

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from astray.wires.rosbridge.serving import serving
@@ -51,6 +52,12 @@ def test_roslib_hears_what_the_run_is_drives_it_and_calls_services() -> None:
     for said in found["imu"]:
         reading = rover.readings["imu"][tick_of(said["header"]), 0]
         assert said["angular_velocity"]["z"] == reading["wz"]
+    for said in found["belief"]:
+        state, pose = rover.belief[tick_of(said["header"]), 0], said["pose"]["pose"]
+        assert (pose["position"]["x"], pose["position"]["y"]) == (state["x"], state["y"])
+        cov = np.reshape(said["pose"]["covariance"], (6, 6))[np.ix_((0, 1, 5), (0, 1, 5))]
+        assert np.array_equal(cov, state["cov"])
+    assert found["typed"]
     for said in found["scan"]:
         ranges = rover.bulk["scan"]["ranges"][tick_of(said["header"]), 0]
         got = [5.0 if r is None else r for r in said["ranges"]]

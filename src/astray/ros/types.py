@@ -87,7 +87,12 @@ def decode(name: str, data: bytes | memoryview) -> Any:
 
 def encode(name: str, values: Mapping[str, Any]) -> bytes:
     """CDR bytes of a message made of plain values; what is not given is zero, empty or false."""
-    message = make(name, values)
+    return to_bytes(make(name, values))
+
+
+def to_bytes(message: Any) -> bytes:
+    """The CDR bytes of a message."""
+    name = message.__msgtype__
     try:
         return bytes(typestore().serialize_cdr(message, name))
     except Exception as problem:  # noqa: BLE001 - values of others
@@ -104,15 +109,15 @@ def make(name: str, values: Mapping[str, Any]) -> Any:
     return typestore().types[name](**made)
 
 
-def to_plain(message: Any) -> Any:
-    """A message as plain values, for JSON."""
+def to_plain(message: Any, arrays: bool = False) -> Any:
+    """A message as plain values, for JSON; or with arrays as they are."""
     kind = getattr(message, "__msgtype__", None)
     if kind is not None:  # its constants are attributes as well, so ask for the fields by name
-        return {name: to_plain(getattr(message, name)) for name, _ in _fields(kind)}
+        return {name: to_plain(getattr(message, name), arrays) for name, _ in _fields(kind)}
     if isinstance(message, np.ndarray):
-        return message.tolist()
+        return message if arrays else message.tolist()
     if isinstance(message, (list, tuple)):
-        return [to_plain(value) for value in message]
+        return [to_plain(value, arrays) for value in message]
     return message.item() if isinstance(message, np.generic) else message
 
 

@@ -1,4 +1,5 @@
-// Hears five topics, drives, asks for services, and prints what it got as one line of JSON.
+// Hears six topics, some of them packed, drives, asks for services, and prints what it got as a
+// line of JSON.
 //
 //     node peer.mjs PORT
 //
@@ -25,14 +26,15 @@ await new Promise((resolve, reject) => {
 
 const topics = {
   imu: ["/imu/data", "sensor_msgs/Imu"],
-  scan: ["/scan", "sensor_msgs/msg/LaserScan"],
+  scan: ["/scan", "sensor_msgs/msg/LaserScan", "cbor"],
   truth: ["/ground_truth/odom", "nav_msgs/Odometry"],
-  tf: ["/tf", "tf2_msgs/TFMessage"],
+  belief: ["/belief/pose", "geometry_msgs/PoseWithCovarianceStamped", "cbor"],
+  tf: ["/tf", "tf2_msgs/TFMessage", "cbor"],
   clock: ["/clock", "rosgraph_msgs/Clock"],
 };
 
-function hear(name, messageType) {
-  const topic = new Topic({ ros, name, messageType });
+function hear(name, messageType, compression = "none") {
+  const topic = new Topic({ ros, name, messageType, compression });
   const heard = [];
   return new Promise((resolve) => {
     topic.subscribe((message) => {
@@ -55,7 +57,7 @@ driving.publish({ linear: { x: 0.5, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0.25
 
 const found = {};
 await Promise.all(
-  Object.entries(topics).map(async ([key, [name, type]]) => (found[key] = await hear(name, type))),
+  Object.entries(topics).map(async ([key, wanted]) => (found[key] = await hear(...wanted))),
 );
 found.topics = await new Promise((resolve, reject) => ros.getTopics(resolve, reject));
 found.services = await new Promise((resolve, reject) => ros.getServices(resolve, reject));
@@ -65,5 +67,7 @@ found.before = await call("/get_entity_state", { entity: "rover" });
 found.stepped = await call("/step_simulation", { steps: 10 });
 found.after = await call("/get_entity_state", { entity: "rover" });
 found.failed = await call("/nothing", {}).catch((why) => why);
-console.log(JSON.stringify(found));
+const plain = (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+found.typed = found.scan.every((scan) => scan.ranges instanceof Float32Array);
+console.log(JSON.stringify(found, plain));
 ros.close();

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from astray.wires.rosbridge.forms import PLAIN
 from astray.wires.rosbridge.protocol import LEVELS, BadRequest, Fragments
 from astray.wires.rosbridge.text import to_text
 
@@ -27,6 +28,7 @@ class Wish:
     throttle: float = 0.0  # s of real time between two messages
     queue_length: int = 0
     fragment_size: int = 0
+    form: str = PLAIN
 
 
 @dataclass(eq=False)
@@ -34,9 +36,9 @@ class Subscription:
     """A topic that a client hears."""
 
     wishes: dict[str, Wish] = field(default_factory=dict)
-    ready: deque[str] = field(default_factory=deque)
+    ready: deque[str | bytes] = field(default_factory=deque)
     """What may be sent now."""
-    held: deque[str] = field(default_factory=deque)
+    held: deque[str | bytes] = field(default_factory=deque)
     """What has to wait for its turn, where it comes faster than wanted."""
     next_turn: float = 0.0
 
@@ -56,6 +58,11 @@ class Subscription:
         wanted = [wish.fragment_size for wish in self.wishes.values() if wish.fragment_size]
         return min(wanted, default=0)
 
+    @property
+    def form(self) -> str:
+        """The form in which the newest wish wants it: one that a client has, it understands."""
+        return next((wish.form for wish in reversed(self.wishes.values())), PLAIN)
+
 
 class Client:
     """What a server knows of one client."""
@@ -71,7 +78,7 @@ class Client:
         """Services that it has called and that have not answered."""
         self.dropped = 0
         self.is_cut = False
-        self._outbox: deque[str | Subscription] = deque()
+        self._outbox: deque[str | bytes | Subscription] = deque()
         self._bytes = 0
         self._sent = 0
         self._later, self._wake = later, wake
@@ -111,7 +118,7 @@ class Client:
             about = {} if id is None else {"id": id}
             self.say(to_text({"op": "status", "level": level, "msg": text, **about}))
 
-    def publish(self, topic: str, text: str) -> None:
+    def publish(self, topic: str, text: str | bytes) -> None:
         """Queue a message of a topic that it hears."""
         subscription = self.subscriptions.get(topic)
         if subscription is None:
@@ -138,7 +145,7 @@ class Client:
             if subscription.held:
                 self._later(subscription.throttle, lambda: self._release(topic, subscription))
 
-    def _queue(self, subscription: Subscription, text: str) -> None:
+    def _queue(self, subscription: Subscription, text: str | bytes) -> None:
         for part in self._parts(subscription, text):
             subscription.ready.append(part)
             self._outbox.append(subscription)
@@ -149,9 +156,9 @@ class Client:
             self._outbox.remove(subscription)
             self.dropped += 1
 
-    def _parts(self, subscription: Subscription, text: str) -> list[str]:
+    def _parts(self, subscription: Subscription, text: str | bytes) -> Sequence[str | bytes]:
         size = subscription.fragment_size
-        if not size or len(text) <= size:
+        if not size or len(text) <= size or isinstance(text, bytes):
             return [text]
         self._sent += 1
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
@@ -174,9 +181,9 @@ class Client:
                 return True
         return False
 
-    def next(self, most: int = 1) -> list[str]:
+    def next(self, most: int = 1) -> list[str | bytes]:
         """What to send next, oldest first; nothing if nothing waits."""
-        texts: list[str] = []
+        texts: list[str | bytes] = []
         while self._outbox and len(texts) < most:
             first = self._outbox.popleft()
             texts.append(first.ready.popleft() if isinstance(first, Subscription) else first)

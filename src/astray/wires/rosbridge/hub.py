@@ -11,8 +11,9 @@ from typing import Any
 
 from astray.errors import AstrayError
 from astray.ros.services import Service
-from astray.ros.types import full_name, is_known, make, to_plain
+from astray.ros.types import full_name, is_known, make, to_bytes
 from astray.wires.rosbridge.client import MOST_TOPICS, Client, Wish
+from astray.wires.rosbridge.forms import FORMS, PLAIN, Said, said_by, whole
 from astray.wires.rosbridge.protocol import (
     LEVELS,
     MOST_BYTES,
@@ -39,8 +40,8 @@ class Graph:
     """The usual type of each topic that it listens to."""
     ears: dict[tuple[str, str], Hear] = field(default_factory=dict)
     """Who listens to a topic, by its name and a type."""
-    latched: dict[str, Callable[[], list[str]]] = field(default_factory=dict)
-    """Messages that newcomers are told, as text."""
+    latched: dict[str, Callable[[], list[Said]]] = field(default_factory=dict)
+    """Messages that newcomers are told."""
     services: dict[str, Service] = field(default_factory=dict)
 
 
@@ -54,6 +55,8 @@ class Hub:
 
     def __init__(self, graph: Graph, start: Start, may_post: Callable[[], bool]) -> None:
         self.graph, self._start, self._may_post = graph, start, may_post
+        self.now: Callable[[], float] = lambda: 0.0
+        """The time of the run, s."""
         self.on_speaker: Callable[[str], None] = lambda topic: None
         """Told when somebody begins to speak on a topic."""
         self.clients: list[Client] = []
@@ -94,14 +97,19 @@ class Hub:
         except AstrayError as problem:
             client.status("error", str(problem)[:1000], message.get("id"))
 
-    def publish(self, topic: str, texts: Iterable[str]) -> None:
-        """Tell everyone who hears a topic some messages of it, each a JSON text."""
-        listeners = [client for client in self.clients if topic in client.subscriptions]
-        if listeners:
-            for text in texts:
-                whole = f'{{"op":"publish","topic":{to_text(topic)},"msg":{text}}}'
-                for client in listeners:
-                    client.publish(topic, whole)
+    def publish(self, topic: str, said: Said) -> None:
+        """Tell everyone who hears a topic a message of it, each in the form that it wants."""
+        self._tell([c for c in self.clients if topic in c.subscriptions], topic, said)
+
+    def _tell(self, listeners: Iterable[Client], topic: str, said: Said) -> None:
+        made: dict[str, str | bytes] = {}
+        for client in listeners:
+            subscription = client.subscriptions.get(topic)
+            if subscription is not None:
+                form = subscription.form
+                if form not in made:
+                    made[form] = whole(topic, form, said(form))
+                client.publish(topic, made[form])
 
     # Topics.
 
@@ -145,7 +153,7 @@ class Hub:
                 raise BadRequest(f"{topic}: too much waits already for the run to go on")
             hear(made)
         if topic in self.wanted:
-            self.publish(topic, [to_text(to_plain(made))])
+            self.publish(topic, said_by(type, to_bytes(made), self.now()))
 
     def _subscribe(self, client: Client, message: Mapping[str, Any]) -> None:
         topic, known = name_of(message, "topic"), self.graph.said | self.graph.heard
@@ -156,21 +164,23 @@ class Hub:
         throttle = number_of(message, "throttle_rate", LONGEST_THROTTLE)
         length = number_of(message, "queue_length", 1e9)
         fragment = number_of(message, "fragment_size", 1e9)
-        wish = Wish(throttle / 1000.0, int(length), max(int(fragment), 100) if fragment else 0)
+        size = max(int(fragment), 100) if fragment else 0
+        form = message.get("compression") or PLAIN
+        if form not in FORMS:
+            text = f"compression {str(form)[:80]!r} is not offered ({', '.join(FORMS)})"
+            client.status("warning", f"{text}: messages are plain JSON", message.get("id"))
+            form = PLAIN
+        wish = Wish(throttle / 1000.0, int(length), size, form)
         client.subscribe(topic, str(message.get("id")), wish)
-        compression = message.get("compression")
-        if compression not in (None, "none"):
-            text = f"compression {str(compression)[:80]!r} is not offered: messages are plain JSON"
-            client.status("warning", text, message.get("id"))
         self._note_wanted()
         latched = self.graph.latched.get(topic)
         if latched is not None:
-            self._start(latched, lambda texts: self._tell_latched(client, topic, texts))
+            self._start(latched, lambda all_: self._tell_latched(client, topic, all_))
 
-    def _tell_latched(self, client: Client, topic: str, texts: Any) -> None:
-        if not isinstance(texts, Exception):
-            for text in texts:
-                client.publish(topic, f'{{"op":"publish","topic":{to_text(topic)},"msg":{text}}}')
+    def _tell_latched(self, client: Client, topic: str, all_: Any) -> None:
+        if not isinstance(all_, Exception):
+            for said in all_:
+                self._tell([client], topic, said)
 
     def _unsubscribe(self, client: Client, message: Mapping[str, Any]) -> None:
         id = message.get("id")

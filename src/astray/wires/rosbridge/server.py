@@ -210,14 +210,14 @@ class Server:
         self._workers.submit(work)
 
 
-def frame(text: str) -> bytes:
-    """A text as a WebSocket frame of a server (RFC 6455, section 5.2)."""
-    data = text.encode()
+def frame(said: str | bytes) -> bytes:
+    """A text, or bytes, as a WebSocket frame of a server (RFC 6455, section 5.2)."""
+    kind, data = (0x81, said.encode()) if isinstance(said, str) else (0x82, said)
     if len(data) < 126:
-        return struct.pack(">BB", 0x81, len(data)) + data
+        return struct.pack(">BB", kind, len(data)) + data
     if len(data) < 1 << 16:
-        return struct.pack(">BBH", 0x81, 126, len(data)) + data
-    return struct.pack(">BBQ", 0x81, 127, len(data)) + data
+        return struct.pack(">BBH", kind, 126, len(data)) + data
+    return struct.pack(">BBQ", kind, 127, len(data)) + data
 
 
 def _name(url: str) -> str:

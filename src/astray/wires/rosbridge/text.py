@@ -31,15 +31,19 @@ class Writer:
     """Writes messages of one layout."""
 
     def __init__(self, layout: Layout) -> None:
-        blank = layout.make(1)
-        self._plan = to_plain(decode(layout.type, blank[0].tobytes()))
-        for index, name in enumerate(layout.dtype.names or ()):
-            slot = Slot(index, layout.dtype[name])
-            self._plan = _put(self._plan, name.split("."), slot)
+        self._plan = plan_of(layout)
 
     def write(self, messages: Array) -> list[str]:
         """The JSON text of each message."""
         return [to_text(_fill(self._plan, values)) for values in messages.tolist()]
+
+
+def plan_of(layout: Layout) -> Any:
+    """A message as plain values, with slots for all that change."""
+    plan = to_plain(decode(layout.type, layout.make(1)[0].tobytes()))
+    for index, name in enumerate(layout.dtype.names or ()):
+        plan = _put(plan, name.split("."), Slot(index, layout.dtype[name]))
+    return plan
 
 
 def to_text(plain: Any) -> str:

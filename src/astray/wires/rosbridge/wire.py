@@ -22,12 +22,11 @@ from astray.ros.maps import MapTopic, map_topics
 from astray.ros.services import Services
 from astray.ros.speaker import Speaker, Taken, joined
 from astray.ros.transforms import TF
-from astray.ros.types import decode, to_plain
 from astray.table import Array
 from astray.wires.rosbridge import rosapi
+from astray.wires.rosbridge.forms import Forms, Said, said_by
 from astray.wires.rosbridge.hub import Graph
 from astray.wires.rosbridge.server import PATIENCE, Log, Server
-from astray.wires.rosbridge.text import Writer, to_text
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -62,10 +61,10 @@ class Wire:
         self.server = Server(
             graph, may_post=self._may_post, origins=origins, patience=patience, log=log
         )
-        self.server.on_wake = self._write
+        self.server.on_wake, self.server.hub.now = self._write, lambda: sim.time
         self.lockstep = any(group.lockstep for group in sim.robots.values())
         self._waiting: deque[tuple[Speaker, Taken]] = deque(maxlen=MOST_WAITING)
-        self._writers: dict[Speaker, Writer] = {}
+        self._forms: dict[Speaker, Forms] = {}
         self._wanted: frozenset[str] = frozenset()
         self._heard: dict[Speaker, Array] = {}
         self._posted = 0
@@ -164,16 +163,16 @@ class Wire:
             self.server.wake()  # there is more, but clients want to be heard as well
 
     def _write_all(self, speaker: Speaker, taken: Taken) -> None:
-        writer = self._writers.get(speaker)
-        if writer is None:
-            writer = self._writers[speaker] = Writer(speaker.layout)
+        forms = self._forms.get(speaker)
+        if forms is None:
+            forms = self._forms[speaker] = Forms(speaker.layout)
         messages = speaker.write(taken)
-        texts = writer.write(messages.columns)
-        for row, text in zip(messages.rows.tolist(), texts, strict=True):
-            self.server.hub.publish(speaker.topics[row].name, [text])
+        nth = forms.of(messages, self.sim.time)
+        for k, row in enumerate(messages.rows.tolist()):
+            self.server.hub.publish(speaker.topics[row].name, nth(k))
 
-    def _static(self) -> list[str]:
-        return [to_text(to_plain(decode(TF, message))) for message in self.feed.static()]
+    def _static(self) -> list[Said]:
+        return [said_by(TF, message, self.sim.time) for message in self.feed.static()]
 
 
 def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
@@ -193,6 +192,6 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     return graph
 
 
-def _told(sim: Sim, map: MapTopic) -> Callable[[], list[str]]:
+def _told(sim: Sim, map: MapTopic) -> Callable[[], list[Said]]:
     """What tells a map, as it is when that is asked for."""
-    return lambda: [to_text(to_plain(decode(GRID, look(sim, lambda: map.message(sim)))))]
+    return lambda: [said_by(GRID, look(sim, lambda: map.message(sim)), sim.time)]
