@@ -14,8 +14,10 @@ import astray
 from astray.errors import EventError, ScenarioError, WrongInput
 from astray.events import Event
 from astray.world import Map, block, merge, read_map, wall, write_map
-from astray.world.free import distance
+from astray.world.atlas import Atlas
+from astray.world.free import distance, has_room
 from astray.world.inside import inside_solid, inside_solids, solids_of
+from astray.world.room import spots_with_room
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 LIDAR = {"kind": "lidar", "rays": 4, "max_range": 20}
@@ -183,6 +185,25 @@ def test_robots_start_where_there_is_room() -> None:
 def test_a_full_map_says_so() -> None:
     with pytest.raises(WrongInput, match="no spot with a clearance of 4 m"):
         astray.load(scenario(robot={"start": {"clearance": 4.0}}))
+
+
+@pytest.mark.parametrize("kind", ["rooms", "forest", "maze"])
+@pytest.mark.parametrize("clearance", [0.0, 0.2, 0.45])
+def test_a_spot_is_the_first_try_that_has_room(kind: str, clearance: float) -> None:
+    walls = {"walls": [[[0, 0], [9, 0], [9, 9], [0, 9], [0, 0]]], "boxes": [[4, 5, 2, 3]]}
+    maps = [read_map({"kind": kind, "size": [12, 9], "seed": 3}), read_map(walls)]
+    atlas, worlds = Atlas(maps, 2), np.repeat([0, 1], 6)
+    tries = np.random.default_rng(1).uniform(size=(12, 80))
+    found = spots_with_room(tries, atlas, worlds, clearance)
+    assert found is not None
+    for i, world in enumerate(worlds):
+        low, high = np.reshape(maps[world].bounds, (2, 2))
+        points = low + tries[i].reshape(-1, 2) * (high - low)
+        others = found[:i][worlds[:i] == world]
+        apart = ((points[:, None] - others) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
+        room = has_room(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
+        assert found[i].tolist() == points[np.flatnonzero(room)[0]].tolist()
+    assert spots_with_room(tries, atlas, worlds, 6.0) is None
 
 
 def test_robots_start_at_a_place_of_the_map() -> None:

@@ -13,11 +13,10 @@ from astray.maths import PI, TAU, wrap
 from astray.plugin import NonNegative
 from astray.table import Array, Table
 from astray.world.atlas import Atlas
-from astray.world.free import has_room
 from astray.world.map import Map
+from astray.world.room import spots_with_room
 
 TRIES = 200  # spots that are tried before a map counts as full
-AT_ONCE = 8  # of them, since most maps have room
 
 
 @dataclass(kw_only=True)
@@ -56,33 +55,15 @@ class Start:
 
     def _anywhere(self, who: Table, key: np.uint64, map: Atlas, worlds: Array) -> Array:
         """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
-        tries = np.empty((len(who), 2 * TRIES))
+        tries, clearance = np.empty((len(who), 2 * TRIES)), float(self.clearance or 0.0)
         noise.uniforms_all(tries, who, np.arange(len(who)), key)
-        spots = np.full((len(who), 2), np.nan)
-        # A robot takes the first spot that is free of those before it, whatever comes after.
-        begun = 0
-        for row in range(len(who)):
-            if worlds[row] != worlds[begun]:
-                begun = row
-            spots[row] = self._spot(map.map(worlds[row]), tries[row], spots[begun:row])
+        spots = spots_with_room(tries, map, worlds, clearance)
+        if spots is None:
+            raise WrongInput(
+                f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "
+                "the map is too small or too full"
+            )
         return spots
-
-    def _spot(self, map: Map, tries: Array, taken: Array) -> Array:
-        """The first of some tries that has room, (2,) m."""
-        clearance = float(self.clearance or 0.0)
-        low_x, low_y, high_x, high_y = map.bounds
-        points = np.array([low_x, low_y]) + tries.reshape(-1, 2) * [high_x - low_x, high_y - low_y]
-        for k in range(0, TRIES, AT_ONCE):
-            some = points[k : k + AT_ONCE]
-            some = some[has_room(map, some, clearance)]
-            apart = ((some[:, None] - taken) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
-            some = some[apart >= 4.0 * clearance * clearance]
-            if len(some):
-                return np.asarray(some[0])
-        raise WrongInput(
-            f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "
-            "the map is too small or too full"
-        )
 
     def _offsets(self, who: Table, seed: int, group: str) -> Array:
         rows = np.arange(len(who))
