@@ -5,7 +5,7 @@
 The rate is by the CPU time of the publishing thread, as the machine may be shared: the median of
 some rounds of which each does both kinds, and the slowest and fastest. Messages are made as a run
 makes them that is ahead of its wire: copied at each moment, the columns of many moments written at
-once, then each message given to the bus.
+once, then each message given to the bus. What it costs to record a run is in `recording.py`.
 """
 
 from __future__ import annotations
