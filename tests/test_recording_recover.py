@@ -243,12 +243,17 @@ def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
         damaged.write_bytes(wrong)
         with pytest.raises(RecordingError, match=r"damaged.*astray recover"):
             _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
-        mended = recover(damaged, tmp_path / "mended.mcap")
-        found = messages(tmp_path / "mended.mcap")
-        assert len(found) == mended.messages
+        mended = recover(damaged)
+        found = messages(damaged)
+        assert (len(found), mended.damaged, mended.was_whole) == (mended.messages, 1, False)
         assert len(set(true) & set(found)) > len(true) - chunk_length(whole)
-        (tmp_path / "mended.mcap").unlink()
+        assert mended.kept is not None
+        assert mended.kept.read_bytes() == wrong
+        assert astray.read_recording(damaged).robots
+        assert recover(damaged).was_whole
     assert found == true
+    damaged.write_bytes(wrong)
+    assert "1 chunk was damaged" in run(str(damaged)).output
 
 
 def chunk_length(path: Path) -> int:

@@ -28,6 +28,7 @@ def _plain(mended: Mended) -> dict[str, object]:
         "messages": mended.messages,
         "from_tail": mended.from_tail,
         "lost_bytes": mended.lost_bytes,
+        "damaged": mended.damaged,
         "seconds": mended.seconds,
         "was_whole": mended.was_whole,
     }
@@ -38,6 +39,8 @@ def _text(mended: Mended) -> str:
         return f"{mended.path} is whole: there is nothing to mend."
     tail = f", {mended.from_tail:,} of them from its tail" if mended.from_tail else ""
     lost = f"; {mended.lost_bytes:,} bytes were no whole record" if mended.lost_bytes else ""
+    if mended.damaged:
+        lost += f"; {mended.damaged} chunk{'s were' if mended.damaged > 1 else ' was'} damaged"
     kept = f" The torn file is {mended.kept}." if mended.kept else ""
     found = f"{mended.messages:,} messages over {mended.seconds:.3f} s"
     return f"{mended.path}: {found}{tail}{lost}.{kept}"

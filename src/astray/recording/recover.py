@@ -52,6 +52,8 @@ class Mended:
     """Of these, messages that were in the tail."""
     lost_bytes: int = 0
     """Bytes that were no whole record."""
+    damaged: int = 0
+    """Chunks of which something was wrong."""
     seconds: float = 0.0
     """From the first message to the last."""
     was_whole: bool = False
@@ -98,12 +100,26 @@ def _copy(path: Path, part: Path, tail: Tail, always: bool) -> Mended | None:
     if not is_mcap(whole):
         raise RecordingError(f"{path}: not an MCAP file")
     waiting = tail.read()
-    if is_finished(whole) and waiting is None and not always:
+    sound = is_finished(whole) and not is_damaged(whole)
+    if sound and waiting is None and not always:
         return None
     part.unlink(missing_ok=True)
     mended = _Mender(whole, part).mend(waiting)
-    mended.was_whole = is_finished(whole)
+    mended.was_whole = sound
     return mended
+
+
+def is_damaged(data: memoryview) -> bool:
+    """Whether a file that was written to its end is not as it was written."""
+    try:
+        for op, content, _ in walk(data, len(MAGIC)):
+            if op == Op.CHUNK and not unpack_chunk(content).sound:
+                return True
+            if op == Op.DATA_END:
+                return False
+    except Torn:
+        pass
+    return True
 
 
 class _Mender:
@@ -164,7 +180,7 @@ class _Mender:
                 self._settle()
         elif op == Op.CHUNK:
             self._settle()
-            self._take_chunk(content)
+            self.found.damaged += not self._take_chunk(content)
         elif op == Op.ATTACHMENT:
             found = parse_attachment(content)
             self._open().attach(
@@ -179,8 +195,11 @@ class _Mender:
             raw, self.loose = bytes(self.loose), bytearray()
             self._take_records(memoryview(raw))
 
-    def _take_chunk(self, content: memoryview) -> None:
-        self._take_records(unpack_chunk(content).raw)
+    def _take_chunk(self, content: memoryview) -> bool:
+        """Take what there is in a chunk; whether that is all."""
+        raw, sound = unpack_chunk(content)
+        self._take_records(raw)
+        return sound
 
     def _take_records(self, raw: memoryview) -> None:
         """Write a chunk of the whole records in some bytes."""
