@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astray.world.atlas import Atlas
-from astray.world.free import distance, has_room
 from astray.world.likelihood import (
     CELL,
     CLEAR,
@@ -24,6 +23,7 @@ from astray.world.likelihood import (
 )
 from astray.world.map import Map, Place, block, merge, wall
 from astray.world.read import read_map
+from clearings import distance, has_room
 
 number = st.floats(-4.0, 4.0)
 ends = st.lists(st.tuples(number, number, number, number), min_size=1, max_size=6)

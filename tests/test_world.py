@@ -15,9 +15,9 @@ from astray.errors import EventError, ScenarioError, WrongInput
 from astray.events import Event
 from astray.world import Map, block, merge, read_map, wall, write_map
 from astray.world.atlas import Atlas
-from astray.world.free import distance, has_room
 from astray.world.inside import inside_solid, inside_solids, solids_of
 from astray.world.room import spots_with_room
+from clearings import distance, has_room
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 LIDAR = {"kind": "lidar", "rays": 4, "max_range": 20}

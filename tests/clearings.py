@@ -1,4 +1,4 @@
-"""Spots of a map where there is room."""
+"""Spots of a map where there is room, found the plain way: what kernels are compared with."""
 
 from __future__ import annotations
 
