@@ -19,7 +19,7 @@ Said = Callable[[str], str | bytes]
 """Gives what a message says, in the form of this name."""
 
 
-def whole(topic: str, form: str, said: str | bytes) -> str | bytes:
+def whole(topic: str, said: str | bytes) -> str | bytes:
     """The message of rosbridge that tells what is said on a topic."""
     if isinstance(said, str):
         return f'{{"op":"publish","topic":{to_text(topic)},"msg":{said}}}'

@@ -108,7 +108,7 @@ class Hub:
             if subscription is not None:
                 form = subscription.form
                 if form not in made:
-                    made[form] = whole(topic, form, said(form))
+                    made[form] = whole(topic, said(form))
                 client.publish(topic, made[form])
 
     # Topics.
