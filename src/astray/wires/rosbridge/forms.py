@@ -15,7 +15,7 @@ from astray.wires.rosbridge.cbor import Packer, pack
 from astray.wires.rosbridge.text import Writer, to_text
 
 PLAIN, CBOR, RAW = FORMS = ("none", "cbor", "cbor-raw")
-Said = Callable[[str], str | bytes]
+Telling = Callable[[str], str | bytes]
 """Gives what a message says, in the form of this name."""
 
 
@@ -26,7 +26,7 @@ def whole(topic: str, said: str | bytes) -> str | bytes:
     return b"\xa3" + pack("op") + pack("publish") + pack("topic") + pack(topic) + pack("msg") + said
 
 
-def said_by(type: str, data: bytes, seconds: float) -> Said:
+def said_by(type: str, data: bytes, seconds: float) -> Telling:
     """One message, of which these are the bytes, said at some time of the run."""
 
     def said(form: str) -> str | bytes:
@@ -52,11 +52,11 @@ class Forms:
         self._layout = layout
         self._writers: dict[str, Writer | Packer] = {}
 
-    def of(self, messages: Messages, seconds: float) -> Callable[[int], Said]:
+    def of(self, messages: Messages, seconds: float) -> Callable[[int], Telling]:
         """Some messages, said at some time of the run; all are put into a form at once."""
         made: dict[str, list[str] | list[bytes]] = {}
 
-        def nth(k: int) -> Said:
+        def nth(k: int) -> Telling:
             def said(form: str) -> str | bytes:
                 if form not in made:
                     made[form] = self._write(form, messages, seconds)

@@ -13,7 +13,7 @@ from astray.errors import AstrayError
 from astray.ros.services import Service
 from astray.ros.types import full_name, is_known, make, to_bytes
 from astray.wires.rosbridge.client import MOST_TOPICS, Client, Wish
-from astray.wires.rosbridge.forms import FORMS, PLAIN, Said, said_by, whole
+from astray.wires.rosbridge.forms import FORMS, PLAIN, Telling, said_by, whole
 from astray.wires.rosbridge.protocol import (
     LEVELS,
     MOST_BYTES,
@@ -40,7 +40,7 @@ class Graph:
     """The usual type of each topic that it listens to."""
     ears: dict[tuple[str, str], Hear] = field(default_factory=dict)
     """Who listens to a topic, by its name and a type."""
-    latched: dict[str, Callable[[], list[Said]]] = field(default_factory=dict)
+    latched: dict[str, Callable[[], list[Telling]]] = field(default_factory=dict)
     """Messages that newcomers are told."""
     services: dict[str, Service] = field(default_factory=dict)
 
@@ -97,11 +97,11 @@ class Hub:
         except AstrayError as problem:
             client.status("error", str(problem)[:1000], message.get("id"))
 
-    def publish(self, topic: str, said: Said) -> None:
+    def publish(self, topic: str, said: Telling) -> None:
         """Tell everyone who hears a topic a message of it, each in the form that it wants."""
         self._tell([c for c in self.clients if topic in c.subscriptions], topic, said)
 
-    def _tell(self, listeners: Iterable[Client], topic: str, said: Said) -> None:
+    def _tell(self, listeners: Iterable[Client], topic: str, said: Telling) -> None:
         made: dict[str, str | bytes] = {}
         for client in listeners:
             subscription = client.subscriptions.get(topic)

@@ -24,7 +24,7 @@ from astray.ros.speaker import Speaker, Taken, joined
 from astray.ros.transforms import TF
 from astray.table import Array
 from astray.wires.rosbridge import rosapi
-from astray.wires.rosbridge.forms import Forms, Said, said_by
+from astray.wires.rosbridge.forms import Forms, Telling, said_by
 from astray.wires.rosbridge.hub import Graph
 from astray.wires.rosbridge.server import PATIENCE, Log, Server
 
@@ -171,7 +171,7 @@ class Wire:
         for k, row in enumerate(messages.rows.tolist()):
             self.server.hub.publish(speaker.topics[row].name, nth(k))
 
-    def _static(self) -> list[Said]:
+    def _static(self) -> list[Telling]:
         return [said_by(TF, message, self.sim.time) for message in self.feed.static()]
 
 
@@ -192,6 +192,6 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     return graph
 
 
-def _told(sim: Sim, map: MapTopic) -> Callable[[], list[Said]]:
+def _told(sim: Sim, map: MapTopic) -> Callable[[], list[Telling]]:
     """What tells a map, as it is when that is asked for."""
     return lambda: [said_by(GRID, look(sim, lambda: map.message(sim)), sim.time)]
