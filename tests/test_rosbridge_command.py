@@ -44,9 +44,10 @@ def test_a_robot_that_wants_nothing_is_driven_until_nobody_commands_it(scenario:
         with connect(f"ws://127.0.0.1:{port}", close_timeout=0.5) as line:
             line.send(json.dumps({"op": "subscribe", "topic": "/ground_truth/odom"}))
             moved = {"op": "publish", "topic": "/cmd_vel", "msg": {"linear": {"x": 0.6}}}
-            line.send(json.dumps(moved))
             speeds = [0.0]
             while not (max(speeds) > 0.5 and speeds[-1] == 0.0):
+                if max(speeds) <= 0.5:  # a busy machine may not tell of each moment
+                    line.send(json.dumps(moved))
                 said = json.loads(line.recv(timeout=PATIENCE))["msg"]
                 speeds.append(said["twist"]["twist"]["linear"]["x"])
         run.send_signal(signal.SIGINT)
