@@ -246,3 +246,36 @@ def test_a_kernel_can_be_bound_to_the_types_of_its_arguments() -> None:
     assert call(7.0) == maths.wrap(7.0)
     assert call(1.0) == 1.0
     assert (call is maths.wrap) is not kernel.jit()
+
+
+FOREIGN = """
+import numpy as np
+from astray.kernel import kernel
+from astray.maths import sincos
+
+@kernel
+def total(angles):
+    found = np.zeros(len(angles))
+    for i in range(len(angles)):
+        found[i] = sincos(angles[i])[0]
+    return found.sum()
+"""
+
+
+def test_kernels_of_other_people_may_make_arrays_and_ours_count_no_references(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "foreign.py").write_text(FOREIGN)
+    told = python(
+        "import numpy as np, foreign\n"
+        "from astray import noise\n"
+        "from astray.table import ADDRESS, table\n"
+        "some = np.zeros((2, 3)), table(ADDRESS, 2), np.arange(2), noise.key(1, 'a')\n"
+        "noise.normals_all(*some)\n"
+        "print(foreign.total(np.array([0.5, -0.5])))\n"
+        "code = [k.dispatcher().inspect_asm() for k in (noise.deal_all, foreign.total)]\n"
+        "print(*['NRT_decref' in ''.join(made.values()) for made in code])\n",
+        PYTHONPATH=tmp_path,
+        ASTRAY_CACHE_DIR=tmp_path,
+    )
+    assert told == "0.0\nFalse True\n"

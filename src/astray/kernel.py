@@ -154,7 +154,11 @@ def _import_numba() -> Any:
 def _compile(function: Callable[..., Any], inline: bool) -> Any:
     numba = _import_numba()
     options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": inline}
-    with _numba_cache(cache_folder(_digest(function))) as usable:
+    if PACKAGE in Path(function.__code__.co_filename).resolve().parents:
+        # Our kernels allocate nothing, so nobody has to count who holds an array: that would cost
+        # every call some hundred nanoseconds. Those of other people may do as they like.
+        options["_nrt"] = False
+    with _numba_cache(cache_folder(_digest(function, str(options)))) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.
             with contextlib.suppress(RuntimeError):
@@ -246,9 +250,9 @@ def _mark() -> Path:
     return cache_folder(f"{digest.hexdigest()}.compiled")
 
 
-def _digest(function: Callable[..., Any]) -> str:
+def _digest(function: Callable[..., Any], options: str) -> str:
     files, constants = _reach(function)
-    digest = hashlib.blake2b(repr(constants).encode(), digest_size=12)
+    digest = hashlib.blake2b(f"{options}{constants}".encode(), digest_size=12)
     for file in sorted(files):
         digest.update(_digest_file(file))
     return digest.hexdigest()
