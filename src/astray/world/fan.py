@@ -24,6 +24,8 @@ BLOCK = 16  # rays that share a bound of how far they see
 SHIFT = 4  # 2⁴ = BLOCK
 CHUNK = 256  # segments that are looked at together
 SHORT = 8  # rays that are sooner drawn than found hidden
+LANES = 3  # 2³ rays are drawn at a time
+ODD = -1.0
 UNSURE = 1e-6  # rad, more than the error of `bearing`
 NEAREST = 1e-300
 STALE = -1.0
@@ -34,8 +36,9 @@ _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 # known of them. Rays are not turned into the map: what they are cast against is turned instead.
 COS, SIN, END, BOUND, HEADING = 0, 1, 2, 3, 4
 AX, AY, BX, BY, LOW, HIGH, A, B, NEAR, AREA = 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-CELL_X, CELL_Y, CELL_SIZE, CELL_LOW, CELL_HIGH, CELL_NEAR, CELL_ID = 15, 16, 17, 18, 19, 20, 21
-ROWS = 22
+FIRST, COUNT = 15, 16
+CELL_X, CELL_Y, CELL_SIZE, CELL_LOW, CELL_HIGH, CELL_NEAR, CELL_ID = 17, 18, 19, 20, 21, 22, 23
+ROWS = 24
 
 Fan = tuple[int, float, float, float, float, float]
 """Number of rays, angle of the first, rays per rad and per turn, unsure rays, 1 / longest range."""
@@ -104,11 +107,12 @@ def bearings(w: Array, n: int, x: int, y: int, out: int, first: float) -> None:
 
 @inlined_kernel
 def lines(w: Array, n: int) -> None:
-    """A, B, inverse distance and area of segments."""
+    """A and B in the sensor's axes, inverse distance and area of segments."""
+    cosine, sine = w[HEADING, 0], w[HEADING, 1]
     for i in range(n):
         area, a, b = line(w[AX, i], w[AY, i], w[BX, i], w[BY, i])
-        w[A, i] = a
-        w[B, i] = b
+        w[A, i] = a * cosine + b * sine
+        w[B, i] = b * cosine - a * sine
         w[NEAR, i] = math.sqrt(a * a + b * b)
         w[AREA, i] = area
 
@@ -127,24 +131,38 @@ def spans(w: Array, n: int, per: float) -> None:
 
 
 @inlined_kernel
-def draw(w: Array, first: int, last: int, a: float, b: float) -> None:
+def runs(w: Array, n: int, f: Fan) -> None:
+    """The first of the rays that segments cover, and of how many: none beyond the longest range.
+
+    It is ODD where more has to be asked: a ray is near an end, or the segment near the sensor.
+    """
+    last_ray, turn, slack, least = f[0] - 1.0, f[3], f[4], f[5]
+    for i in range(n):
+        low, high, near = w[LOW, i] + 1.0, w[HIGH, i], w[NEAR, i]
+        first, last, over = np.floor(low - slack), np.floor(high + slack), high - turn
+        sure = (first == np.floor(low + slack)) & (last == np.floor(high - slack))
+        sure &= np.floor(over + slack) == np.floor(over - slack)
+        last = last if last < last_ray else last_ray
+        w[FIRST, i] = first if sure & (near <= NEEDLE) else ODD
+        w[COUNT, i] = last + 1.0 - first if near > least else 0.0
+
+
+@inlined_kernel
+def draw(w: Array, first: int, count: int, a: float, b: float) -> None:
     """Let the rays of a span end on a line, where that is nearer than where they end now."""
-    count = last + 1 - first
-    if count <= 4:
-        for j in range(4):  # always four, so that nobody has to guess how many
-            k = np.uint64(first + j)
-            v, q = w[COS, k] * a + w[SIN, k] * b, w[END, k]
-            v = v if j < count else 0.0
-            w[END, k] = (v if v > q else q) + 0.0
-        w[BOUND, first >> SHIFT] = STALE
-        w[BOUND, last >> SHIFT] = STALE
-        return
-    for j in range(count):
+    # More rays than there are, so that nobody has to guess how many.
+    for j in range(((count + (1 << LANES) - 1) >> LANES) << LANES):
         k = np.uint64(first + j)  # unsigned, so that no negative index has to be thought of
         v, q = w[COS, k] * a + w[SIN, k] * b, w[END, k]
+        v = v if j < count else 0.0
         # Without the zero this is compiled to a masked store, which some processors do slowly.
         w[END, k] = (v if v > q else q) + 0.0
-    for block in range(first >> SHIFT, (last >> SHIFT) + 1):
+
+
+@inlined_kernel
+def mark(w: Array, first: int, count: int) -> None:
+    """Note that some rays end elsewhere now."""
+    for block in range(first >> SHIFT, (first + count - 1 >> SHIFT) + 1):
         w[BOUND, block] = STALE
 
 
@@ -199,9 +217,9 @@ def settle(w: Array, f: Fan, i: int, k: int, goal: int, side: int) -> int:
     return k
 
 
-@inlined_kernel
-def cover(w: Array, f: Fan, i: int) -> None:
-    """Let the rays end that a segment covers."""
+@kernel
+def cover_odd(w: Array, f: Fan, i: int) -> None:
+    """Let the rays end that a segment covers, whatever has to be asked for that."""
     nearness = w[NEAR, i]
     if not nearness <= NEEDLE:
         draw_needle(w, f[0], i)
@@ -218,20 +236,45 @@ def cover(w: Array, f: Fan, i: int) -> None:
         if last != sure:
             last = settle(w, f, i, last, sure, -1)
         first, last = max(first, 0), min(last, f[0] - 1)
-        if first <= last and (last - first < SHORT or not hidden(w, first, last, nearness)):
-            a, b = in_sensor(w, w[A, i], w[B, i])
-            draw(w, first, last, a, b)
+        if first <= last:
+            draw(w, first, last + 1 - first, w[A, i], w[B, i])
+            mark(w, first, last + 1 - first)
         if high + slack < turn:
             return
         low, high = max(low - turn, -1.0), high - turn
 
 
+@inlined_kernel
+def cover(w: Array, f: Fan, i: int, few: bool) -> None:
+    """Let the rays end that a segment covers, unless they are found to end before it."""
+    first, count = int(w[FIRST, i]), int(w[COUNT, i])
+    if first < 0:
+        cover_odd(w, f, i)
+        return
+    a, b, near = w[A, i], w[B, i], w[NEAR, i]
+    if few or count <= SHORT or not hidden(w, first, first + count - 1, near):
+        draw(w, first, count, a, b)
+        if not few:
+            mark(w, first, count)
+    beyond = w[HIGH, i] + f[4] - f[3]
+    if beyond >= 0.0 and near > f[5]:  # it reaches around to the first rays
+        count = min(int(beyond) + 1, f[0])
+        draw(w, 0, count, a, b)
+        if not few:
+            mark(w, 0, count)
+
+
 @kernel
-def cast(w: Array, f: Fan, n: int, first: float) -> None:
-    """Let the rays end on n segments."""
+def cast(w: Array, f: Fan, n: int, first: float, few: bool) -> None:
+    """Let the rays end on n segments; if they are few and the last, no bounds are worth to keep."""
     bearings(w, n, AX, AY, LOW, first)
     bearings(w, n, BX, BY, HIGH, first)
     lines(w, n)
     spans(w, n, f[2])
-    for i in range(n):
-        cover(w, f, i)
+    runs(w, n, f)
+    if few:  # two loops, for the question would be asked of every segment
+        for i in range(n):
+            cover(w, f, i, True)
+    else:
+        for i in range(n):
+            cover(w, f, i, False)

@@ -93,8 +93,8 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
 def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
-    walls = (ends, view.sides, cells)
-    of_world, bodies, starts = view.of_world, view.bodies, view.starts
+    walls = (ends, cells)
+    sides, of_world, bodies, starts = view.sides, view.of_world, view.bodies, view.starts
     crowd_grids, shapes, corners = view.crowd_grids, view.shapes, view.corners
     for i in rows:
         x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
@@ -120,14 +120,14 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
                             circles = 0
                         continue
                     if n + shape.count > CHUNK:
-                        cast(w, f, n, at[2])
+                        cast(w, f, n, at[2], False)
                         n = 0
                     n = gather_edges(w, n, b, shape, corners, at)
             draw_circles(w, f, circles, at[2])
-            cast(w, f, n, at[2])
+            cast(w, f, n, at[2], False)
         p = plans[of_world[world]]
         if p.grids == 0:
-            cast_all(w, f, walls, p.first, p.count, at)
+            cast_all(w, f, ends, sides, p, at)
         elif suits_single_rays(p, f[0], f[5]):
             for k in range(f[0]):
                 c, s = ray_in_map(w, k)

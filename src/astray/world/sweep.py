@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import HALF_PI
 from astray.table import Array, Row, Table
@@ -30,8 +32,9 @@ from astray.world.fan import (
     hidden,
 )
 
-Walls = tuple[Array, Array, Table]
-"""Ends, sides and cells of an index."""
+_0, _1 = np.uint64(0), np.uint64(1)
+Walls = tuple[Array, Table]
+"""Ends and cells of an index."""
 Place = tuple[float, float, float]
 """x and y of the sensor, m, and the bearing of its first ray, rad."""
 
@@ -97,7 +100,7 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 @inlined_kernel
 def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Place) -> None:
     """Cast the rays against what is not hidden in the listed cells."""
-    ends, cells = walls[0], walls[2]
+    ends, cells = walls
     n = 0
     for i in range(found):
         if cell_hidden(w, f, i):
@@ -112,15 +115,15 @@ def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Pl
             w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
             n += 0 if k < one_sided and ax * by - ay * bx > 0.0 else 1
             if n == CHUNK:
-                cast(w, f, n, at[2])
+                cast(w, f, n, at[2], False)
                 n = 0
-    cast(w, f, n, at[2])
+    cast(w, f, n, at[2], False)
 
 
 @kernel
 def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
     """Cast the rays against the segments of a grid, from near to far."""
-    cells = walls[2]
+    cells = walls[1]
     column = math.floor((at[0] - g.x) / g.cell)
     row = math.floor((at[1] - g.y) / g.cell)
     ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
@@ -136,30 +139,27 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
 
 
 @kernel
-def cast_all(w: Array, f: Fan, walls: Walls, first: int, count: int, at: Place) -> None:
-    """Cast the rays against some segments in a row, few of them or all there are."""
-    ends, sides = walls[0], walls[1]
-    n, k, stop = 0, first, first + count
+def cast_all(w: Array, f: Fan, ends: Array, sides: Array, p: Row, at: Place) -> None:
+    """Cast the rays against all segments of a plan, which are few."""
+    x, y, first = at
+    n, k, stop = _0, np.uint64(p.first), np.uint64(p.first + p.count)
     while k < stop:
         # The sides of a convex block are there together; those that face away are not cast if
         # some do not, for then it is seen from outside.
-        together = max(1, sides[k])
+        together = np.uint64(max(1, sides[k]))
         if n + together > CHUNK:
-            cast(w, f, n, at[2])
-            n = 0
-        begun, facing = n, together == 1
-        for j in range(k, k + together):
-            ax, ay = ends[j, 0] - at[0], ends[j, 1] - at[1]
-            bx, by = ends[j, 2] - at[0], ends[j, 3] - at[1]
-            w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
-            away = ax * by - ay * bx > 0.0
-            facing = facing or not away
-            n += 0 if away and together > 1 else 1
-        if not facing:
-            n = begun
-            for j in range(k, k + together):
-                w[AX, n], w[AY, n] = ends[j, 0] - at[0], ends[j, 1] - at[1]
-                w[BX, n], w[BY, n] = ends[j, 2] - at[0], ends[j, 3] - at[1]
-                n += 1
-        k += together
-    cast(w, f, n, at[2])
+            cast(w, f, int(n), first, True)
+            n = _0
+        begun, is_block, end = n, together > _1, k + together
+        for facing in range(2):  # if none faces the sensor, it is inside, and sees them all
+            j = k
+            while j < end:
+                ax, ay, bx, by = ends[j, 0] - x, ends[j, 1] - y, ends[j, 2] - x, ends[j, 3] - y
+                w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
+                left_out = is_block & (ax * by - ay * bx > 0.0) & (facing == 0)
+                n += _0 if left_out else _1
+                j += _1
+            if n > begun:
+                break
+        k = end
+    cast(w, f, int(n), first, True)
