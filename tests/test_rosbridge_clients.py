@@ -87,7 +87,9 @@ def test_roslibpy_hears_what_the_run_is_and_drives_it(wire: Wire, ros: roslibpy.
         turns = {t["child_frame_id"]: t["transform"]["rotation"] for t in said["transforms"]}
         assert turns.keys() == {"base_link", "base_link_truth", "odom"}
         assert turns["odom"]["z"] ** 2 + turns["odom"]["w"] ** 2 == pytest.approx(1.0)
-    times = [said["clock"]["sec"] * 100 + said["clock"]["nanosec"] / 1e7 for said in clock.queue]
+    times = [
+        said["clock"]["sec"] * 100 + said["clock"]["nanosec"] / 1e7 for said in list(clock.queue)
+    ]
     assert times == sorted(times)
 
 
