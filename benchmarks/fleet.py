@@ -7,7 +7,7 @@ observation is copied out in each step.
   collisions on, 16 m² per robot; the peer is ir-sim
 - 4096 worlds of one robot with 64 rays, an IMU, dead reckoning and collisions in a room with five
   blocks, another in each world; a world is finished after 200 steps or when its robot runs into
-  something, and is reset by mask; the peer is vmas
+  something, and is reset by mask; the peer is vmas, with the same rooms and resets, and with less
 
 CPU time of one thread, interleaved rounds, the median with the least and the largest.
 
@@ -152,8 +152,66 @@ def ir_sim(robots: int) -> Callable[[], int]:
     return job
 
 
+def vmas_room(count: int) -> Callable[[], int]:
+    """The same rooms through vmas's own front door, without an IMU and a belief.
+
+    A world is finished after 200 steps or when its robot is nearer to something than its radius,
+    and is reset the one way there is: by its number.
+    """
+    import torch
+    from vmas import make_env
+    from vmas.simulator.core import Agent, Box, Landmark, Line, Sphere, World
+    from vmas.simulator.scenario import BaseScenario
+    from vmas.simulator.sensors import Lidar
+
+    torch.set_num_threads(1)
+
+    class Room(BaseScenario):  # type: ignore[misc]
+        def make_world(self, batch_dim: int, device: torch.device, **_: object) -> World:
+            world = World(batch_dim, device, dt=0.1)
+            lidar = Lidar(world, n_rays=64, max_range=8.0)
+            world.add_agent(Agent("r", shape=Sphere(0.2), sensors=[lidar], collide=True))
+            for k in range(9):
+                shape = Line(10.0) if k < 4 else Box(1.0, 0.7)
+                world.add_landmark(Landmark(f"{k}", shape=shape, collide=True, movable=False))
+            away = 1.2 + 2.8 * torch.rand(9, batch_dim, 1)
+            bearing, self.turns = TAU * torch.rand(2, 9, batch_dim, 1)
+            away[:4], bearing[:4] = 5.0, 0.25 * TAU * torch.arange(4.0).view(4, 1, 1)
+            self.turns[:4] = bearing[:4] + 0.25 * TAU
+            self.places = away * torch.cat([torch.cos(bearing), torch.sin(bearing)], -1)
+            return world
+
+        def reset_world_at(self, env_index: int | None = None) -> None:
+            some = slice(None) if env_index is None else env_index
+            self.world.agents[0].set_pos(torch.zeros(2), batch_index=env_index)
+            for k, landmark in enumerate(self.world.landmarks):
+                landmark.set_pos(self.places[k, some], batch_index=env_index)
+                landmark.set_rot(self.turns[k, some], batch_index=env_index)
+
+        def observation(self, agent: Agent) -> torch.Tensor:
+            self.ranges, state = agent.sensors[0].measure(), agent.state
+            return torch.cat([self.ranges, state.pos, state.rot, state.vel, state.ang_vel], -1)
+
+        def reward(self, agent: Agent) -> torch.Tensor:
+            return torch.zeros(self.world.batch_dim)
+
+        def done(self) -> torch.Tensor:
+            return (self.ranges < 0.2).any(-1)
+
+    env = make_env(Room(), num_envs=count, max_steps=200, seed=0)
+    env.steps = torch.randint(0, 200, (count,)).float()
+
+    def job() -> int:
+        _, _, done, _ = env.step([torch.rand(count, 2) * 2 - 1])
+        for index in torch.nonzero(done)[:, 0].tolist():
+            env.reset_at(index, return_observations=False)
+        return count
+
+    return job
+
+
 def vmas_worlds(count: int) -> Callable[[], int]:
-    """One robot and five boxes in each world, with a lidar of 64 rays; contacts are forces."""
+    """Less than that: the world alone, one robot and five boxes in each, no walls, no resets."""
     import torch
     from vmas.simulator.core import Agent, Box, Landmark, Sphere, World
     from vmas.simulator.sensors import Lidar
@@ -228,7 +286,8 @@ def main() -> None:
         {
             "astray": lambda: worlds(4096),
             "astray, with noise": lambda: worlds(4096, 0.01),
-            "vmas": lambda: vmas_worlds(4096),
+            "vmas, the same rooms": lambda: vmas_room(4096),
+            "vmas, its world alone": lambda: vmas_worlds(4096),
         },
     )
 
