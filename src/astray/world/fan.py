@@ -23,7 +23,7 @@ from astray.world.sight import INFINITE, NEEDLE, line, prick, within
 BLOCK = 16  # rays that share a bound of how far they see
 SHIFT = 4  # 2⁴ = BLOCK
 CHUNK = 256  # segments that are looked at together
-SHORT = 8  # rays that are sooner drawn than found hidden
+SHORT = 32  # rays that are sooner drawn than found hidden
 LANES = 3  # 2³ rays are drawn at a time
 ODD = -1.0
 UNSURE = 1e-6  # rad, more than the error of `bearing`

@@ -98,26 +98,32 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 
 
 @inlined_kernel
-def cast_cells(w: Array, f: Fan, walls: Walls, found: int, extent: float, at: Place) -> None:
-    """Cast the rays against what is not hidden in the listed cells."""
+def cast_cells(w: Array, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
+    """Cast the rays against what is within their reach and not hidden in the listed cells."""
     ends, cells = walls
-    n = 0
+    x, y, first = at
+    reach = 2.000001 * (1.0 / f[5] + g.reach)
+    n = _0
     for i in range(found):
         if cell_hidden(w, f, i):
             continue
         cell = int(w[CELL_ID, i])
         # From farther off than a block is wide, its far sides are behind its near ones.
-        outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * extent < 1.0
-        one_sided = cells[cell].first + (cells[cell].sides if outside else 0)
-        for k in range(cells[cell].first, cells[cell + 1].first):
-            ax, ay = ends[k, 0] - at[0], ends[k, 1] - at[1]
-            bx, by = ends[k, 2] - at[0], ends[k, 3] - at[1]
+        outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * g.extent < 1.0
+        k, stop = np.uint64(cells[cell].first), np.uint64(cells[cell + 1].first)
+        one_sided = k + np.uint64(cells[cell].sides if outside else 0)
+        while k < stop:
+            ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
             w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
-            n += 0 if k < one_sided and ax * by - ay * bx > 0.0 else 1
+            left_out = (k < one_sided) & (ax * by - ay * bx > 0.0)
+            across, up = ax + bx, ay + by  # twice the way to its middle
+            left_out |= across * across + up * up > reach * reach
+            n += _0 if left_out else _1
+            k += _1
             if n == CHUNK:
-                cast(w, f, n, at[2], False)
-                n = 0
-    cast(w, f, n, at[2], False)
+                cast(w, f, CHUNK, first, False)
+                n = _0
+    cast(w, f, int(n), first, False)
 
 
 @kernel
@@ -134,7 +140,7 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
             return
         n = ring_cells(w, cells, g, column, row, ring)
         look_at_cells(w, cells, n, f, at)
-        cast_cells(w, f, walls, n, g.extent, at)
+        cast_cells(w, f, walls, n, g, at)
         ring += 1
 
 
