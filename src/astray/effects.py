@@ -130,7 +130,7 @@ def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], ki
         if isinstance(value, float) and math.isfinite(value):
             continue  # most are, and wires post them a thousand times a second
         array = np.asarray(value, float)
-        if not np.all(np.isfinite(array)):
+        if not np.isfinite(array).all():
             raise EventError(f"{kind}: {name} is {value}: it must be finite")
         if name != "cov" and array.ndim and array.shape != (len(group.truth),):
             raise EventError(

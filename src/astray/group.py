@@ -188,6 +188,7 @@ class Group(Orders):
 
     def begin(self, rows: Rows, lives: Array, ticks: Array) -> None:
         """Start these rows in these lives of their worlds, at these ticks of their clocks."""
+        slept = not self.truth["alive"][rows].all()
         self.begun[rows] += 1
         self.starts[rows] %= STARTS_PER_LIFE
         self.address["life"][rows] = lives * STARTS_PER_LIFE + self.starts[rows]
@@ -222,7 +223,9 @@ class Group(Orders):
         for estimator, belief, _ in self.estimators:
             estimator.start(rows, belief)
         self.commanded = True
-        self.count_alive()
+        self.changes += 1
+        if slept:
+            self.count_alive()
 
     def wake(self, rows: Rows) -> None:
         """Let rows that have just started sense, once all that start with them are in place."""
@@ -243,7 +246,9 @@ class Group(Orders):
 
     def count_alive(self) -> None:
         """Note which rows there are to do."""
-        self.rows = np.flatnonzero(self.truth["alive"])
+        rows = np.flatnonzero(self.truth["alive"])
+        if not np.array_equal(rows, self.rows):  # else it stays what plugins were handed before
+            self.rows = rows
         self.changes += 1
 
     # The five verbs, for the rows that are due.

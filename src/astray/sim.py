@@ -443,10 +443,12 @@ class Sim:
         begun: list[Rows] = []
         for group in self._groups:
             group.tick = self.tick
-            rows = group.rows_of(worlds)
-            group.truth["alive"][rows] = False
+            first = rows = group.rows_of(worlds)
+            if group.plan.count < group.plan.capacity:
+                begins = group.address["robot"][rows] < group.plan.count
+                group.end(rows[~begins])
+                first = rows[begins]
             group.starts[rows] = 0
-            first = rows[group.address["robot"][rows] < group.plan.count]
             at = group.world_of_row[first]
             group.begin(first, self.lives[at], self.clock[at])
             begun.append(first)

@@ -14,11 +14,20 @@ from typing import Literal
 import numpy as np
 
 from astray.interactions.alone import spare_ticks
-from astray.interactions.stage import ACTIVE, LAST, MEMORY, PAIRS, Stage, remember
+from astray.interactions.stage import (
+    ACTIVE,
+    LAST,
+    MEMORY,
+    PAIRS,
+    Stage,
+    look_inside,
+    put_down,
+    remember,
+)
 from astray.interactions.tick import SLIDE, STOP, collide
+from astray.kernel import compiled_for
 from astray.plugin import Interaction, Scene, Sheets
-from astray.table import Array, Column, Rows, Table, clear, columns, put, table
-from astray.world.inside import inside_solids
+from astray.table import Array, Column, Rows, Table, columns, put, table
 from astray.world.jostle import PAIR
 from astray.world.path import PATH
 
@@ -52,6 +61,7 @@ class Collisions(Interaction, kind="collisions"):
         self.counts = np.zeros(4, np.int64)
         self.near, self.fronts = np.zeros(1, np.int64), np.zeros(0)
         self.crowded = False
+        self._code: Callable[..., bool] | None = None  # of `collide`, for what it is given here
         self.begun: list[Table] = []
         """HIT tables of the contacts that have begun, in the order of time."""
 
@@ -99,26 +109,24 @@ class Collisions(Interaction, kind="collisions"):
     def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
         """Let rows that were put somewhere meet what is there, be it among everyone."""
         remember(self.last, scene.truth, everyone)
-        self.last["free"][rows] = 0.0
-        self.memory["deep"][rows] = True  # so that it is looked for what they cover
-        self.memory["touched"][rows] = self.memory["touching"][rows] = False
-        clear(scene.contacts, rows)
-        scene.contacts["other"][rows] = -1
-        self._look_inside(rows, scene)
+        put_down(self._stage(scene), scene.map.solids, rows)
         hit = self._collide(everyone, scene)
         self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
 
     def _collide(self, rows: Rows, scene: Scene) -> Rows:
         """Stop these rows where they ran into something; the rows that touch something."""
-        response = SLIDE if self.response == "slide" else STOP
-        while not collide(self._stage(scene), rows, self.dt, response, self.crowded):
+        response, stage = SLIDE if self.response == "slide" else STOP, self._stage(scene)
+        if self._code is None:
+            self._code = compiled_for(collide, stage, rows, self.dt, response, self.crowded)
+        while not self._code(stage, rows, self.dt, response, self.crowded):
             self.pairs = table(PAIR, 2 * int(self.counts[PAIRS]))
+            stage = self._stage(scene)
         active = self.active[: self.counts[ACTIVE]]
         if not len(active):
             return active
         inside = active[self.memory["inside"][active]]
         if len(inside):
-            self._look_inside(inside, scene)
+            look_inside(self._stage(scene), scene.map.solids, inside)
         hit: Rows = active[scene.contacts["touching"][active]]
         return hit
 
@@ -166,13 +174,3 @@ class Collisions(Interaction, kind="collisions"):
             for name in ("other", "x", "y", "speed"):
                 begun[name] = contacts[name]
             self.begun.append(begun)
-
-    def _look_inside(self, rows: Rows, scene: Scene) -> None:
-        """Note which rows have their inner point inside something solid."""
-        truth = scene.truth.take(rows)
-        inner = scene.shapes.table[truth["footprint"]]
-        c, s = np.cos(truth["yaw"]), np.sin(truth["yaw"])
-        x = truth["x"] + c * inner["inner_x"] - s * inner["inner_y"]
-        y = truth["y"] + s * inner["inner_x"] + c * inner["inner_y"]
-        numbers = scene.map.of_world[scene.worlds[rows]]
-        self.memory["inside"][rows] = inside_solids(scene.map.solids, numbers, x, y)

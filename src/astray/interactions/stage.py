@@ -11,10 +11,11 @@ import math
 from typing import NamedTuple
 
 from astray.kernel import inlined_kernel, kernel
-from astray.maths import wrap
+from astray.maths import sincos, wrap
 from astray.table import WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 from astray.world.advance import SKIN
 from astray.world.crowd import Crowd
+from astray.world.inside import Solids, winding
 from astray.world.jostle import before
 from astray.world.near import list_near, nearest
 from astray.world.path import FOREVER, point_at, stance_at, trace
@@ -108,6 +109,33 @@ def forget(c: Row) -> None:
     """Clear a contact."""
     c.touching, c.stalled, c.speed = False, False, 0.0
     c.other, c.x, c.y, c.bearing = -1, 0.0, 0.0, 0.0
+
+
+@kernel
+def look_inside(stage: Stage, solids: Solids, rows: Rows) -> None:
+    """Note which rows have their inner point inside something solid."""
+    truth, memory, shapes = stage.truth, stage.memory, stage.shapes
+    worlds, of_world = stage.worlds, stage.of_world
+    for i in rows:
+        s = truth[i]
+        shape, number = shapes[s.footprint], of_world[worlds[i]]
+        sine, cosine = sincos(s.yaw)
+        x = s.x + cosine * shape.inner_x - sine * shape.inner_y
+        y = s.y + sine * shape.inner_x + cosine * shape.inner_y
+        first, stop = solids.starts[number], solids.starts[number + 1]
+        memory[i].inside = winding(solids.ends, first, stop, x, y) != 0
+
+
+@kernel
+def put_down(stage: Stage, solids: Solids, rows: Rows) -> None:
+    """Forget what these rows met before they were put where they are, and what they know of it."""
+    for i in rows:
+        m = stage.memory[i]
+        m.touched, m.touching = False, False
+        m.deep = True  # so that it is looked for what they cover
+        stage.last[i].free = 0.0
+        forget(stage.contacts[i])
+    look_inside(stage, solids, rows)
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.kernel import kernel
 from astray.table import Array, Table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 MOMENTS = 1024
 ROWS = 64  # of each group; a picture of more is a blot
 FIRST_PERIOD = 0.1  # s
-SEEN = ("x", "y", "yaw", "stamp", "vx")
+SEEN = 5  # columns of a state: x, y, yaw, stamp and vx
 
 
 @dataclass
@@ -34,6 +35,14 @@ class Paths:
     """Distance of each belief from the truth of its stamp, (moments, rows) m."""
 
 
+@kernel
+def note_all(kept: Array, k: int, table: Table) -> None:
+    """Note moment k of these states."""
+    for i in range(len(table)):
+        s, seen = table[i], kept[k, i]
+        seen[0], seen[1], seen[2], seen[3], seen[4] = s.x, s.y, s.yaw, s.stamp, s.vx
+
+
 class Trail:
     """Truth and beliefs of the first robots of each group, thinned out as the run grows."""
 
@@ -46,14 +55,11 @@ class Trail:
         self.period = max(1, round(FIRST_PERIOD / self.sim.dt))
         self.count = 0
         self.steps = np.zeros(MOMENTS, np.int64)
-        self._kept: list[
-            tuple[Array, list[Array]]
-        ] = []  # what was seen, and the columns to look at
+        self._kept: list[tuple[Array, Table]] = []  # what was seen, and where to look
         for group in self.sim.robots.values():
             for table in (group.truth, *group.beliefs().values()):
                 some = table[:ROWS]
-                kept = np.zeros((MOMENTS, len(some), len(SEEN)))
-                self._kept.append((kept, [some[column] for column in SEEN]))
+                self._kept.append((np.zeros((MOMENTS, len(some), SEEN)), some))
 
     def next_due(self, step: int) -> int:
         """The first step from this one on that it wants to see."""
@@ -70,9 +76,8 @@ class Trail:
 
     def _note(self, k: int, step: int) -> None:
         self.steps[k] = step
-        for kept, columns in self._kept:
-            for j, column in enumerate(columns):
-                kept[k, :, j] = column
+        for kept, table in self._kept:
+            note_all(kept, k, table)
 
     def _thin_out(self) -> None:
         self.period *= 2
