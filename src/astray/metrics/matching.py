@@ -13,7 +13,7 @@ from astray.kernel import kernel
 from astray.metrics.assignment import LINES, ROW, assign
 from astray.plugin import Scene
 from astray.table import Array, Row, Rows, Table
-from astray.world.bodies import in_reach
+from astray.world.grid import in_reach
 
 Room = tuple[Array, Array, Array, Array, Array]
 """Rows of the robots near, slots of the tracks near, costs, lines of the assignment, pairs."""

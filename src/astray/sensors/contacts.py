@@ -27,7 +27,8 @@ from astray.noise import bits, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor
 from astray.reading import Reading
 from astray.table import CONTACTS, Array, Row, Rows, Table
-from astray.world.bodies import in_reach, meet_body
+from astray.world.bodies import meet_body
+from astray.world.grid import in_reach
 from astray.world.ray import Ray, cast_at, cast_cells_along
 from astray.world.scan import View
 

@@ -14,11 +14,10 @@ import math
 import numpy as np
 
 from astray.kernel import inlined_kernel, kernel
-from astray.table import Array, Row
+from astray.table import Array, Row, Table
 from astray.world.fan import (
     AX,
     AY,
-    BOUND,
     BX,
     BY,
     CELL_HIGH,
@@ -27,19 +26,22 @@ from astray.world.fan import (
     CELL_SIZE,
     CELL_X,
     CELL_Y,
+    CHUNK,
     COS,
     END,
-    SHIFT,
     SIN,
-    STALE,
     Fan,
     bearing,
-    hidden,
+    cast,
     in_sensor,
 )
+from astray.world.grid import in_reach
 from astray.world.ray import Ray
 from astray.world.sight import meet
 from astray.world.sweep import Place
+
+Others = tuple[Table, Array, Table, Array]
+"""The robots of a crowd, where the cells of its grids begin among them, footprints and corners."""
 
 
 @inlined_kernel
@@ -72,8 +74,6 @@ def draw_circle(w: Array, i: int, first: int, last: int) -> None:
         v = 1.0 / (near if met else 1.0)
         v = v if met else 0.0
         w[END, k] = (v if v > q else q) + 0.0
-    for block in range(first >> SHIFT, (last >> SHIFT) + 1):
-        w[BOUND, block] = STALE
 
 
 @kernel
@@ -82,7 +82,6 @@ def draw_around(w: Array, rays: int, i: int) -> None:
     for k in range(rays):
         v = meet_circle(w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i], w[COS, k], w[SIN, k])
         w[END, k] = max(w[END, k], v)
-        w[BOUND, k >> SHIFT] = STALE
 
 
 @inlined_kernel
@@ -105,18 +104,17 @@ def look_at_circles(w: Array, f: Fan, n: int, start: float) -> None:
 
 @kernel
 def draw_circles(w: Array, f: Fan, n: int, start: float) -> None:
-    """Let the rays end on the circles in the chunk of cells."""
+    """Let the rays end on the circles in the chunk of cells: few hide another."""
     look_at_circles(w, f, n, start)
     rays, turn = f[0], f[3]
     for i in range(n):
-        nearness, low, high = w[CELL_NEAR, i], w[CELL_LOW, i], w[CELL_HIGH, i]
-        if nearness == 0.0:
+        low, high = w[CELL_LOW, i], w[CELL_HIGH, i]
+        if w[CELL_NEAR, i] == 0.0:
             draw_around(w, rays, i)
             continue
         while True:
             first, last = max(0, int(low)), min(rays - 1, int(high) + 1)
-            if first <= last and not hidden(w, first, last, nearness):
-                draw_circle(w, i, first, last)
+            draw_circle(w, i, first, last)
             if low < 0.0 or high < turn:
                 break
             low, high = low - turn, high - turn
@@ -139,11 +137,35 @@ def gather_edges(w: Array, n: int, b: Row, shape: Row, corners: Array, at: Place
 
 
 @inlined_kernel
-def in_reach(g: Row, at: float, origin: float, cells: int, reach: float) -> tuple[int, int]:
-    """The first and last column (or row) of cells of a grid that lie within reach of a point."""
-    first = max(0, math.floor((at - reach - origin) / g.cell))
-    last = min(cells - 1, math.floor((at + reach - origin) / g.cell))
-    return first, last
+def draw_crowd(w: Array, f: Fan, others: Others, g: Row, me: int, at: Place) -> None:
+    """Let the rays end on the robots of a grid, but for one; bounds are not kept."""
+    bodies, starts, shapes, corners = others
+    x, y, first = at
+    reach = 1.0 / f[5]
+    left, right = in_reach(g, x, g.x, g.wide, reach + g.reach)
+    low, high = in_reach(g, y, g.y, g.high, reach + g.reach)
+    n = circles = 0
+    for row in range(low, high + 1 if left <= right else low):
+        cell = g.first + row * g.wide
+        for k in range(starts[cell + left], starts[cell + right + 1]):
+            b, shape = bodies[k], shapes[bodies[k].footprint]
+            dx, dy, far = b.middle_x - x, b.middle_y - y, reach + b.radius
+            if b.row == me or dx * dx + dy * dy >= far * far:
+                continue
+            if shape.count == 0:
+                w[CELL_X, circles], w[CELL_Y, circles] = dx, dy
+                w[CELL_SIZE, circles] = b.radius
+                circles += 1
+                if circles == CHUNK:
+                    draw_circles(w, f, circles, first)
+                    circles = 0
+                continue
+            if n + shape.count > CHUNK:
+                cast(w, f, n, first, True)
+                n = 0
+            n = gather_edges(w, n, b, shape, corners, at)
+    draw_circles(w, f, circles, first)
+    cast(w, f, n, first, True)
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import sincos
 from astray.table import Array, Column, Row, Rows, Table, columns, table
-from astray.world.index import GRID
+from astray.world.grid import GRID, cell_of
 from astray.world.shape import Shapes
 
 BODY = columns(
@@ -60,14 +60,6 @@ def stand(b: Row, s: Row, shape: Row, row: int) -> None:
     b.middle_x = s.x + b.cosine * shape.x - b.sine * shape.y
     b.middle_y = s.y + b.sine * shape.x + b.cosine * shape.y
     b.radius = shape.radius
-
-
-@inlined_kernel
-def cell_of(g: Row, x: float, y: float) -> int:
-    """The cell of a grid in which a point lies; points beyond its border are in the nearest."""
-    column = min(max(math.floor((x - g.x) / g.cell), 0), g.wide - 1)
-    row = min(max(math.floor((y - g.y) / g.cell), 0), g.high - 1)
-    return int(g.first + row * g.wide + column)
 
 
 @kernel

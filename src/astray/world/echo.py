@@ -14,9 +14,10 @@ import math
 
 from astray.kernel import inlined_kernel, kernel
 from astray.table import Array, Row, Table
-from astray.world.bodies import in_reach, meet_circle
+from astray.world.bodies import Others, meet_circle
+from astray.world.grid import in_reach
 from astray.world.ray import Ray, border, entry
-from astray.world.scan import Others, View
+from astray.world.scan import View
 from astray.world.sight import meet
 
 Echo = tuple[float, float]

@@ -18,6 +18,7 @@ import numpy as np
 
 from astray.kernel import kernel
 from astray.table import Array, Column, Row, Table, columns, table
+from astray.world.grid import GRID
 from astray.world.map import Map
 
 FEW = 32  # segments of a map that needs no grid
@@ -25,19 +26,6 @@ MOST_SIDES = 127  # of a convex block that has no grid
 PER_CELL = 6.0  # segments in a cell, on average
 PER_STEP = 1.5  # segments in a cell of the grid for single rays, on average
 RIM = 1e-9  # of a cell: what lies so near to its border is listed on both sides
-
-GRID = columns(
-    "x m",
-    "y m",
-    "cell m",
-    "reach m",
-    Column("wide", "cells", "i8"),
-    Column("high", "cells", "i8"),
-    Column("first", "", "i8"),
-    "extent m",
-)
-"""A grid: its lower left corner, its cells, how far a segment reaches from its middle at most,
-and how far apart two points of a convex block of which it holds sides can be."""
 
 CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m", Column("sides", "", "i8"))
 """A cell: its first segment, which ends those of the cell before, the circle around them, and how

@@ -7,15 +7,10 @@ import math
 from astray.kernel import inlined_kernel, kernel
 from astray.table import Array, Row, Table
 from astray.world.gap import squared
+from astray.world.grid import in_reach
 
 Disc = tuple[float, float, float, float]
 """x and y of a place, m; how near is near; and how far to look for the nearest of all."""
-
-
-@inlined_kernel
-def column_of(at: float, low: float, cell: float, count: int) -> int:
-    """The column of cells in which a coordinate lies, from −1 before the first to `count`."""
-    return math.floor(min(max((at - low) / cell, -1.0), float(count)))
 
 
 @inlined_kernel
@@ -44,10 +39,8 @@ def list_near(near: Array, ends: Array, cells: Table, grids: Table, plan: Row, d
     for k in range(plan.first_grid, plan.first_grid + plan.grids):
         g = grids[k]
         reach = d[3] + g.reach
-        left = max(column_of(d[0] - reach, g.x, g.cell, g.wide), 0)
-        right = min(column_of(d[0] + reach, g.x, g.cell, g.wide), g.wide - 1)
-        low = max(column_of(d[1] - reach, g.y, g.cell, g.high), 0)
-        high = min(column_of(d[1] + reach, g.y, g.cell, g.high), g.high - 1)
+        left, right = in_reach(g, d[0], g.x, g.wide, reach)
+        low, high = in_reach(g, d[1], g.y, g.high, reach)
         if right < left:
             continue
         for row in range(low, high + 1):

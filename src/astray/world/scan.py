@@ -16,27 +16,17 @@ from astray.kernel import inlined_kernel, kernel
 from astray.maths import PI, TAU
 from astray.table import Array, Row, Rows, Table
 from astray.world.atlas import Atlas
-from astray.world.bodies import draw_circles, gather_edges, in_reach, meet_body
+from astray.world.bodies import Others, draw_crowd, meet_body
 from astray.world.crowd import Crowd, make_crowd
-from astray.world.fan import (
-    CELL_SIZE,
-    CELL_X,
-    CELL_Y,
-    CHUNK,
-    END,
-    Fan,
-    aim,
-    cast,
-    make_fan,
-    ray_in_map,
-)
+from astray.world.fan import END, Fan, aim, make_fan, mark, ray_in_map
+from astray.world.grid import in_reach
 from astray.world.map import Map
 from astray.world.ray import Ray, cast_at, cast_cells_along
 from astray.world.shape import Shapes, make_shapes
-from astray.world.sweep import cast_all, cast_grid
+from astray.world.sweep import cast_all, cast_grid, cast_near
 
-RAY_WORTH = 8.0  # segments that cost as much as a ray that is followed by itself
-Others = tuple[Table, Array, Table, Array]
+RAY_WORTH = 12.0  # segments that cost as much as a ray that is followed by itself
+MANY = 1500.0  # segments in reach, of which it pays to ask which ones others hide
 
 
 class View(NamedTuple):
@@ -66,7 +56,10 @@ def make_view(map: Atlas, crowd: Crowd | None = None, shapes: Shapes | None = No
 @inlined_kernel
 def suits_single_rays(p: Row, rays: int, limit: float) -> bool:
     """Whether so many segments are in reach that it is cheaper to follow each ray by itself."""
-    return bool(p.grids > 0 and RAY_WORTH * rays * limit * limit < PI * p.density)
+    in_reach = PI * p.density / (limit * limit)
+    # Of many, most are hidden: the cost grows with the reach, not with its square.
+    cost = in_reach if in_reach < MANY else math.sqrt(MANY * in_reach)
+    return bool(p.grids > 0 and RAY_WORTH * rays < cost)
 
 
 @kernel
@@ -94,37 +87,13 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
     walls = (ends, cells)
-    sides, of_world, bodies, starts = view.sides, view.of_world, view.bodies, view.starts
-    crowd_grids, shapes, corners = view.crowd_grids, view.shapes, view.corners
+    sides, of_world, crowd_grids = view.sides, view.of_world, view.crowd_grids
+    others = (view.bodies, view.starts, view.shapes, view.corners)
     for i in rows:
         x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
         at = (x, y, aim(w, f, poses[i, 2]))
         if me >= 0:
-            g = crowd_grids[world]
-            left, right = in_reach(g, x, g.x, g.wide, 1.0 / f[5] + g.reach)
-            low, high = in_reach(g, y, g.y, g.high, 1.0 / f[5] + g.reach)
-            n = circles = 0
-            for row in range(low, high + 1 if left <= right else low):
-                cell = g.first + row * g.wide
-                for k in range(starts[cell + left], starts[cell + right + 1]):
-                    b, shape = bodies[k], shapes[bodies[k].footprint]
-                    dx, dy, far = b.middle_x - x, b.middle_y - y, 1.0 / f[5] + b.radius
-                    if b.row == me or dx * dx + dy * dy >= far * far:
-                        continue
-                    if shape.count == 0:
-                        w[CELL_X, circles], w[CELL_Y, circles] = dx, dy
-                        w[CELL_SIZE, circles] = b.radius
-                        circles += 1
-                        if circles == CHUNK:
-                            draw_circles(w, f, circles, at[2])
-                            circles = 0
-                        continue
-                    if n + shape.count > CHUNK:
-                        cast(w, f, n, at[2], False)
-                        n = 0
-                    n = gather_edges(w, n, b, shape, corners, at)
-            draw_circles(w, f, circles, at[2])
-            cast(w, f, n, at[2], False)
+            draw_crowd(w, f, others, crowd_grids[world], me, at)
         p = plans[of_world[world]]
         if p.grids == 0:
             cast_all(w, f, ends, sides, p, at)
@@ -133,7 +102,11 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
                 c, s = ray_in_map(w, k)
                 ray = (x, y, c, s)
                 w[END, k] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[END, k])
+        elif PI * p.density < MANY * f[5] * f[5]:
+            cast_near(w, f, walls, grids, p, at)
         else:
+            if me >= 0:
+                mark(w, 0, f[0])
             for k in range(p.first_grid, p.first_grid + p.grids):
                 cast_grid(w, f, walls, grids[k], at)
         for k in range(f[0]):

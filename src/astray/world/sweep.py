@@ -31,6 +31,7 @@ from astray.world.fan import (
     cast,
     hidden,
 )
+from astray.world.grid import in_reach
 
 _0, _1 = np.uint64(0), np.uint64(1)
 Walls = tuple[Array, Table]
@@ -142,6 +143,47 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
         look_at_cells(w, cells, n, f, at)
         cast_cells(w, f, walls, n, g, at)
         ring += 1
+
+
+@inlined_kernel
+def gather_near(w: Array, f: Fan, walls: Walls, g: Row, at: Place, n: int) -> int:
+    """Gather the segments of a grid that are in reach of the rays, n others being there."""
+    ends, cells = walls
+    x, y, first = at
+    reach = 1.0 / f[5]
+    left, right = in_reach(g, x, g.x, g.wide, reach + g.reach)
+    low, high = in_reach(g, y, g.y, g.high, reach + g.reach)
+    far, wide = 2.000001 * (reach + g.reach), 2.000001 * (g.extent + g.reach)
+    found = np.uint64(n)
+    for row in range(low, high + 1):
+        for c in range(g.first + row * g.wide + left, g.first + row * g.wide + right + 1):
+            cell, k, stop = cells[c], np.uint64(cells[c].first), np.uint64(cells[c + 1].first)
+            dx, dy, within = cell.x - x, cell.y - y, reach + cell.radius
+            if k == stop or dx * dx + dy * dy > within * within:
+                continue
+            one_sided = k + np.uint64(cell.sides)
+            while k < stop:
+                ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
+                w[AX, found], w[AY, found], w[BX, found], w[BY, found] = ax, ay, bx, by
+                across, up = ax + bx, ay + by  # twice the way to its middle
+                away = across * across + up * up
+                # From farther off than a block is wide, its far sides are behind its near ones.
+                behind = (k < one_sided) & (ax * by - ay * bx > 0.0) & (away > wide * wide)
+                found += _0 if behind | (away > far * far) else _1
+                k += _1
+                if found == CHUNK:
+                    cast(w, f, CHUNK, first, True)
+                    found = _0
+    return int(found)
+
+
+@kernel
+def cast_near(w: Array, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -> None:
+    """Cast the rays against all segments of a plan in their reach, which are few."""
+    n = 0
+    for k in range(p.first_grid, p.first_grid + p.grids):
+        n = gather_near(w, f, walls, grids[k], at, n)
+    cast(w, f, n, at[2], True)
 
 
 @kernel
