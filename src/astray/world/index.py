@@ -22,14 +22,13 @@ from astray.world.grid import GRID
 from astray.world.map import Map
 
 FEW = 32  # segments of a map that needs no grid
-MOST_SIDES = 127  # of a convex block that has no grid
 PER_CELL = 6.0  # segments in a cell, on average
 PER_STEP = 1.5  # segments in a cell of the grid for single rays, on average
 RIM = 1e-9  # of a cell: what lies so near to its border is listed on both sides
 
-CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m", Column("sides", "", "i8"))
-"""A cell: its first segment, which ends those of the cell before, the circle around them, and how
-many of them, the first ones, are sides of convex blocks, unseen from behind."""
+CELL = columns(Column("first", "", "i8"), Column("sides", "", "i8"), "x m", "y m", "radius m")
+"""A cell: its first segment, which ends those of the cell before, how many of them, the first ones,
+are sides of convex blocks, unseen from behind, and the circle around them."""
 
 PLAN = columns(
     Column("first", "", "i8"),
@@ -38,9 +37,12 @@ PLAN = columns(
     Column("grids", "", "i8"),
     Column("steps", "", "i8"),
     "density 1/m²",
+    Column("sides", "", "i8"),
+    "extent m",
 )
 """A map in an index: its segments, its grids by middles and its grid for single rays (−1: none),
-and how many segments it has per area."""
+and how many segments it has per area; without a grid, how many of its segments, the first ones, are
+sides of convex blocks, and how far apart two points of such a block can be."""
 
 
 class Index(NamedTuple):
@@ -50,8 +52,6 @@ class Index(NamedTuple):
     """x and y of one end and of the other, (n, 4), ordered by map, grid and cell."""
     cells: Table
     """CELL records of each grid, with one more at the end of a grid."""
-    sides: Array
-    """Without a grid, the first side of each convex block has their number, all others have 0."""
     listed: Array
     """Segments listed cell by cell in the grids for single rays."""
     grids: Table
@@ -137,7 +137,6 @@ class _Makers:
     def __init__(self) -> None:
         self.ends: list[Array] = []
         self.cells: list[Table] = []
-        self.sides: list[Array] = []
         self.listed: list[Array] = []
         self.grids: list[Table] = []
         self.plans: list[Table] = []
@@ -148,7 +147,7 @@ class _Makers:
         plan["first"], plan["count"] = self.segments, len(map)
         plan["first_grid"], plan["steps"] = len(self.grids), -1
         segments = map.segments
-        sides, extents = convex_blocks(map)
+        extents = extents_of_blocks(map)
         if len(map) > FEW:
             segments = self._by_middles(segments, extents)
             plan["grids"] = len(self.grids) - plan["first_grid"]
@@ -157,7 +156,9 @@ class _Makers:
             wide, high = np.maximum(np.ptp(segments.reshape(-1, 2), axis=0), 1e-3)
             plan["density"] = len(segments) / (wide * high)
         else:
-            self.sides.append(sides)
+            is_side = extents > 0.0
+            segments = segments[np.argsort(~is_side, kind="stable")]
+            plan["sides"], plan["extent"] = is_side.sum(), extents.max(initial=0.0)
         self.ends.append(segments)
         self.segments += len(segments)
         self.plans.append(plan)
@@ -166,7 +167,6 @@ class _Makers:
         return Index(
             np.vstack([np.zeros((0, 4)), *self.ends]),
             np.concatenate([table(CELL, 1), *self.cells]),
-            np.concatenate([np.zeros(0, np.int8), *self.sides]),
             np.concatenate([np.zeros(0, np.int64), *self.listed]),
             np.concatenate([table(GRID, 0), *self.grids]),
             np.concatenate([table(PLAN, 0), *self.plans]),
@@ -179,7 +179,7 @@ class _Makers:
         grid["wide"], grid["high"] = np.floor((high - low) / cell).astype(np.int64) + 1
         return grid
 
-    def _add_grid(self, grid: Table, starts: Array, circles: Array, sides: Array) -> None:
+    def _add_grid(self, grid: Table, starts: Array, sides: Array, circles: Array) -> None:
         cells = table(CELL, len(starts))
         cells["first"], cells["sides"] = starts, sides
         cells["x"], cells["y"], cells["radius"] = circles.T
@@ -206,15 +206,14 @@ class _Makers:
             wide, cells = int(grid["wide"][0]), int(grid["wide"][0] * grid["high"][0])
             at = np.floor((middle[here] - low) / cell).astype(np.int64)
             number = at[:, 1] * wide + at[:, 0]
-            side = extents[here] > 0.0
-            sides = np.bincount(number[side], minlength=cells + 1)
-            here = here[np.lexsort((~side, number))]
+            is_side = extents[here] > 0.0
+            sides = np.bincount(number[is_side], minlength=cells + 1)
+            here = here[np.lexsort((~is_side, number))]
             starts = np.zeros(cells + 1, np.int64)
             np.cumsum(np.bincount(number, minlength=cells), out=starts[1:])
             parts.append(segments[here])
-            self.sides.append(np.zeros(len(here), np.int8))
             grid["extent"] = extents[here].max(initial=0.0)
-            self._add_grid(grid, first + starts, _circles(segments[here], starts), sides)
+            self._add_grid(grid, first + starts, sides, _circles(segments[here], starts))
             first += len(here)
         return np.vstack(parts)
 
@@ -234,19 +233,18 @@ class _Makers:
         list_touched(segments, grid[0], starts.copy(), listed, self.segments)
         self.listed.append(listed)
         nothing = np.zeros((len(starts), 3))
-        self._add_grid(grid, self.entries + starts, nothing, nothing[:, 0])
+        self._add_grid(grid, self.entries + starts, nothing[:, 0], nothing)
         self.entries += len(listed)
 
 
-def convex_blocks(map: Map) -> tuple[Array, Array]:
-    """The number of sides at the first side of each convex block, and the extent at each, (n,).
+def extents_of_blocks(map: Map) -> Array:
+    """How far apart two points of the convex block are of which a segment is a side, else 0, (n,).
 
     Segments that follow each other end to end around a solid are its sides. From outside of a
     convex block only the sides that face the viewer can be seen.
     """
-    sides, extents = np.zeros(len(map), np.int8), np.zeros(len(map))
     if not map.solid.any():
-        return sides, extents
+        return np.zeros(len(map))
     starts, ends = map.segments[:, :2], map.segments[:, 2:]
     joined = (ends[:-1] == starts[1:]).all(axis=1) & map.solid[:-1] & map.solid[1:]
     first = np.flatnonzero(np.concatenate([[True], ~joined]))
@@ -262,10 +260,8 @@ def convex_blocks(map: Map) -> tuple[Array, Array]:
     convex &= (ends[last] == starts[first]).all(axis=1)
     low, high = np.minimum.reduceat(starts, first), np.maximum.reduceat(starts, first)
     count = last - first + 1
-    sides[first[convex]] = np.minimum(count[convex], MOST_SIDES)
     wide = np.sqrt(((high - low) ** 2).sum(axis=1)) * convex
-    extents[:] = np.repeat(wide, count)
-    return sides, extents
+    return np.repeat(wide, count)
 
 
 def _cell_size(points: Array, cells: float) -> float:

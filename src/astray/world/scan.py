@@ -34,7 +34,6 @@ class View(NamedTuple):
 
     ends: Array
     cells: Table
-    sides: Array
     listed: Array
     grids: Table
     plans: Table
@@ -87,7 +86,7 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
     walls = (ends, cells)
-    sides, of_world, crowd_grids = view.sides, view.of_world, view.crowd_grids
+    of_world, crowd_grids = view.of_world, view.crowd_grids
     others = (view.bodies, view.starts, view.shapes, view.corners)
     for i in rows:
         x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
@@ -96,7 +95,7 @@ def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array
             draw_crowd(w, f, others, crowd_grids[world], me, at)
         p = plans[of_world[world]]
         if p.grids == 0:
-            cast_all(w, f, ends, sides, p, at)
+            cast_all(w, f, walls, p, at)
         elif suits_single_rays(p, f[0], f[5]):
             for k in range(f[0]):
                 c, s = ray_in_map(w, k)

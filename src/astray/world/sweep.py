@@ -34,8 +34,12 @@ from astray.world.fan import (
 from astray.world.grid import in_reach
 
 _0, _1 = np.uint64(0), np.uint64(1)
+SURELY = 1.000001  # times what would do but for rounding
 Walls = tuple[Array, Table]
 """Ends and cells of an index."""
+Run = tuple[int, int, int, float, float, bool]
+"""The first segment, how many of them are sides of blocks, where they end, `limits`, and whether
+no bounds of the rays are kept."""
 Place = tuple[float, float, float]
 """x and y of the sensor, m, and the bearing of its first ray, rad."""
 
@@ -99,32 +103,51 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 
 
 @inlined_kernel
+def gather_run(w: Array, f: Fan, walls: Walls, run: Run, at: Place, n: int) -> int:
+    """Gather segments that lie one behind the other, where n others are; how many there are then.
+
+    Not those out of reach, nor sides of convex blocks that face away: from farther off than a
+    block is wide, they are behind the others. If there is no more room, all are cast.
+    """
+    ends, (x, y, first), (begin, sides, end, far, wide, few) = walls[0], at, run
+    k, found = np.uint64(begin), np.uint64(n)
+    one_sided, stop = k + np.uint64(sides), np.uint64(end)
+    while k < stop:
+        ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
+        w[AX, found], w[AY, found], w[BX, found], w[BY, found] = ax, ay, bx, by
+        across, up = ax + bx, ay + by  # twice the way to its middle
+        away = across * across + up * up
+        behind = (k < one_sided) & (ax * by - ay * bx > 0.0) & (away > wide)
+        found += _0 if behind | (away > far) else _1
+        k += _1
+        if found == CHUNK:
+            cast(w, f, CHUNK, first, few)
+            found = _0
+    return int(found)
+
+
+@inlined_kernel
+def limits(f: Fan, reach: float, extent: float) -> tuple[float, float]:
+    """For segments that reach so far from their middles, when these are out of reach of the rays,
+    and when they see no far side of a block; as squares of twice their distance.
+    """
+    far, wide = 1.0 / f[5] + reach, extent + min(reach, 0.5 * extent)
+    return 4.0 * SURELY * far * far, 4.0 * SURELY * wide * wide
+
+
+@inlined_kernel
 def cast_cells(w: Array, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
     """Cast the rays against what is within their reach and not hidden in the listed cells."""
-    ends, cells = walls
-    x, y, first = at
-    reach = 2.000001 * (1.0 / f[5] + g.reach)
-    n = _0
+    cells = walls[1]
+    far, wide = limits(f, g.reach, g.extent)
+    n = 0
     for i in range(found):
-        if cell_hidden(w, f, i):
-            continue
-        cell = int(w[CELL_ID, i])
-        # From farther off than a block is wide, its far sides are behind its near ones.
-        outside = w[CELL_NEAR, i] > 0.0 and w[CELL_NEAR, i] * g.extent < 1.0
-        k, stop = np.uint64(cells[cell].first), np.uint64(cells[cell + 1].first)
-        one_sided = k + np.uint64(cells[cell].sides if outside else 0)
-        while k < stop:
-            ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
-            w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
-            left_out = (k < one_sided) & (ax * by - ay * bx > 0.0)
-            across, up = ax + bx, ay + by  # twice the way to its middle
-            left_out |= across * across + up * up > reach * reach
-            n += _0 if left_out else _1
-            k += _1
-            if n == CHUNK:
-                cast(w, f, CHUNK, first, False)
-                n = _0
-    cast(w, f, int(n), first, False)
+        if not cell_hidden(w, f, i):
+            cell = int(w[CELL_ID, i])
+            c = cells[cell]
+            run = (c.first, c.sides, cells[cell + 1].first, far, wide, False)
+            n = gather_run(w, f, walls, run, at, n)
+    cast(w, f, n, at[2], False)
 
 
 @kernel
@@ -147,39 +170,23 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
 
 @inlined_kernel
 def gather_near(w: Array, f: Fan, walls: Walls, g: Row, at: Place, n: int) -> int:
-    """Gather the segments of a grid that are in reach of the rays, n others being there."""
-    ends, cells = walls
-    x, y, first = at
-    reach = 1.0 / f[5]
-    left, right = in_reach(g, x, g.x, g.wide, reach + g.reach)
-    low, high = in_reach(g, y, g.y, g.high, reach + g.reach)
-    far, wide = 2.000001 * (reach + g.reach), 2.000001 * (g.extent + g.reach)
-    found = np.uint64(n)
+    """Gather the segments of a grid that are in reach of the rays, where n others are."""
+    cells, reach = walls[1], 1.0 / f[5]
+    far, wide = limits(f, g.reach, g.extent)
+    left, right = in_reach(g, at[0], g.x, g.wide, reach + g.reach)
+    low, high = in_reach(g, at[1], g.y, g.high, reach + g.reach)
     for row in range(low, high + 1):
-        for c in range(g.first + row * g.wide + left, g.first + row * g.wide + right + 1):
-            cell, k, stop = cells[c], np.uint64(cells[c].first), np.uint64(cells[c + 1].first)
-            dx, dy, within = cell.x - x, cell.y - y, reach + cell.radius
-            if k == stop or dx * dx + dy * dy > within * within:
-                continue
-            one_sided = k + np.uint64(cell.sides)
-            while k < stop:
-                ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
-                w[AX, found], w[AY, found], w[BX, found], w[BY, found] = ax, ay, bx, by
-                across, up = ax + bx, ay + by  # twice the way to its middle
-                away = across * across + up * up
-                # From farther off than a block is wide, its far sides are behind its near ones.
-                behind = (k < one_sided) & (ax * by - ay * bx > 0.0) & (away > wide * wide)
-                found += _0 if behind | (away > far * far) else _1
-                k += _1
-                if found == CHUNK:
-                    cast(w, f, CHUNK, first, True)
-                    found = _0
-    return int(found)
+        for k in range(g.first + row * g.wide + left, g.first + row * g.wide + right + 1):
+            cell, end = cells[k], cells[k + 1].first
+            dx, dy, most = cell.x - at[0], cell.y - at[1], reach + cell.radius
+            if cell.first < end and dx * dx + dy * dy <= most * most:
+                n = gather_run(w, f, walls, (cell.first, cell.sides, end, far, wide, True), at, n)
+    return n
 
 
 @kernel
 def cast_near(w: Array, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -> None:
-    """Cast the rays against all segments of a plan in their reach, which are few."""
+    """Cast the rays against all segments of a plan in their reach, which are not very many."""
     n = 0
     for k in range(p.first_grid, p.first_grid + p.grids):
         n = gather_near(w, f, walls, grids[k], at, n)
@@ -187,27 +194,9 @@ def cast_near(w: Array, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -
 
 
 @kernel
-def cast_all(w: Array, f: Fan, ends: Array, sides: Array, p: Row, at: Place) -> None:
+def cast_all(w: Array, f: Fan, walls: Walls, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan, which are few."""
-    x, y, first = at
-    n, k, stop = _0, np.uint64(p.first), np.uint64(p.first + p.count)
-    while k < stop:
-        # The sides of a convex block are there together; those that face away are not cast if
-        # some do not, for then it is seen from outside.
-        together = np.uint64(max(1, sides[k]))
-        if n + together > CHUNK:
-            cast(w, f, int(n), first, True)
-            n = _0
-        begun, is_block, end = n, together > _1, k + together
-        for facing in range(2):  # if none faces the sensor, it is inside, and sees them all
-            j = k
-            while j < end:
-                ax, ay, bx, by = ends[j, 0] - x, ends[j, 1] - y, ends[j, 2] - x, ends[j, 3] - y
-                w[AX, n], w[AY, n], w[BX, n], w[BY, n] = ax, ay, bx, by
-                left_out = is_block & (ax * by - ay * bx > 0.0) & (facing == 0)
-                n += _0 if left_out else _1
-                j += _1
-            if n > begun:
-                break
-        k = end
-    cast(w, f, int(n), first, True)
+    _, wide = limits(f, math.inf, p.extent)
+    run = (p.first, p.sides, p.first + p.count, math.inf, wide, True)
+    n = gather_run(w, f, walls, run, at, 0)
+    cast(w, f, n, at[2], True)
