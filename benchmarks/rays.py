@@ -181,6 +181,13 @@ def threads(map_: Map, side: float) -> str:
     return spread(ratios)
 
 
+def growth() -> str:
+    """The throughput among a hundred thousand segments as a part of that among a thousand."""
+    small, large = ours(*lattice_map(1000)), ours(*lattice_map(100_000))
+    small(), large()
+    return spread([rate(large) / rate(small) for _ in range(5 * ROUNDS)])
+
+
 def main() -> None:
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
     print(f"millions of rays per CPU-second, {RAYS} rays, {FAR:g} m: median (least-most)")
@@ -205,6 +212,7 @@ def main() -> None:
             ratios = [a / b for a, b in zip(rates["astray"], found, strict=True)]
             print(f"  {name:12} {spread(found)}   astray is {spread(ratios).strip()} times as fast")
     map_, side = lattice_map(1000)
+    print(f"100 000 segments: {growth().strip()} of the throughput of 1000")
     print(f"two threads, wall clock: {threads(map_, side).strip()} times as fast as one")
 
 
