@@ -24,7 +24,7 @@ FAMILIES = (
 LAYERS = (
     ("errors", "table", "kernel", "maths"),
     ("se2", "noise", "draw", "signals", "rotation", "world"),
-    ("clock", "reading", "tracks", "parameters", "kind", "scene", "plugin", "start"),
+    ("clock", "reading", "tracks", "parameters", "kind", "scene", "plugin", "start", "lives"),
     FAMILIES,
     (
         "blame",

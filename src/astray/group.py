@@ -17,12 +17,12 @@ from astray.errors import PluginError, WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.hands import Hands
 from astray.judge import History, Judge
+from astray.lives import enter_lives, newborn
 from astray.orders import Orders
 from astray.plugin import NEVER, ContactMetric, Known, Metric, Plugin, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
 from astray.table import (
-    ADDRESS,
     COMMAND,
     CONTACTS,
     DRIVE,
@@ -39,7 +39,6 @@ from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 
 Due = Callable[[Beat], Rows | None]
-STARTS_PER_LIFE = 1024  # of one row within one life of its world
 REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
 
 
@@ -190,20 +189,13 @@ class Group(Orders):
         """Start these rows in these lives of their worlds, at these ticks of their clocks."""
         slept = not self.truth["alive"][rows].all()
         self.begun[rows] += 1
-        self.starts[rows] %= STARTS_PER_LIFE
-        self.address["life"][rows] = lives * STARTS_PER_LIFE + self.starts[rows]
-        self.address["tick"][rows] = ticks
+        enter_lives(self.address, self.starts, rows, lives, ticks)
         self.time[rows] = ticks * self.dt
-        fresh = table(STATE, len(rows))
-        for column in ADDRESS.names or ():
-            fresh[column] = self.address[column][rows]
-        fresh["stamp"] = self.time[rows]
-        fresh["alive"] = True
-        fresh["footprint"] = self.footprint
-        pose = self.plan.start.poses(
+        poses = self.plan.start.poses(
             self.address.take(rows), self.seed, self.name, self.scene.map, self.world_of_row[rows]
         )
-        fresh["x"], fresh["y"], fresh["yaw"] = pose.T
+        fresh = table(STATE, len(rows))
+        newborn(fresh, self.address, self.time, rows, poses, self.footprint)
         for state in {id(t): t for t in (self.truth, *self.beliefs().values())}.values():
             put(state, rows, fresh)
         put(self.commands, rows, STOP)
