@@ -21,7 +21,7 @@ import numpy as np
 import astray
 from astray.world import Map, block, merge, wall
 from astray.world.atlas import Atlas
-from astray.world.fan import make_fan
+from astray.world.fan import copy_of, make_fan
 from astray.world.scan import make_view, scan_fans
 
 ROUNDS = 9
@@ -59,14 +59,14 @@ def poses(side: float, count: int) -> np.ndarray:
 
 def ours(map_: Map, side: float) -> Callable[[], int]:
     """Scans into memory that is there, as the lidar takes them."""
-    w, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
+    board, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
     view, out = make_view(Atlas([map_])), np.empty((SCANS, RAYS))
     where = np.zeros((SCANS, 5))
     where[:, :3], where[:, 4] = poses(side, SCANS), -1.0
     rows = np.arange(SCANS)
 
     def job() -> int:
-        scan_fans(w, fan, view, where, rows, out)
+        scan_fans(board, fan, view, where, rows, out)
         return out.size
 
     return job
@@ -160,19 +160,19 @@ def spread(found: list[float]) -> str:
 def threads(map_: Map, side: float) -> str:
     """How much faster two threads are than one, by the clock on the wall."""
     count = 8 * SCANS
-    w, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
+    board, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
     view, out, rows = make_view(Atlas([map_])), np.zeros((count, RAYS)), np.arange(count)
     where = np.zeros((count, 5))
     where[:, :3], where[:, 4] = poses(side, count), -1.0
-    rooms = [w.copy(), w.copy()]
+    boards = [board, copy_of(board, fan)]
     walls: dict[int, list[float]] = {1: [], 2: []}
     with ThreadPoolExecutor(2) as pool:
         for _ in range(3 * ROUNDS):
             for hands, times in walls.items():
                 before = time.perf_counter()
                 jobs = [
-                    pool.submit(scan_fans, room, fan, view, where, part, out)
-                    for room, part in zip(rooms, np.array_split(rows, hands), strict=False)
+                    pool.submit(scan_fans, board, fan, view, where, part, out)
+                    for board, part in zip(boards, np.array_split(rows, hands), strict=False)
                 ]
                 for job in jobs:
                     job.result()

@@ -18,7 +18,7 @@ MOST_ARGUMENTS = 6
 EXACT = "floor ceil trunc fabs sqrt frexp ldexp copysign isnan isinf isfinite inf nan pi"
 ALLOWED = {
     "math": EXACT.split(),
-    "numpy": ("uint64", "int64", "int32", "float64", "floor", "nan", "inf", "pi"),
+    "numpy": ("uint64", "int64", "int32", "float64", "float32", "floor", "nan", "inf", "pi"),
     "builtins": ("abs", "min", "max", "range", "len", "int", "float", "bool"),
 }
 REFUSED = {

@@ -264,3 +264,9 @@ def test_a_scan_does_not_depend_on_how_its_rows_are_handed_in() -> None:
     sim.clear_map()
     sim.step()
     assert np.isinf(group.look("lidar", every)["ranges"]).all()
+
+
+def test_many_rays_need_a_field_of_view() -> None:
+    with pytest.raises(ScenarioError, match="field_of_view is 0: 5 rays need some, or use 1 ray"):
+        load({"rays": 5, "field_of_view": 0})
+    assert scan(load({"rays": 1, "field_of_view": 0})).tolist() == [[HALF]]

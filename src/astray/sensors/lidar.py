@@ -28,18 +28,17 @@ from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.se2 import arc
 from astray.table import SCAN, Array, Row, Rows, Table
-from astray.world.fan import Fan, make_fan
+from astray.world.fan import MOST_RAYS, Board, Fan, copy_of, make_fan
 from astray.world.scan import View, scan_fans, scan_rays
 
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
-MOST_RAYS = 1 << 16
 LONGEST = 1e9  # m, for noise that grows with the range where there is none
 Share = Annotated[float, Ge(0), Le(1)]
 Layout = tuple[np.uint64, float, float, float, int, Array]
 """The noise's key, the angles of the first ray and from ray to ray, the sweep, the row of the
 group's first robot among everyone, −1 if none are seen, and room for random numbers."""
-Room = tuple[Array, Fan, Array]
+Room = tuple[Board, Fan, Array]
 Tables = tuple[Table, Table, Array, Table]
 Seen = tuple[Array, ...]
 """The fields of a View."""
@@ -130,19 +129,19 @@ def sense_all(
 
     For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
     """
-    w, fan, poses = room
+    board, fan, poses = room
     view = View(*seen)
     truth, params, worlds, out = tables
     mount_all(poses, truth, params, worlds, rows, how[4])
-    scan_fans(w, fan, view, poses, rows, ranges)
+    scan_fans(board, fan, view, poses, rows, ranges)
     measure_all(out, ranges, params, truth, rows, how)
 
 
 class Desk:
     """Where a thread works: room for a scan, what it was given last, and the code for that."""
 
-    def __init__(self, fan: tuple[Array, Fan], poses: Array, rays: int) -> None:
-        self.room: Room = (fan[0].copy(), fan[1], poses)
+    def __init__(self, fan: tuple[Board, Fan], poses: Array, rays: int) -> None:
+        self.room: Room = (copy_of(*fan), fan[1], poses)
         self.pairs = np.empty((2, (rays + 1) // 2))
         self.last: tuple[Any, ...] = (None, None, None, None)
         self.tables: Tables
@@ -179,6 +178,8 @@ class Lidar(Sensor, kind="lidar"):
         for name in ("field_of_view", "max_range", "sweep"):
             if isinstance(getattr(self, name), Drawn):
                 raise PluginError(f"{name} of a lidar must be one number for all robots")
+        if self.field_of_view == 0.0 and self.rays > 1:
+            raise PluginError(f"field_of_view is 0: {self.rays} rays need some, or use 1 ray")
         self.start, self.step = layout(self.rays, self.field_of_view)
         self._poses = np.zeros((n, 5))
         self._fan = make_fan(self.rays, self.start, self.step, self.max_range)

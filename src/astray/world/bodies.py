@@ -30,15 +30,14 @@ from astray.world.fan import (
     COS,
     END,
     SIN,
+    Board,
     Fan,
-    bearing,
-    cast,
     in_sensor,
 )
 from astray.world.grid import in_reach
 from astray.world.ray import Ray
 from astray.world.sight import meet
-from astray.world.sweep import Place
+from astray.world.span import Place, bearing, cast
 
 Others = tuple[Table, Array, Table, Array]
 """The robots of a crowd, where the cells of its grids begin among them, footprints and corners."""
@@ -60,12 +59,12 @@ def meet_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
 
 
 @inlined_kernel
-def draw_circle(w: Array, i: int, first: int, last: int) -> None:
+def draw_circle(w: Array, i: np.uint64, first: int, last: int) -> None:
     """Let those of some rays end on a circle, seen from outside, that meet it."""
-    x, y, square = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i] * w[CELL_SIZE, i]
+    x, y, square = w[CELL_X + i], w[CELL_Y + i], w[CELL_SIZE + i] * w[CELL_SIZE + i]
     for j in range(((last + 4 - first) >> 2) << 2):  # by fours: those too many just pass
         k = np.uint64(first + j)
-        c, s, q = w[COS, k], w[SIN, k], w[END, k]
+        c, s, q = w[COS + k], w[SIN + k], w[END + k]
         h = c * y - s * x
         left = square - h * h
         near = c * x + s * y - math.sqrt(left if left > 0.0 else 0.0)
@@ -73,33 +72,37 @@ def draw_circle(w: Array, i: int, first: int, last: int) -> None:
         met = (left >= 0.0) & (near > 0.0)
         v = 1.0 / (near if met else 1.0)
         v = v if met else 0.0
-        w[END, k] = (v if v > q else q) + 0.0
+        w[END + k] = (v if v > q else q) + 0.0
 
 
 @kernel
-def draw_around(w: Array, rays: int, i: int) -> None:
+def draw_around(w: Array, rays: int, i: np.uint64) -> None:
     """Let the rays end on a circle that the sensor is within."""
-    for k in range(rays):
-        v = meet_circle(w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i], w[COS, k], w[SIN, k])
-        w[END, k] = max(w[END, k], v)
+    x, y, radius = w[CELL_X + i], w[CELL_Y + i], w[CELL_SIZE + i]
+    for j in range(rays):
+        k = np.uint64(j)
+        w[END + k] = max(w[END + k], meet_circle(x, y, radius, w[COS + k], w[SIN + k]))
 
 
 @inlined_kernel
 def look_at_circles(w: Array, f: Fan, n: int, start: float) -> None:
     """How near circles are, 0 if the sensor is within, and from where to where they reach."""
+    zero, first = np.float32(0.0), np.float32(start)
     for i in range(n):
-        x, y, radius = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i]
+        k = np.uint64(i)
+        x, y, radius = w[CELL_X + k], w[CELL_Y + k], w[CELL_SIZE + k]
         away = x * x + y * y
         square, gap = away - radius * radius, math.sqrt(away) - radius
         outside = (square > 0.0) & (gap > 0.0)
-        half = bearing(math.sqrt(square if outside else 0.0), radius, 0.0) * f[2] + 2.0 * f[4]
-        low = bearing(x, y, start) * f[2] - half
+        along = math.sqrt(square if outside else 0.0)
+        half = float(bearing(np.float32(along), np.float32(radius), zero)) * f[2] + 2.0 * f[4]
+        low = float(bearing(np.float32(x), np.float32(y), first)) * f[2] - half
         low = low + f[3] if low < 0.0 else low
         nearness = 1.0 / (gap if outside else 1.0)
-        w[CELL_NEAR, i] = nearness if outside else 0.0
-        w[CELL_LOW, i] = low
-        w[CELL_HIGH, i] = low + 2.0 * half
-        w[CELL_X, i], w[CELL_Y, i] = in_sensor(w, x, y)
+        w[CELL_NEAR + k] = nearness if outside else 0.0
+        w[CELL_LOW + k] = low
+        w[CELL_HIGH + k] = low + 2.0 * half
+        w[CELL_X + k], w[CELL_Y + k] = in_sensor(w, x, y)
 
 
 @kernel
@@ -108,39 +111,41 @@ def draw_circles(w: Array, f: Fan, n: int, start: float) -> None:
     look_at_circles(w, f, n, start)
     rays, turn = f[0], f[3]
     for i in range(n):
-        low, high = w[CELL_LOW, i], w[CELL_HIGH, i]
-        if w[CELL_NEAR, i] == 0.0:
-            draw_around(w, rays, i)
+        k = np.uint64(i)
+        low, high = w[CELL_LOW + k], w[CELL_HIGH + k]
+        if w[CELL_NEAR + k] == 0.0:
+            draw_around(w, rays, k)
             continue
         while True:
             first, last = max(0, int(low)), min(rays - 1, int(high) + 1)
-            draw_circle(w, i, first, last)
+            draw_circle(w, k, first, last)
             if low < 0.0 or high < turn:
                 break
             low, high = low - turn, high - turn
 
 
 @kernel
-def gather_edges(w: Array, n: int, b: Row, shape: Row, corners: Array, at: Place) -> int:
+def gather_edges(w: Array, n: int, b: Row, shape: Row, corners: Array, place: Place) -> int:
     """Put the edges of a polygon into the chunk, as seen from a point; how many it then holds."""
-    x, y = b.x - at[0], b.y - at[1]
+    x, y = b.x - place[0], b.y - place[1]
     before = shape.first + shape.count - 1
     px = x + b.cosine * corners[0, before] - b.sine * corners[1, before]
     py = y + b.sine * corners[0, before] + b.cosine * corners[1, before]
     for k in range(shape.first, shape.first + shape.count):
         qx = x + b.cosine * corners[0, k] - b.sine * corners[1, k]
         qy = y + b.sine * corners[0, k] + b.cosine * corners[1, k]
-        w[AX, n], w[AY, n], w[BX, n], w[BY, n] = px, py, qx, qy
+        at = np.uint64(n)
+        w[AX + at], w[AY + at], w[BX + at], w[BY + at] = px, py, qx, qy
         px, py = qx, qy
         n += 1
     return n
 
 
 @inlined_kernel
-def draw_crowd(w: Array, f: Fan, others: Others, g: Row, me: int, at: Place) -> None:
+def draw_crowd(board: Board, f: Fan, others: Others, g: Row, me: int, at: Place) -> None:
     """Let the rays end on the robots of a grid, but for one; bounds are not kept."""
-    bodies, starts, shapes, corners = others
-    x, y, first = at
+    w, (bodies, starts, shapes, corners), (x, y, first) = board[0], others, at
+    here = (0.0, 0.0, first)  # edges are gathered as they are seen from the sensor
     reach = 1.0 / f[5]
     left, right = in_reach(g, x, g.x, g.wide, reach + g.reach)
     low, high = in_reach(g, y, g.y, g.high, reach + g.reach)
@@ -153,19 +158,19 @@ def draw_crowd(w: Array, f: Fan, others: Others, g: Row, me: int, at: Place) -> 
             if b.row == me or dx * dx + dy * dy >= far * far:
                 continue
             if shape.count == 0:
-                w[CELL_X, circles], w[CELL_Y, circles] = dx, dy
-                w[CELL_SIZE, circles] = b.radius
+                c = np.uint64(circles)
+                w[CELL_X + c], w[CELL_Y + c], w[CELL_SIZE + c] = dx, dy, b.radius
                 circles += 1
                 if circles == CHUNK:
                     draw_circles(w, f, circles, first)
                     circles = 0
                 continue
             if n + shape.count > CHUNK:
-                cast(w, f, n, first, True)
+                cast(board, f, n, here, True)
                 n = 0
             n = gather_edges(w, n, b, shape, corners, at)
     draw_circles(w, f, circles, first)
-    cast(w, f, n, first, True)
+    cast(board, f, n, here, True)
 
 
 @kernel

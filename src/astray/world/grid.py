@@ -15,10 +15,8 @@ GRID = columns(
     Column("wide", "cells", "i8"),
     Column("high", "cells", "i8"),
     Column("first", "", "i8"),
-    "extent m",
 )
-"""A grid: its lower left corner, its cells, how far what it holds reaches from its middle at most,
-and how far apart two points of a convex block of which it holds sides can be."""
+"""A grid: its lower left corner, its cells, and how far what it holds reaches from its middle."""
 
 
 @inlined_kernel

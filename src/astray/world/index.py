@@ -23,12 +23,13 @@ from astray.world.map import Map
 
 FEW = 32  # segments of a map that needs no grid
 PER_CELL = 6.0  # segments in a cell, on average
+PAD = 8  # segments that may be read behind the last
+SURELY = 1.000001  # times what would do but for rounding
 PER_STEP = 1.5  # segments in a cell of the grid for single rays, on average
 RIM = 1e-9  # of a cell: what lies so near to its border is listed on both sides
 
-CELL = columns(Column("first", "", "i8"), Column("sides", "", "i8"), "x m", "y m", "radius m")
-"""A cell: its first segment, which ends those of the cell before, how many of them, the first ones,
-are sides of convex blocks, unseen from behind, and the circle around them."""
+CELL = columns(Column("first", "", "i8"), "x m", "y m", "radius m")
+"""A cell: its first segment, which ends those of the cell before, and the circle around them."""
 
 PLAN = columns(
     Column("first", "", "i8"),
@@ -37,12 +38,9 @@ PLAN = columns(
     Column("grids", "", "i8"),
     Column("steps", "", "i8"),
     "density 1/m²",
-    Column("sides", "", "i8"),
-    "extent m",
 )
 """A map in an index: its segments, its grids by middles and its grid for single rays (−1: none),
-and how many segments it has per area; without a grid, how many of its segments, the first ones, are
-sides of convex blocks, and how far apart two points of such a block can be."""
+and how many segments it has per area."""
 
 
 class Index(NamedTuple):
@@ -50,6 +48,9 @@ class Index(NamedTuple):
 
     ends: Array
     """x and y of one end and of the other, (n, 4), ordered by map, grid and cell."""
+    faces: Array
+    """The same as columns, (5, n and some more), for those who look at many in a row; and from how
+    far off, as the square of twice the distance to its middle, no one sees a side from behind."""
     cells: Table
     """CELL records of each grid, with one more at the end of a grid."""
     listed: Array
@@ -136,6 +137,7 @@ class _Makers:
 
     def __init__(self) -> None:
         self.ends: list[Array] = []
+        self.seen_from_behind: list[Array] = []
         self.cells: list[Table] = []
         self.listed: list[Array] = []
         self.grids: list[Table] = []
@@ -146,26 +148,28 @@ class _Makers:
         plan = table(PLAN, 1)
         plan["first"], plan["count"] = self.segments, len(map)
         plan["first_grid"], plan["steps"] = len(self.grids), -1
-        segments = map.segments
-        extents = extents_of_blocks(map)
+        segments, seen = map.segments, seen_from_behind(map)
         if len(map) > FEW:
-            segments = self._by_middles(segments, extents)
+            order = self._by_middles(segments)
+            segments, seen = segments[order], seen[order]
             plan["grids"] = len(self.grids) - plan["first_grid"]
             plan["steps"] = len(self.grids)
             self._by_touch(segments)
             wide, high = np.maximum(np.ptp(segments.reshape(-1, 2), axis=0), 1e-3)
             plan["density"] = len(segments) / (wide * high)
-        else:
-            is_side = extents > 0.0
-            segments = segments[np.argsort(~is_side, kind="stable")]
-            plan["sides"], plan["extent"] = is_side.sum(), extents.max(initial=0.0)
         self.ends.append(segments)
+        self.seen_from_behind.append(seen)
         self.segments += len(segments)
         self.plans.append(plan)
 
     def index(self) -> Index:
+        ends = np.vstack([np.zeros((0, 4)), *self.ends])
+        faces = np.zeros((5, len(ends) + PAD))
+        faces[:4, : len(ends)] = ends.T
+        faces[4, : len(ends)] = np.concatenate([np.zeros(0), *self.seen_from_behind])
         return Index(
-            np.vstack([np.zeros((0, 4)), *self.ends]),
+            ends,
+            faces,
             np.concatenate([table(CELL, 1), *self.cells]),
             np.concatenate([np.zeros(0, np.int64), *self.listed]),
             np.concatenate([table(GRID, 0), *self.grids]),
@@ -179,16 +183,16 @@ class _Makers:
         grid["wide"], grid["high"] = np.floor((high - low) / cell).astype(np.int64) + 1
         return grid
 
-    def _add_grid(self, grid: Table, starts: Array, sides: Array, circles: Array) -> None:
+    def _add_grid(self, grid: Table, starts: Array, circles: Array) -> None:
         cells = table(CELL, len(starts))
-        cells["first"], cells["sides"] = starts, sides
+        cells["first"] = starts
         cells["x"], cells["y"], cells["radius"] = circles.T
         self.grids.append(grid)
         self.cells.append(cells)
         self.starts += len(starts)
 
-    def _by_middles(self, segments: Array, extents: Array) -> Array:
-        """Sort segments into grids by their middles, coarse grids first."""
+    def _by_middles(self, segments: Array) -> Array:
+        """Sort segments into grids by their middles, coarse grids first; their order then."""
         along = segments[:, 2:] - segments[:, :2]
         length = np.sqrt((along**2).sum(axis=1))
         middle = segments[:, :2] + 0.5 * along
@@ -206,16 +210,13 @@ class _Makers:
             wide, cells = int(grid["wide"][0]), int(grid["wide"][0] * grid["high"][0])
             at = np.floor((middle[here] - low) / cell).astype(np.int64)
             number = at[:, 1] * wide + at[:, 0]
-            is_side = extents[here] > 0.0
-            sides = np.bincount(number[is_side], minlength=cells + 1)
-            here = here[np.lexsort((~is_side, number))]
+            here = here[np.argsort(number, kind="stable")]
             starts = np.zeros(cells + 1, np.int64)
             np.cumsum(np.bincount(number, minlength=cells), out=starts[1:])
-            parts.append(segments[here])
-            grid["extent"] = extents[here].max(initial=0.0)
-            self._add_grid(grid, first + starts, sides, _circles(segments[here], starts))
+            parts.append(here)
+            self._add_grid(grid, first + starts, _circles(segments[here], starts))
             first += len(here)
-        return np.vstack(parts)
+        return np.concatenate(parts)
 
     def _by_touch(self, segments: Array) -> None:
         """List segments in every cell that they touch."""
@@ -232,19 +233,18 @@ class _Makers:
         listed = np.empty(starts[-1], np.int64)
         list_touched(segments, grid[0], starts.copy(), listed, self.segments)
         self.listed.append(listed)
-        nothing = np.zeros((len(starts), 3))
-        self._add_grid(grid, self.entries + starts, nothing[:, 0], nothing)
+        self._add_grid(grid, self.entries + starts, np.zeros((len(starts), 3)))
         self.entries += len(listed)
 
 
-def extents_of_blocks(map: Map) -> Array:
-    """How far apart two points of the convex block are of which a segment is a side, else 0, (n,).
+def seen_from_behind(map: Map) -> Array:
+    """From within what distance of its middle a segment may be seen from behind, (n,).
 
-    Segments that follow each other end to end around a solid are its sides. From outside of a
-    convex block only the sides that face the viewer can be seen.
+    As the square of twice that distance. Segments that follow each other end to end around a solid
+    are its sides. From outside of a convex block only the sides that face the viewer can be seen.
     """
     if not map.solid.any():
-        return np.zeros(len(map))
+        return np.full(len(map), np.inf)
     starts, ends = map.segments[:, :2], map.segments[:, 2:]
     joined = (ends[:-1] == starts[1:]).all(axis=1) & map.solid[:-1] & map.solid[1:]
     first = np.flatnonzero(np.concatenate([[True], ~joined]))
@@ -260,8 +260,10 @@ def extents_of_blocks(map: Map) -> Array:
     convex &= (ends[last] == starts[first]).all(axis=1)
     low, high = np.minimum.reduceat(starts, first), np.maximum.reduceat(starts, first)
     count = last - first + 1
-    wide = np.sqrt(((high - low) ** 2).sum(axis=1)) * convex
-    return np.repeat(wide, count)
+    # Who is farther from a side's middle than any two points of its block can be is outside of it.
+    wide = np.repeat(np.where(convex, np.sqrt(((high - low) ** 2).sum(axis=1)), np.inf), count)
+    wide += 0.5 * np.sqrt((along**2).sum(axis=1))
+    return np.asarray(4.0 * SURELY * wide * wide)
 
 
 def _cell_size(points: Array, cells: float) -> float:

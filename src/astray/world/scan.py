@@ -18,7 +18,7 @@ from astray.table import Array, Row, Rows, Table
 from astray.world.atlas import Atlas
 from astray.world.bodies import Others, draw_crowd, meet_body
 from astray.world.crowd import Crowd, make_crowd
-from astray.world.fan import END, Fan, aim, make_fan, mark, ray_in_map
+from astray.world.fan import END, Board, Fan, aim, copy_of, make_fan, mark, ray_in_map
 from astray.world.grid import in_reach
 from astray.world.map import Map
 from astray.world.ray import Ray, cast_at, cast_cells_along
@@ -33,6 +33,7 @@ class View(NamedTuple):
     """All that rays can meet, as kernels read it."""
 
     ends: Array
+    faces: Array
     cells: Table
     listed: Array
     grids: Table
@@ -82,34 +83,34 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
 
 
 @kernel
-def scan_fans(w: Array, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
+def scan_fans(board: Board, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
-    walls = (ends, cells)
+    w, walls = board[0], (view.faces, cells)
     of_world, crowd_grids = view.of_world, view.crowd_grids
     others = (view.bodies, view.starts, view.shapes, view.corners)
     for i in rows:
         x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
         at = (x, y, aim(w, f, poses[i, 2]))
         if me >= 0:
-            draw_crowd(w, f, others, crowd_grids[world], me, at)
+            draw_crowd(board, f, others, crowd_grids[world], me, at)
         p = plans[of_world[world]]
         if p.grids == 0:
-            cast_all(w, f, walls, p, at)
+            cast_all(board, f, walls, p, at)
         elif suits_single_rays(p, f[0], f[5]):
             for k in range(f[0]):
                 c, s = ray_in_map(w, k)
-                ray = (x, y, c, s)
-                w[END, k] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[END, k])
+                ray, end = (x, y, c, s), END + np.uint64(k)
+                w[end] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[end])
         elif PI * p.density < MANY * f[5] * f[5]:
-            cast_near(w, f, walls, grids, p, at)
+            cast_near(board, f, walls, grids, p, at)
         else:
             if me >= 0:
                 mark(w, 0, f[0])
             for k in range(p.first_grid, p.first_grid + p.grids):
-                cast_grid(w, f, walls, grids[k], at)
+                cast_grid(board, f, walls, grids[k], at)
         for k in range(f[0]):
-            near = w[END, k]
+            near = w[END + np.uint64(k)]
             far = 1.0 / near  # of all rays, so that several are divided at a time
             out[i, k] = far if near > f[5] else math.inf
 
@@ -152,13 +153,13 @@ def cast_rays(
     where = np.zeros((len(poses), 5))
     where[:, :3] = poses
     where[:, 4] = -1.0
-    w, f = make_fan(rays, start, TAU / rays if step is None else step, max_range)
+    board, f = make_fan(rays, start, TAU / rays if step is None else step, max_range)
     out = np.empty((len(poses), rays))
     view, rows = make_view(Atlas([map])), np.arange(len(poses))
     if threads <= 1:
-        scan_fans(w, f, view, where, rows, out)
+        scan_fans(board, f, view, where, rows, out)
         return out
     with ThreadPoolExecutor(threads) as pool:
         for part in np.array_split(rows, threads):
-            pool.submit(scan_fans, w.copy(), f, view, where, part, out)
+            pool.submit(scan_fans, copy_of(board, f), f, view, where, part, out)
     return out

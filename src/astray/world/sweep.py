@@ -26,22 +26,21 @@ from astray.world.fan import (
     CELL_X,
     CELL_Y,
     CHUNK,
+    KEPT,
+    Board,
     Fan,
-    bearing,
-    cast,
     hidden,
 )
 from astray.world.grid import in_reach
+from astray.world.span import Place, bearing, cast, padded
 
-_0, _1 = np.uint64(0), np.uint64(1)
+_0, _1, _2, _3, _4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+PIECE = 64  # segments of a run that are looked at together
 SURELY = 1.000001  # times what would do but for rounding
 Walls = tuple[Array, Table]
-"""Ends and cells of an index."""
-Run = tuple[int, int, int, float, float, bool]
-"""The first segment, how many of them are sides of blocks, where they end, `limits`, and whether
-no bounds of the rays are kept."""
-Place = tuple[float, float, float]
-"""x and y of the sensor, m, and the bearing of its first ray, rad."""
+"""Faces and cells of an index."""
+Run = tuple[int, int, float, bool]
+"""The first segment of a run and where it ends, `too_far`, and whether no bounds are kept."""
 
 
 @inlined_kernel
@@ -56,7 +55,7 @@ def ring_cells(w: Array, cells: Table, g: Row, column: int, row: int, ring: int)
         while i <= column + ring and i < g.wide:
             cell = g.first + j * g.wide + i
             if i >= 0 and cells[cell].first != cells[cell + 1].first and n < CHUNK:
-                w[CELL_ID, n] = cell
+                w[CELL_ID + np.uint64(n)] = cell
                 n += 1
             i += across
     return n
@@ -66,26 +65,30 @@ def ring_cells(w: Array, cells: Table, g: Row, column: int, row: int, ring: int)
 def look_at_cells(w: Array, cells: Table, n: int, f: Fan, at: Place) -> None:
     """How near the circles of cells are, and from where to where they reach in the fan."""
     for i in range(n):
-        c = cells[int(w[CELL_ID, i])]
-        w[CELL_X, i] = c.x - at[0]
-        w[CELL_Y, i] = c.y - at[1]
-        w[CELL_SIZE, i] = c.radius
+        k = np.uint64(i)
+        c = cells[int(w[CELL_ID + k])]
+        w[CELL_X + k] = c.x - at[0]
+        w[CELL_Y + k] = c.y - at[1]
+        w[CELL_SIZE + k] = c.radius
+    first = np.float32(at[2])
     for i in range(n):
-        x, y, radius = w[CELL_X, i], w[CELL_Y, i], w[CELL_SIZE, i]
+        k = np.uint64(i)
+        x, y, radius = w[CELL_X + k], w[CELL_Y + k], w[CELL_SIZE + k]
         near = math.sqrt(x * x + y * y) - radius
         nearness = 1.0 / near
         # asin t ≤ π/2 t: half the angle that the circle takes up, at most.
         half = HALF_PI * radius * nearness * f[2] + f[4]
-        middle = bearing(x, y, at[2]) * f[2]
-        w[CELL_NEAR, i] = nearness
-        w[CELL_LOW, i] = middle - half
-        w[CELL_HIGH, i] = middle + half
+        middle = float(bearing(np.float32(x), np.float32(y), first)) * f[2]
+        w[CELL_NEAR + k] = nearness
+        w[CELL_LOW + k] = middle - half
+        w[CELL_HIGH + k] = middle + half
 
 
 @inlined_kernel
 def cell_hidden(w: Array, f: Fan, i: int) -> bool:
     """Whether all rays that could meet what a cell holds end before it."""
-    nearness, low, high = w[CELL_NEAR, i], w[CELL_LOW, i], w[CELL_HIGH, i]
+    k = np.uint64(i)
+    nearness, low, high = w[CELL_NEAR + k], w[CELL_LOW + k], w[CELL_HIGH + k]
     rays, turn = f[0], f[3]
     last = rays - 1
     if not nearness > 0.0:
@@ -98,62 +101,79 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
         return False
     if low < 0.0 and low + turn <= last and not hidden(w, int(low + turn), last, nearness):
         return False
-    k, j = int(max(low, 0.0)), min(last, int(high))
-    return k > j or hidden(w, k, j, nearness)
+    first, end = int(max(low, 0.0)), min(last, int(high))
+    return first > end or hidden(w, first, end, nearness)
 
 
 @inlined_kernel
-def gather_run(w: Array, f: Fan, walls: Walls, run: Run, at: Place, n: int) -> int:
-    """Gather segments that lie one behind the other, where n others are; how many there are then.
+def find_kept(w: Array, faces: Array, begin: int, n: int, too_far: float, at: Place) -> None:
+    """Which of some segments have to be cast.
 
     Not those out of reach, nor sides of convex blocks that face away: from farther off than a
-    block is wide, they are behind the others. If there is no more room, all are cast.
+    block is wide, they are behind the others.
     """
-    ends, (x, y, first), (begin, sides, end, far, wide, few) = walls[0], at, run
-    k, found = np.uint64(begin), np.uint64(n)
-    one_sided, stop = k + np.uint64(sides), np.uint64(end)
-    while k < stop:
-        ax, ay, bx, by = ends[k, 0] - x, ends[k, 1] - y, ends[k, 2] - x, ends[k, 3] - y
-        w[AX, found], w[AY, found], w[BX, found], w[BY, found] = ax, ay, bx, by
+    x, y = at[0], at[1]
+    for i in range(padded(n)):
+        j, k = np.uint64(i), np.uint64(begin + i)
+        ax, ay, bx, by = faces[_0, k] - x, faces[_1, k] - y, faces[_2, k] - x, faces[_3, k] - y
         across, up = ax + bx, ay + by  # twice the way to its middle
         away = across * across + up * up
-        behind = (k < one_sided) & (ax * by - ay * bx > 0.0) & (away > wide)
-        found += _0 if behind | (away > far) else _1
-        k += _1
-        if found == CHUNK:
-            cast(w, f, CHUNK, first, few)
-            found = _0
-    return int(found)
+        behind = (ax * by - ay * bx > 0.0) & (away > faces[_4, k])
+        w[KEPT + j] = 0.0 if behind | (away > too_far) else 1.0
 
 
 @inlined_kernel
-def limits(f: Fan, reach: float, extent: float) -> tuple[float, float]:
-    """For segments that reach so far from their middles, when these are out of reach of the rays,
-    and when they see no far side of a block; as squares of twice their distance.
+def gather_run(board: Board, f: Fan, faces: Array, run: Run, at: Place, n: int) -> int:
+    """Gather what has to be cast of segments that lie one behind the other, where n others are.
+
+    How many there are then. If there is no more room, all are cast.
     """
-    far, wide = 1.0 / f[5] + reach, extent + min(reach, 0.5 * extent)
-    return 4.0 * SURELY * far * far, 4.0 * SURELY * wide * wide
+    w, (begin, end, too_far, few) = board[0], run
+    while begin < end:
+        count = min(end - begin, PIECE)
+        if n + count > CHUNK:
+            cast(board, f, n, at, few)
+            n = 0
+        find_kept(w, faces, begin, count, too_far, at)
+        found = np.uint64(n)
+        for i in range(count):
+            k = np.uint64(begin + i)
+            w[AX + found], w[AY + found] = faces[_0, k], faces[_1, k]
+            w[BX + found], w[BY + found] = faces[_2, k], faces[_3, k]
+            found += _1 if w[KEPT + np.uint64(i)] > 0.0 else _0
+        n = int(np.int64(found))  # not unsigned, as it would be without
+        begin += count
+    return n
 
 
 @inlined_kernel
-def cast_cells(w: Array, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
+def too_far(f: Fan, reach: float) -> float:
+    """When middles of segments that reach so far from them are out of reach of the rays.
+
+    It is the square of twice their distance.
+    """
+    far = 1.0 / f[5] + reach
+    return 4.0 * SURELY * far * far
+
+
+@inlined_kernel
+def cast_cells(board: Board, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
     """Cast the rays against what is within their reach and not hidden in the listed cells."""
-    cells = walls[1]
-    far, wide = limits(f, g.reach, g.extent)
+    faces, cells = walls
+    w, far = board[0], too_far(f, g.reach)
     n = 0
     for i in range(found):
         if not cell_hidden(w, f, i):
-            cell = int(w[CELL_ID, i])
-            c = cells[cell]
-            run = (c.first, c.sides, cells[cell + 1].first, far, wide, False)
-            n = gather_run(w, f, walls, run, at, n)
-    cast(w, f, n, at[2], False)
+            cell = int(w[CELL_ID + np.uint64(i)])
+            run = (cells[cell].first, cells[cell + 1].first, far, False)
+            n = gather_run(board, f, faces, run, at, n)
+    cast(board, f, n, at, False)
 
 
 @kernel
-def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
+def cast_grid(board: Board, f: Fan, walls: Walls, g: Row, at: Place) -> None:
     """Cast the rays against the segments of a grid, from near to far."""
-    cells = walls[1]
+    w, cells = board[0], walls[1]
     column = math.floor((at[0] - g.x) / g.cell)
     row = math.floor((at[1] - g.y) / g.cell)
     ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
@@ -164,39 +184,48 @@ def cast_grid(w: Array, f: Fan, walls: Walls, g: Row, at: Place) -> None:
             return
         n = ring_cells(w, cells, g, column, row, ring)
         look_at_cells(w, cells, n, f, at)
-        cast_cells(w, f, walls, n, g, at)
+        cast_cells(board, f, walls, n, g, at)
         ring += 1
 
 
 @inlined_kernel
-def gather_near(w: Array, f: Fan, walls: Walls, g: Row, at: Place, n: int) -> int:
+def out_of_reach(cells: Table, k: int, reach: float, at: Place) -> bool:
+    """Whether a cell holds nothing that is in reach."""
+    cell = cells[k]
+    dx, dy, most = cell.x - at[0], cell.y - at[1], reach + cell.radius
+    return bool((cell.first == cells[k + 1].first) | (dx * dx + dy * dy > most * most))
+
+
+@inlined_kernel
+def gather_near(board: Board, f: Fan, walls: Walls, g: Row, at: Place, n: int) -> int:
     """Gather the segments of a grid that are in reach of the rays, where n others are."""
-    cells, reach = walls[1], 1.0 / f[5]
-    far, wide = limits(f, g.reach, g.extent)
+    (faces, cells), reach, far = walls, 1.0 / f[5], too_far(f, g.reach)
     left, right = in_reach(g, at[0], g.x, g.wide, reach + g.reach)
     low, high = in_reach(g, at[1], g.y, g.high, reach + g.reach)
     for row in range(low, high + 1):
-        for k in range(g.first + row * g.wide + left, g.first + row * g.wide + right + 1):
-            cell, end = cells[k], cells[k + 1].first
-            dx, dy, most = cell.x - at[0], cell.y - at[1], reach + cell.radius
-            if cell.first < end and dx * dx + dy * dy <= most * most:
-                n = gather_run(w, f, walls, (cell.first, cell.sides, end, far, wide, True), at, n)
+        # The segments of neighbouring cells of a row lie one behind the other.
+        k, last = g.first + row * g.wide + left, g.first + row * g.wide + right
+        while k <= last and out_of_reach(cells, k, reach, at):
+            k += 1
+        while k < last and out_of_reach(cells, last, reach, at):
+            last -= 1
+        if k <= last:
+            run = (cells[k].first, cells[last + 1].first, far, True)
+            n = gather_run(board, f, faces, run, at, n)
     return n
 
 
 @kernel
-def cast_near(w: Array, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -> None:
+def cast_near(board: Board, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan in their reach, which are not very many."""
     n = 0
     for k in range(p.first_grid, p.first_grid + p.grids):
-        n = gather_near(w, f, walls, grids[k], at, n)
-    cast(w, f, n, at[2], True)
+        n = gather_near(board, f, walls, grids[k], at, n)
+    cast(board, f, n, at, True)
 
 
 @kernel
-def cast_all(w: Array, f: Fan, walls: Walls, p: Row, at: Place) -> None:
+def cast_all(board: Board, f: Fan, walls: Walls, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan, which are few."""
-    _, wide = limits(f, math.inf, p.extent)
-    run = (p.first, p.sides, p.first + p.count, math.inf, wide, True)
-    n = gather_run(w, f, walls, run, at, 0)
-    cast(w, f, n, at[2], True)
+    n = gather_run(board, f, walls[0], (p.first, p.first + p.count, math.inf, True), at, 0)
+    cast(board, f, n, at, True)
