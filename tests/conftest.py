@@ -11,10 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from astray.kernel import Kernel
 from astray.table import Array, Table
 from chromium import CHROMIUM
+
+# How long an example takes is no claim: the first call of a kernel may compile.
+settings.register_profile("astray", deadline=None)
+settings.load_profile("astray")
 
 ROVER: dict[str, Any] = {
     "name": "rover",

@@ -2,13 +2,12 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from astray.clock import Beat, beat, common_dt, divides, nearest_rates, ticks_in
 
 LONG = 200
-untimed = settings(deadline=None)
 DTS = [0.01, 0.001, 0.005, 0.02, 0.1, 1 / 30, 1 / 120, 1 / 3]
 RATES = [0.1, 0.5, 1, 2.5, 5, 7, 10, 12.5, 15, 20, 25, 30, 50, 60, 100, 120, 128, 250, 1000]
 beats = st.builds(Beat, st.integers(1, 30), st.integers(0, 60))
@@ -19,19 +18,16 @@ def due(beat: Beat) -> list[int]:
     return [beat.offset + k * beat.period for k in range(LONG)]
 
 
-@untimed
 @given(beats, ticks)
 def test_beat_is_due_at_its_offset_and_every_period_from_there(beat: Beat, tick: int) -> None:
     assert beat.is_due(tick) == (tick in due(beat))
 
 
-@untimed
 @given(beats, ticks)
 def test_from_is_the_first_due_tick_that_is_not_before(beat: Beat, tick: int) -> None:
     assert beat.from_(tick) == min(t for t in due(beat) if t >= tick)
 
 
-@untimed
 @given(beats, ticks)
 def test_delayed_beat_is_due_that_much_later(beat: Beat, by: int) -> None:
     assert due(beat.delayed(by)) == [t + by for t in due(beat)]
@@ -54,7 +50,6 @@ def test_rates_that_do_not_divide_are_refused(rate: float) -> None:
     assert not divides(rate, 0.01)
 
 
-@untimed
 @given(st.floats(0.01, 2000.0), st.sampled_from(DTS))
 def test_nearest_rates_really_divide(rate: float, dt: float) -> None:
     near = nearest_rates(rate, dt)
@@ -69,7 +64,6 @@ def test_nearest_rates_lie_on_both_sides() -> None:
     assert nearest_rates(300, 0.01) == [100]
 
 
-@untimed
 @given(st.lists(st.sampled_from(RATES), max_size=4))
 def test_common_dt_is_the_largest_that_fits_all_rates(rates: list[float]) -> None:
     dt = common_dt(rates)
@@ -112,7 +106,6 @@ def test_ticks_are_counted_up_to_the_end(seconds: float, dt: float, count: int) 
     assert ticks_in(seconds, dt) == count
 
 
-@untimed
 @given(st.integers(1, 1_000_000), st.sampled_from(DTS))
 def test_whole_ticks_are_neither_lost_nor_added(count: int, dt: float) -> None:
     assert ticks_in(count * dt, dt) == count

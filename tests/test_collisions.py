@@ -202,7 +202,7 @@ THIN = block([(1.0, -30.0), (1.001, -30.0), (1.001, 30.0), (1.0, 30.0)])
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("map", [FENCE, THIN], ids=["line", "millimetre"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     yaw=st.floats(-3.1, 3.1),
     heading=st.floats(-1.4, 1.4),
@@ -223,7 +223,7 @@ def test_nothing_tunnels_at_100_m_per_s(
         assert 0.0 < wall_gap(arena, 0, arena.stopped(velocity, before)) < TOUCHING
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     shape=st.sampled_from(SHAPES),
     v=st.tuples(st.floats(-15, 15), st.floats(-15, 15), st.floats(-20, 20)),
@@ -447,7 +447,7 @@ def scatter(seed: int, n: int, response: str, back: bool = False) -> Arena:
 
 
 @pytest.mark.parametrize("response", ["stop", "slide"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 12))
 def test_no_crowd_ever_overlaps_and_the_order_of_rows_changes_nothing(
     response: str, seed: int, n: int

@@ -91,7 +91,7 @@ def test_the_jit_changes_no_byte_of_any_motion() -> None:
     assert compiled == plain
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 60), max_size=8))
 def test_cutting_a_run_into_stretches_changes_no_byte(cuts: list[int]) -> None:
     # Rates that leave gaps of different lengths, latency, and a script with its own borders.

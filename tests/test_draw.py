@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,7 +15,6 @@ from astray.table import ADDRESS, Array, Table, table
 NAMES = (3, "rover", "motion", "differential", "radius")
 KEY = noise.key(*NAMES)
 N = 20_000
-untimed = settings(deadline=None)
 LEAST_P = 1e-3  # the seed is fixed, so a test passes always or never
 DISTRIBUTIONS = [Normal(0.05, 0.0005), Uniform(-1.0, 3.0), Choice((1.0, 2.0, 4.0))]
 
@@ -84,7 +83,6 @@ numbers = st.one_of(
 )
 
 
-@untimed
 @given(numbers)
 def test_what_is_written_reads_back(number: draw.Number) -> None:
     assert draw.parse(draw.written(number)) == number

@@ -21,7 +21,7 @@ COSTS = st.tuples(st.integers(1, 5), st.integers(0, 2)).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(COSTS)
 def test_an_assignment_is_as_cheap_as_the_cheapest_of_all(costs: Array) -> None:
     rows, columns = costs.shape
@@ -93,7 +93,7 @@ def test_who_is_farther_away_does_not_count_nor_do_unconfirmed_tracks() -> None:
     assert judged(unsure)["all"] == judged(tracks_at())["all"] == pytest.approx(math.sqrt(1.5))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), max_size=5))
 def test_gospa_is_that_of_brute_force(places: list[tuple[float, float]]) -> None:
     truth = [(3.0, 0.0), (0.0, 3.0), (-3.0, 0.0)]

@@ -233,9 +233,7 @@ origin fov drive omni Section SonarUnit SonarNum Subclass x ; 0 1e300 LaserType 
 words = st.sampled_from(["\n", *WORDS.split()])
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(words, max_size=60), junk=st.binary(max_size=40))
 def test_whatever_a_file_holds_it_is_read_or_refused(
     tmp_path: Path, parts: list[str], junk: bytes

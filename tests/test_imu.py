@@ -42,7 +42,7 @@ manoeuvres = st.lists(st.tuples(speeds, speeds), min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize("kind", ["differential", "ackermann", "omni", "unicycle", "integrator"])
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(manoeuvres, st.floats(-0.5, 0.5), st.floats(-0.5, 0.5))
 def test_readings_are_finite_differences_of_the_motion_of_the_mount(
     kind: str, speeds: list[tuple[float, float]], x: float, y: float

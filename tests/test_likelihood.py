@@ -36,7 +36,7 @@ def middles(field: Field, cells: Any) -> Any:
     return at * field.cell + (field.x, field.y)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(ends)
 def test_a_cell_has_the_distance_of_the_nearest_segment(lines: Any) -> None:
     map = Map(np.array(lines), np.zeros(len(lines), bool))

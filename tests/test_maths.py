@@ -15,7 +15,6 @@ from conftest import without_jit
 
 KERNELS = {name: made for name, made in vars(maths).items() if isinstance(made, Kernel)}
 TIMES = 3000
-untimed = settings(deadline=None)  # the first call may compile
 MOST_ULPS = {"sin": 1, "cos": 1, "tan": 3, "exp": 1, "log": 1, "atan2": 2}
 Draw = Callable[[random.Random], float]
 
@@ -120,14 +119,12 @@ def test_limits_are_those_of_the_functions() -> None:
     assert all(math.isnan(v) for v in maths.sincos(math.inf))
 
 
-@untimed
 @given(st.integers(-(1 << 40), 1 << 40), st.sampled_from([0.0, 0.25, 0.5, 0.75]))
 def test_whole_quarter_turns_are_exact(whole: int, part: float) -> None:
     exact = {0.0: (0.0, 1.0), 0.25: (1.0, 0.0), 0.5: (0.0, -1.0), 0.75: (-1.0, 0.0)}
     assert maths.sincos_turns(whole + part) == exact[part]
 
 
-@untimed
 @given(st.floats(-1e6, 1e6))
 @example(-math.pi)
 @example(math.nextafter(math.pi, 4.0))
@@ -137,7 +134,6 @@ def test_wrap_lands_in_range(angle: float) -> None:
     assert -math.pi < maths.wrap(angle) <= math.pi
 
 
-@untimed
 @given(st.floats(-1e6, 1e6))
 def test_wrap_keeps_direction(angle: float) -> None:
     with mpmath.workdps(40):
@@ -145,7 +141,6 @@ def test_wrap_keeps_direction(angle: float) -> None:
         assert abs(turns - mpmath.nint(turns)) * 2 * mpmath.pi <= 2 * math.ulp(angle)
 
 
-@untimed
 @given(st.floats(-math.pi, math.pi, exclude_min=True))
 def test_wrap_leaves_what_is_in_range_untouched(angle: float) -> None:
     assert bits(maths.wrap(angle)) == bits(angle)
@@ -173,7 +168,7 @@ TAKES: dict[str, st.SearchStrategy[tuple[float, ...]]] = {
 def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
     compiled = KERNELS[name].dispatcher()
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(TAKES[name])
     def compare(arguments: tuple[float, ...]) -> None:
         with without_jit(maths):

@@ -21,7 +21,7 @@ EVERY = [Ackermann(), Differential(), Integrator(), Omni(), Unicycle()]
 INERT = [motion for motion in EVERY if motion.kind != "integrator"]
 every = pytest.mark.parametrize("motion", EVERY, ids=lambda motion: motion.kind)
 inert = pytest.mark.parametrize("motion", INERT, ids=lambda motion: motion.kind)
-untimed = settings(deadline=None, max_examples=25)  # the first call may compile
+few = settings(max_examples=25)
 speeds = st.floats(-2.0, 2.0)
 curvatures = st.floats(-3.0, 3.0) | st.just(np.nan)
 asked = st.fixed_dictionaries({"vx": speeds, "vy": speeds, "wz": speeds, "curvature": curvatures})
@@ -134,7 +134,7 @@ def test_a_car_is_of_fourth_order() -> None:
 
 
 @pytest.mark.parametrize("motion", [Ackermann(), Omni(), Unicycle()], ids=lambda m: m.kind)
-@untimed
+@few
 @given(vx=st.floats(-0.3, 0.3), curvature=st.floats(-1.2, 1.2))
 @example(vx=0.12, curvature=0.0)  # twelve ticks of 0.01 m/s add up to a little less
 def test_the_tick_that_arrives_lands_exactly(motion: Motion, vx: float, curvature: float) -> None:
@@ -147,7 +147,7 @@ def test_the_tick_that_arrives_lands_exactly(motion: Motion, vx: float, curvatur
 
 
 @inert
-@untimed
+@few
 @given(before=asked, after=asked)
 def test_speeds_stay_on_what_is_asked_for(
     motion: Motion, before: dict[str, float], after: dict[str, float]
@@ -171,7 +171,7 @@ def test_a_change_of_direction_passes_through_zero(motion: Motion) -> None:
 
 
 @inert
-@untimed
+@few
 @given(course=courses)
 def test_nothing_changes_faster_than_its_limits(
     motion: Motion, course: list[dict[str, float]]
@@ -267,7 +267,7 @@ def derivative(values: Array, dt: float) -> Array:
 
 
 @every
-@untimed
+@few
 @given(course=courses)
 def test_velocity_is_the_derivative_of_the_pose(
     motion: Motion, course: list[dict[str, float]]
@@ -287,7 +287,7 @@ def test_velocity_is_the_derivative_of_the_pose(
 
 
 @every
-@untimed
+@few
 @given(course=courses)
 def test_accelerations_are_the_derivatives_of_velocities(
     motion: Motion, course: list[dict[str, float]]
@@ -304,7 +304,7 @@ def test_accelerations_are_the_derivatives_of_velocities(
         assert np.abs(rates["steer"] - now["steer_rate"]).max() < 1e-9
 
 
-@untimed
+@few
 @given(course=courses)
 def test_a_car_turns_ever_faster_as_speed_and_steering_say(course: list[dict[str, float]]) -> None:
     bench, dt = Bench(Ackermann(), 1e-4), 1e-4
@@ -317,7 +317,7 @@ def test_a_car_turns_ever_faster_as_speed_and_steering_say(course: list[dict[str
         assert np.abs(central - s["alpha"][1:-1])[smooth].max() < 1e-5
 
 
-@untimed
+@few
 @given(course=courses)
 def test_what_a_car_foresees_is_what_the_next_tick_does(course: list[dict[str, float]]) -> None:
     bench = Bench(Ackermann(), 0.001)
@@ -333,7 +333,7 @@ def test_what_a_car_foresees_is_what_the_next_tick_does(course: list[dict[str, f
 
 
 @every
-@untimed
+@few
 @given(course=courses)
 def test_wheel_rates_are_the_derivatives_of_wheel_angles(
     motion: Motion, course: list[dict[str, float]]
@@ -347,7 +347,7 @@ def test_wheel_rates_are_the_derivatives_of_wheel_angles(
 
 
 @every
-@untimed
+@few
 @given(course=courses, cuts=st.lists(st.integers(1, 30), max_size=6))
 def test_cutting_the_ticks_changes_no_byte(
     motion: Motion, course: list[dict[str, float]], cuts: list[int]

@@ -89,7 +89,7 @@ def test_odometry_without_noise_is_the_truth_over_a_closed_course(kind: str) -> 
 
 
 @wheeled
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(course=st.lists(commands, min_size=5, max_size=25), dt=st.sampled_from([0.001, 0.01, 0.1]))
 def test_odometry_without_noise_is_the_truth_whatever_is_commanded(
     kind: str, course: list[tuple[float, float, float, bool, int]], dt: float

@@ -197,7 +197,7 @@ def test_a_full_disk_leaves_what_recover_can_read(tmp_path: Path) -> None:
 # Torn files.
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(share=st.floats(0.0, 1.0), garbage=st.binary(max_size=40))
 def test_any_beginning_of_a_file_can_be_mended(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, share: float, garbage: bytes

@@ -229,7 +229,7 @@ def test_a_remark_has_its_place_and_is_a_fault_to_the_strict(tmp_path: Path) -> 
     assert faults(text, tmp_path, strict=True)[0].startswith("params.yaml:5:26: a.interval_0.type")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.one_of(
         st.text(max_size=80),
@@ -325,7 +325,7 @@ def test_a_sine_cannot_be_written() -> None:
         write_ros_parameters({"a": Signal([Sine(1.0, 1.0)])})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(parts=intervals())
 def test_any_signal_of_the_document_survives_a_file(
     parts: list[Any], tmp_path_factory: Any

@@ -299,7 +299,7 @@ def test_a_request_with_unknown_fields_is_refused(services: Services) -> None:
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of what brackets may once mean
 @given(st.text(alphabet="ab_1.*+?[](){}|^$\\", max_size=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_pattern_is_one_or_refused(text: str) -> None:
     with contextlib.suppress(BadFilter):
         name_pattern(text).search("world_12/rover_3")

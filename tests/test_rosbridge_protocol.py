@@ -317,7 +317,7 @@ fields = {
         st.fixed_dictionaries({"op": st.sampled_from(OPS) | names}, optional=fields), max_size=5
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_message_makes_the_server_stumble(messages: list[dict[str, Any]]) -> None:
     hub, client = hub_of()
     for message in messages:
@@ -329,7 +329,7 @@ def test_no_message_makes_the_server_stumble(messages: list[dict[str, Any]]) -> 
 
 
 @given(st.text() | st.binary())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_text_is_a_message_or_refused(text: str | bytes) -> None:
     with contextlib.suppress(BadRequest):
         assert isinstance(parse(text)["op"], str)

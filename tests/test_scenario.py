@@ -185,7 +185,7 @@ def test_yaml_means_what_people_expect() -> None:
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_no_text_ends_in_anything_but_a_scenario_error(text: str) -> None:
     faults: list[Any] = []

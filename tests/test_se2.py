@@ -3,7 +3,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from astray import maths, se2
@@ -23,7 +23,6 @@ lengths = st.floats(-1000.0, 1000.0)
 yaws = st.floats(-math.pi, math.pi, exclude_min=True)
 poses = st.tuples(lengths, lengths, yaws)
 arcs = st.tuples(lengths, lengths, st.floats(-3.0, 3.0))
-untimed = settings(deadline=None)  # the first call may compile
 
 
 def same(a: Pose, b: Pose, within: float = CLOSE) -> bool:
@@ -31,13 +30,11 @@ def same(a: Pose, b: Pose, within: float = CLOSE) -> bool:
     return away <= within
 
 
-@untimed
 @given(poses, poses, poses)
 def test_composition_is_associative(a: Pose, b: Pose, c: Pose) -> None:
     assert same(se2.compose(se2.compose(a, b), c), se2.compose(a, se2.compose(b, c)))
 
 
-@untimed
 @given(poses)
 def test_origin_changes_nothing(a: Pose) -> None:
     origin = (0.0, 0.0, 0.0)
@@ -45,21 +42,18 @@ def test_origin_changes_nothing(a: Pose) -> None:
     assert se2.compose(origin, a) == a
 
 
-@untimed
 @given(poses)
 def test_inverse_undoes(a: Pose) -> None:
     assert same(se2.compose(a, se2.inverse(a)), (0.0, 0.0, 0.0))
     assert same(se2.compose(se2.inverse(a), a), (0.0, 0.0, 0.0))
 
 
-@untimed
 @given(poses, poses)
 def test_between_is_composition_with_the_inverse(a: Pose, b: Pose) -> None:
     assert same(se2.between(a, b), se2.compose(se2.inverse(a), b))
     assert same(se2.compose(a, se2.between(a, b)), b)
 
 
-@untimed
 @given(poses, poses)
 @example((0.0, 0.0, math.pi), (0.0, 0.0, math.pi))
 def test_yaw_stays_in_range(a: Pose, b: Pose) -> None:
@@ -73,25 +67,21 @@ def test_composition_turns_what_is_added() -> None:
     )
 
 
-@untimed
 @given(poses)
 def test_exp_undoes_log(a: Pose) -> None:
     assert same(se2.exp(*se2.log(a)), a)
 
 
-@untimed
 @given(arcs)
 def test_log_undoes_exp(arc: Pose) -> None:
     assert se2.log(se2.exp(*arc)) == pytest.approx(arc, rel=1e-9, abs=1e-9)
 
 
-@untimed
 @given(poses, arcs)
 def test_arc_starts_where_the_robot_is(a: Pose, arc: Pose) -> None:
     assert same(se2.arc(a, *arc), se2.compose(a, se2.exp(*arc)))
 
 
-@untimed
 @given(arcs)
 def test_two_halves_make_the_whole_arc(arc: Pose) -> None:
     u, v, w = arc
@@ -99,7 +89,6 @@ def test_two_halves_make_the_whole_arc(arc: Pose) -> None:
     assert same(se2.compose(half, half), se2.exp(*arc))
 
 
-@untimed
 @given(poses, st.floats(0.1, 100.0), st.floats(0.01, 6.0), st.sampled_from([-1.0, 1.0]))
 def test_arc_is_a_piece_of_a_circle(a: Pose, radius: float, turn: float, side: float) -> None:
     x, y, yaw = a
@@ -139,7 +128,6 @@ def test_the_error_of_a_bend_falls_with_the_fifth_power_of_its_way() -> None:
     assert errors[1] / errors[2] > 28.0
 
 
-@untimed
 @given(poses, st.floats(-0.05, 0.05), st.floats(-0.05, 0.05))
 def test_a_short_bend_that_keeps_its_curvature_is_an_arc(a: Pose, u: float, w: float) -> None:
     assert same(se2.bend(a, u, w, 0.0), se2.arc(a, u, 0.0, w))
@@ -164,7 +152,6 @@ def test_no_turn_is_a_straight_line() -> None:
     assert se2.log((3.0, -1.0, 0.0)) == (3.0, -1.0, 0.0)
 
 
-@untimed
 @given(poses, st.floats(0.1, 100.0), yaws)
 def test_bearing_is_the_direction_in_the_robots_frame(a: Pose, far: float, to: float) -> None:
     x, y, _ = se2.compose(a, (far * math.cos(to), far * math.sin(to), 0.0))
@@ -188,7 +175,6 @@ def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
         "bearing": st.tuples(poses, lengths, lengths),
     }
 
-    @untimed
     @given(takes[name])
     def compare(arguments: tuple[float | Pose, ...]) -> None:
         with without_jit(se2, maths):

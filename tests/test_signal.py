@@ -458,7 +458,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(anything)
 def test_nothing_that_is_written_ends_in_anything_but_signals_or_faults(written: Any) -> None:
     with contextlib.suppress(SignalError), warnings.catch_warnings():
@@ -513,7 +513,7 @@ def intervals(draw: st.DrawFn) -> list[Any]:
 gaps = st.sampled_from(["hold", "zero"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(intervals(), gaps, st.lists(st.floats(-100.0, 8000.0), max_size=20))
 def test_array_scalar_kernel_and_plain_python_agree_bit_for_bit(
     parts: list[Any], gap: Any, more: list[float]
@@ -538,7 +538,7 @@ def test_array_scalar_kernel_and_plain_python_agree_bit_for_bit(
     assert signal(times.reshape(1, -1)).shape == (1, len(times))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(number, length, st.floats(1e-6, 1.0 - 1e-6), number, number, number)
 def test_a_quadratic_passes_through_its_three_points_to_the_last_bit(
     start: float, lasts: float, share: float, y_start: float, y_mid: float, y_end: float
@@ -549,7 +549,7 @@ def test_a_quadratic_passes_through_its_three_points_to_the_last_bit(
     assert [signal(t) for t in (start, middle, end, end + 1.0)] == [y_start, y_mid, y_end, y_end]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(number, length, number, number)
 def test_a_line_is_exact_at_both_ends_and_never_leaves_their_range(
     start: float, lasts: float, y_start: float, y_end: float
@@ -564,7 +564,7 @@ def test_a_line_is_exact_at_both_ends_and_never_leaves_their_range(
     assert (level(np.linspace(start, end, 101)) == y_start).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(intervals())
 def test_touching_intervals_are_continuous_from_the_right(parts: list[Any]) -> None:
     signal = Signal(parts)
@@ -578,7 +578,7 @@ def test_touching_intervals_are_continuous_from_the_right(parts: list[Any]) -> N
     assert Signals.read({"a": signal.written()})["a"] == signal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(intervals(), gaps, st.floats(-60.0, 500.0))
 def test_the_integral_is_that_of_quadrature(parts: list[Any], gap: Any, t: float) -> None:
     signal = Signal(parts, gap)

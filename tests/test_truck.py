@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
@@ -21,7 +21,6 @@ from astray.truck import Engine, Model, Pose, Status, TruckState
 from astray.world.map import Map, block, merge, wall
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "truck"
-untimed = settings(deadline=None)
 Array = np.ndarray
 
 
@@ -170,7 +169,6 @@ def test_the_original_dropped_the_rest_of_a_duration() -> None:
     assert engine.state().time == pytest.approx(0.07, abs=1e-12)
 
 
-@untimed
 @given(st.lists(st.integers(0, 400_000), min_size=1, max_size=30))
 def test_any_cut_of_a_time_is_the_same_time(parts: list[int]) -> None:
     engine, other = Engine(), Engine()
@@ -286,7 +284,6 @@ def test_the_original_drove_through_walls_in_one_advance() -> None:
         assert state.odom_base_pose.x == pytest.approx(12.0 - 0.2525, abs=5e-6)
 
 
-@untimed
 @given(
     yaw=st.floats(-3.1, 3.1),
     curvature=st.floats(-1.7, 1.7),
@@ -354,7 +351,6 @@ def body_acceleration(state: TruckState) -> Array:
     return np.array([ahead, -right])
 
 
-@untimed
 @given(
     drives=st.lists(
         st.tuples(st.floats(-0.5, 0.8), st.floats(-1.7, 1.7), st.floats(0.1, 3.0)),

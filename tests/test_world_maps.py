@@ -28,7 +28,6 @@ SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]
 INNER = [[1, 1], [2, 1], [2, 2], [1, 2]]
 quick = settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
