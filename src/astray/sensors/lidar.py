@@ -29,7 +29,7 @@ from astray.reading import Reading
 from astray.se2 import arc
 from astray.table import SCAN, Array, Row, Rows, Table
 from astray.world.fan import MOST_RAYS, Board, Fan, copy_of, make_fan
-from astray.world.scan import View, scan_fans, scan_rays
+from astray.world.scan import View, scan_fan, scan_rays
 
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
@@ -38,25 +38,17 @@ Share = Annotated[float, Ge(0), Le(1)]
 Layout = tuple[np.uint64, float, float, float, int, Array]
 """The noise's key, the angles of the first ray and from ray to ray, the sweep, the row of the
 group's first robot among everyone, −1 if none are seen, and room for random numbers."""
-Room = tuple[Board, Fan, Array]
+Room = tuple[Board, Fan]
 Tables = tuple[Table, Table, Array, Table]
 Seen = tuple[Array, ...]
 """The fields of a View."""
 
 
 @inlined_kernel
-def mount_all(
-    poses: Array, truth: Table, params: Table, worlds: Array, rows: Rows, first: int
-) -> None:
-    """Where the mounts of these rows are, in which world, and on which row of everyone, or −1."""
-    for i in rows:
-        s, p = truth[i], params[i]
-        sine, cosine = sincos(s.yaw)
-        poses[i, 0] = s.x + cosine * p.x - sine * p.y
-        poses[i, 1] = s.y + sine * p.x + cosine * p.y
-        poses[i, 2] = s.yaw + p.yaw
-        poses[i, 3] = worlds[i]
-        poses[i, 4] = first + i if first >= 0 else -1
+def mount(s: Row, p: Row) -> tuple[float, float, float]:
+    """Where the mount of a robot is, and its heading."""
+    sine, cosine = sincos(s.yaw)
+    return s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y, s.yaw + p.yaw
 
 
 @kernel
@@ -106,19 +98,24 @@ def worsen(ranges: Array, p: Row, s: Row, key: np.uint64, w: Array) -> None:
         ranges[k] = r if r <= p.max_range else math.inf
 
 
+@inlined_kernel
+def measure(o: Row, ranges: Array, p: Row, s: Row, how: Layout) -> None:
+    """Turn the true ranges of a scan into measured ones, and write down what a scan is."""
+    key, start, step, duration, _, w = how
+    # Perfect ranges are left as they are: nothing that this adds up is negative.
+    if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
+        worsen(ranges, p, s, key, w)
+    o.start, o.step, o.duration = start, step, duration
+    o.min_range, o.max_range = p.min_range, p.max_range
+
+
 @kernel
 def measure_all(
     out: Table, ranges: Array, params: Table, truth: Table, rows: Rows, how: Layout
 ) -> None:
-    """Turn the true ranges of these rows into measured ones, and write down what a scan is."""
-    key, start, step, duration, _, w = how
+    """Turn the true ranges of these rows into measured ones."""
     for i in rows:
-        o, p = out[i], params[i]
-        # Perfect ranges are left as they are: nothing that this adds up is negative.
-        if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
-            worsen(ranges[i], p, truth[i], key, w)
-        o.start, o.step, o.duration = start, step, duration
-        o.min_range, o.max_range = p.min_range, p.max_range
+        measure(out[i], ranges[i], params[i], truth[i], how)
 
 
 @kernel
@@ -129,20 +126,22 @@ def sense_all(
 
     For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
     """
-    board, fan, poses = room
-    view = View(*seen)
+    board, fan = room
+    view, first = View(*seen), how[4]
     truth, params, worlds, out = tables
-    mount_all(poses, truth, params, worlds, rows, how[4])
-    scan_fans(board, fan, view, poses, rows, ranges)
-    measure_all(out, ranges, params, truth, rows, how)
+    for i in rows:
+        s, p = truth[i], params[i]
+        pose = (mount(s, p), worlds[i], first + i if first >= 0 else -1)
+        scan_fan(board, fan, view, pose, ranges[i])
+        measure(out[i], ranges[i], p, s, how)
 
 
 class Desk:
     """Where a thread works: room for a scan, what it was given last, and the code for that."""
 
-    def __init__(self, fan: tuple[Board, Fan], poses: Array, rays: int) -> None:
-        self.room: Room = (copy_of(*fan), fan[1], poses)
-        self.pairs = np.empty((2, (rays + 1) // 2))
+    def __init__(self, fan: Room) -> None:
+        self.room: Room = copy_of(*fan), fan[1]
+        self.pairs = np.empty((2, (fan[1][0] + 1) // 2))
         self.last: tuple[Any, ...] = (None, None, None, None)
         self.tables: Tables
         self.how: Layout
@@ -181,7 +180,6 @@ class Lidar(Sensor, kind="lidar"):
         if self.field_of_view == 0.0 and self.rays > 1:
             raise PluginError(f"field_of_view is 0: {self.rays} rays need some, or use 1 ray")
         self.start, self.step = layout(self.rays, self.field_of_view)
-        self._poses = np.zeros((n, 5))
         self._fan = make_fan(self.rays, self.start, self.step, self.max_range)
         self._mine = threading.local()
 
@@ -195,7 +193,7 @@ class Lidar(Sensor, kind="lidar"):
         ranges, truth = out.arrays["ranges"], scene.truth
         desk = getattr(self._mine, "desk", None)
         if desk is None:  # each thread has its own
-            desk = self._mine.desk = Desk(self._fan, self._poses, self.rays)
+            desk = self._mine.desk = Desk(self._fan)
         if self.sweep > 0.0:
             self._sense_swept(rows, scene, ranges)
             measure_all(out.table, ranges, self.params, truth, rows, self._how(scene, desk))

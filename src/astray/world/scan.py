@@ -29,6 +29,10 @@ RAY_WORTH = 12.0  # segments that cost as much as a ray that is followed by itse
 MANY = 1500.0  # segments in reach, of which it pays to ask which ones others hide
 
 
+Pose = tuple[tuple[float, float, float], int, int]
+"""x, y and yaw of a sensor; the place of its world, and its own row among everyone, or −1."""
+
+
 class View(NamedTuple):
     """All that rays can meet, as kernels read it."""
 
@@ -82,37 +86,43 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
     return best
 
 
+@inlined_kernel
+def scan_fan(board: Board, f: Fan, view: View, pose: Pose, out: Array) -> None:
+    """The ranges of a fan from one pose."""
+    ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
+    w, walls = board[0], (view.faces, cells)
+    (x, y, yaw), world, me = pose
+    at = (x, y, aim(w, f, yaw))
+    if me >= 0:
+        others = (view.bodies, view.starts, view.shapes, view.corners)
+        draw_crowd(board, f, others, view.crowd_grids[world], me, at)
+    p = plans[view.of_world[world]]
+    if p.grids == 0:
+        cast_all(board, f, walls, p, at)
+    elif suits_single_rays(p, f[0], f[5]):
+        for k in range(f[0]):
+            c, s = ray_in_map(w, k)
+            ray, end = (x, y, c, s), END + np.uint64(k)
+            w[end] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[end])
+    elif PI * p.density < MANY * f[5] * f[5]:
+        cast_near(board, f, walls, grids, p, at)
+    else:
+        if me >= 0:
+            mark(w, 0, f[0])
+        for k in range(p.first_grid, p.first_grid + p.grids):
+            cast_grid(board, f, walls, grids[k], at)
+    for k in range(f[0]):
+        near = w[END + np.uint64(k)]
+        far = 1.0 / near  # of all rays, so that several are divided at a time
+        out[np.uint64(k)] = far if near > f[5] else math.inf
+
+
 @kernel
 def scan_fans(board: Board, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
-    ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
-    w, walls = board[0], (view.faces, cells)
-    of_world, crowd_grids = view.of_world, view.crowd_grids
-    others = (view.bodies, view.starts, view.shapes, view.corners)
     for i in rows:
-        x, y, world, me = poses[i, 0], poses[i, 1], int(poses[i, 3]), int(poses[i, 4])
-        at = (x, y, aim(w, f, poses[i, 2]))
-        if me >= 0:
-            draw_crowd(board, f, others, crowd_grids[world], me, at)
-        p = plans[of_world[world]]
-        if p.grids == 0:
-            cast_all(board, f, walls, p, at)
-        elif suits_single_rays(p, f[0], f[5]):
-            for k in range(f[0]):
-                c, s = ray_in_map(w, k)
-                ray, end = (x, y, c, s), END + np.uint64(k)
-                w[end] = cast_cells_along(ends, cells, listed, grids[p.steps], ray, w[end])
-        elif PI * p.density < MANY * f[5] * f[5]:
-            cast_near(board, f, walls, grids, p, at)
-        else:
-            if me >= 0:
-                mark(w, 0, f[0])
-            for k in range(p.first_grid, p.first_grid + p.grids):
-                cast_grid(board, f, walls, grids[k], at)
-        for k in range(f[0]):
-            near = w[END + np.uint64(k)]
-            far = 1.0 / near  # of all rays, so that several are divided at a time
-            out[i, k] = far if near > f[5] else math.inf
+        at = (poses[i, 0], poses[i, 1], poses[i, 2])
+        scan_fan(board, f, view, (at, int(poses[i, 3]), int(poses[i, 4])), out[i])
 
 
 @kernel

@@ -224,7 +224,7 @@ def cast_near(board: Board, f: Fan, walls: Walls, grids: Table, p: Row, at: Plac
     cast(board, f, n, at, True)
 
 
-@kernel
+@inlined_kernel
 def cast_all(board: Board, f: Fan, walls: Walls, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan, which are few."""
     n = gather_run(board, f, walls[0], (p.first, p.first + p.count, math.inf, True), at, 0)
