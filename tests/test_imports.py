@@ -23,7 +23,7 @@ FAMILIES = (
 )
 LAYERS = (
     ("errors", "table", "kernel", "maths"),
-    ("se2", "noise", "draw", "signals", "rotation", "world"),
+    ("se2", "noise", "draw", "signals", "rotation", "blank", "world"),
     ("clock", "reading", "tracks", "parameters", "kind", "scene", "plugin", "start", "lives"),
     FAMILIES,
     (

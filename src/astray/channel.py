@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray import noise
+from astray.blank import Part
 from astray.clock import Beat, ticks_in
 from astray.plugin import Scene, Sensor
 from astray.reading import Reading
@@ -42,11 +43,13 @@ class Channel:
         """Every table of readings that there is."""
         return [self.arrived, *([self.taken, *self.ring] if self.on_the_way else [])]
 
-    def forget(self, rows: Rows) -> None:
-        """Nothing was taken and nothing has arrived for these rows."""
+    def blanks(self) -> list[Part]:
+        """All that is to be blank where nothing was taken and nothing has arrived."""
+        return [part for reading in self.readings() for part in reading.blanks()]
+
+    def some_began(self) -> None:
+        """Take note that there are rows for which nothing has arrived."""
         self.all_fresh = False
-        for reading in self.readings():
-            reading.forget(rows)
 
     def recount(self) -> None:
         """Note what is fresh after the tables were written from outside."""

@@ -35,7 +35,8 @@ def check(sim: Sim, event: Event) -> None:
     if event.kind not in KINDS:
         raise EventError(f"no event kind {event.kind!r} ({', '.join(KINDS)})")
     if event.kind in ("reset", "world"):
-        _worlds(sim, event)
+        if event.worlds is not None and not sim.places.keys() >= set(event.worlds):
+            _worlds(sim, event)  # which says what is wrong
         return
     group = _group(sim, event)
     _rows(sim, group, event)
@@ -251,6 +252,7 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
         return
     worlds = group.world_of_row[woken]
     group.begin(woken, sim.lives[worlds], sim.clock[worlds])
+    sim.scenery.changed()
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
         _write(group, state, woken, values)
     for estimator, belief, _ in group.estimators:  # started where it was drawn, not where it is put

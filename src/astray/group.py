@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from astray.autonomy import Remote
+from astray.blank import Blank, Part
 from astray.channel import Channel
 from astray.clock import Beat, beat, ticks_in
 from astray.contact_judge import ContactJudge
@@ -31,8 +32,6 @@ from astray.table import (
     Array,
     Rows,
     Table,
-    clear,
-    put,
     table,
 )
 from astray.tracks import Tracks
@@ -113,7 +112,20 @@ class Group(Orders):
             self.estimators.append((attach(rival), mine, known))
         self.history = History(n, 0)
         self.judges: list[Judge | ContactJudge] = []
+        self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
+        self._blank = Blank(self._blanks())
         self._find_beats()
+
+    def _blanks(self) -> Iterator[Part]:
+        """All that is to be blank where a row starts, but for what judges keep."""
+        standing = table(DRIVE, 1)
+        standing["curvature"] = np.nan
+        yield from ((self.commands, STOP), (self.drives, standing))
+        yield from ((state, None) for state in self._states)
+        for channel in self.channels.values():
+            yield from channel.blanks()
+        for plugin in self.plugins:
+            yield from plugin.blanks()
 
     def knows(self, map: Atlas) -> None:
         """Give the robots a map."""
@@ -185,39 +197,40 @@ class Group(Orders):
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, lives: Array, ticks: Array) -> None:
-        """Start these rows in these lives of their worlds, at these ticks of their clocks."""
+    def begin(self, rows: Rows, lives: Array, ticks: Array) -> bool:
+        """Start these rows in these lives of their worlds, at these ticks of their clocks.
+
+        Whether some of them were asleep.
+        """
         slept = not self.truth["alive"][rows].all()
-        self.begun[rows] += 1
-        enter_lives(self.address, self.starts, rows, lives, ticks)
-        self.time[rows] = ticks * self.dt
+        counts = self.starts, self.begun, self.time
+        enter_lives(self.address, counts, rows, lives, ticks, self.dt)
         poses = self.plan.start.poses(
             self.address.take(rows), self.seed, self.name, self.scene.map, self.world_of_row[rows]
         )
-        fresh = table(STATE, len(rows))
-        newborn(fresh, self.address, self.time, rows, poses, self.footprint)
-        for state in {id(t): t for t in (self.truth, *self.beliefs().values())}.values():
-            put(state, rows, fresh)
-        put(self.commands, rows, STOP)
-        clear(self.drives, rows)
-        self.drives["curvature"][rows] = np.nan
+        self._blank.fill(rows)
+        for state in self._states:
+            newborn(state, self.address, self.time, rows, poses, self.footprint)
         if self.hands is not None:
             self.hands.forget(rows)
             self.hands = None if self.hands.idle else self.hands
         for channel in self.channels.values():
-            channel.forget(rows)
-        self.history.forget(rows)
-        self.contacts.forget(rows)
+            channel.some_began()
+        if self.tracker is not None:
+            self.contacts.forget(rows)
+        if self.judges:
+            self.history.forget(rows)
         for judge in self.judges:
             judge.forget(rows)
         for plugin in self.plugins:
-            plugin.begin(rows)
+            plugin.begin_blank(rows)
         for estimator, belief, _ in self.estimators:
             estimator.start(rows, belief)
         self.commanded = True
         self.changes += 1
         if slept:
             self.count_alive()
+        return slept
 
     def wake(self, rows: Rows) -> None:
         """Let rows that have just started sense, once all that start with them are in place."""

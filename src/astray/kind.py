@@ -17,10 +17,11 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from astray import noise
+from astray.blank import Blank, Part
 from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, drawn_parameters, given_parameters, parameter_columns
-from astray.table import Array, Columns, Rows, Table, clear
+from astray.table import Array, Columns, Rows, Table
 
 P = TypeVar("P", bound="Plugin")
 
@@ -129,6 +130,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
     _decks: threading.local = dataclasses.field(init=False, repr=False)
+    _blank: Blank | None = dataclasses.field(init=False, repr=False)
 
     def normals(self, rows: Rows, count: int) -> Array:
         """Standard normals, (len(rows), count): this tick's, the same in any batch."""
@@ -172,19 +174,30 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         if self.remembers is not None:
             bound.memory = np.zeros(n, self.remembers)
         bound.arrays = {}
-        bound._decks = threading.local()
+        bound._decks, bound._blank = threading.local(), None
         bound.bind(n, sheets)
+        for name, array in bound.arrays.items():
+            if not array.flags.c_contiguous:
+                raise PluginError(f"{self.kind}: the array {name!r} must be contiguous")
         bound.given, bound.drawn = given_parameters(bound), drawn_parameters(bound)
         return bound
 
-    def begin(self, rows: Rows) -> None:
-        """Start these rows: draw their parameters, forget, reset."""
+    def blanks(self) -> list[Part]:
+        """All that is to be blank where a row starts."""
+        memory = [] if self.remembers is None else [self.memory]
+        return [(self.params, self.given), *((a, None) for a in (*memory, *self.arrays.values()))]
+
+    def begin_blank(self, rows: Rows) -> None:
+        """Start these rows, which are blank: draw their parameters, reset."""
         draw_parameters(self, rows)
-        if self.remembers is not None:
-            clear(self.memory, rows)
-        for array in self.arrays.values():
-            array[rows] = 0
         self.reset(rows)
+
+    def begin(self, rows: Rows) -> None:
+        """Start these rows: forget, draw their parameters, reset."""
+        if self._blank is None:
+            self._blank = Blank(self.blanks())
+        self._blank.fill(rows)
+        self.begin_blank(rows)
 
     def sheet(self) -> Sheet:
         """The nominal parameters, as estimators are told them."""

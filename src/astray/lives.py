@@ -6,25 +6,33 @@ from astray.kernel import kernel
 from astray.table import Array, Rows, Table
 
 STARTS_PER_LIFE = 1024  # of one row within one life of its world
+Counts = tuple[Array, Array, Array]
+"""Of each row the starts in this life and in all, and the time by its clock, s."""
 
 
 @kernel
-def enter_lives(address: Table, starts: Array, rows: Rows, lives: Array, ticks: Array) -> None:
+def enter_lives(
+    address: Table, counts: Counts, rows: Rows, lives: Array, ticks: Array, dt: float
+) -> None:
     """Let these rows be in these lives of their worlds, at these ticks."""
+    starts, begun, time = counts
     for j in range(len(rows)):
         i = rows[j]
         starts[i] %= STARTS_PER_LIFE
+        begun[i] += 1
+        time[i] = ticks[j] * dt
         address[i].life = lives[j] * STARTS_PER_LIFE + starts[i]
         address[i].tick = ticks[j]
 
 
 @kernel
 def newborn(
-    fresh: Table, address: Table, time: Array, rows: Rows, poses: Array, footprint: int
+    state: Table, address: Table, time: Array, rows: Rows, poses: Array, footprint: int
 ) -> None:
-    """Fill in the states, zero so far, in which these rows begin."""
+    """Fill in the states, blank so far, in which these rows begin."""
     for j in range(len(rows)):
-        s, a = fresh[j], address[rows[j]]
+        i = rows[j]
+        s, a = state[i], address[i]
         s.world, s.robot, s.life, s.tick = a.world, a.robot, a.life, a.tick
-        s.stamp, s.alive, s.footprint = time[rows[j]], True, footprint
+        s.stamp, s.alive, s.footprint = time[i], True, footprint
         s.x, s.y, s.yaw = poses[j, 0], poses[j, 1], poses[j, 2]

@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
 from astray.draw import Drawn
-from astray.table import Columns, Rows, Table, put, record
+from astray.table import Columns, Rows, Table, record
 
 if TYPE_CHECKING:
     from astray.plugin import Plugin
@@ -140,8 +140,7 @@ def drawn_parameters(plugin: Plugin) -> list[str]:
 
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
-    """Fill these rows of a bound plugin's parameter table."""
-    put(plugin.params, rows, plugin.given)
+    """Draw what is drawn for each row of a bound plugin's parameter table."""
     if plugin.drawn:
         # The tick plays no part: a life's parameters are the same whenever it begins.
         address = plugin.address.take(rows)

@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from astray.table import Array, Columns, Rows, clear, table
+from astray.blank import Part
+from astray.table import Array, Columns, table
 
 Bulk = Mapping[str, tuple[int, ...]]
 
@@ -31,9 +32,8 @@ class Reading:
         made.stamp, made.fresh = made.table["stamp"], made.table["fresh"]
         return made
 
-    def forget(self, rows: Rows) -> None:
-        """Nothing has arrived yet for these rows."""
-        clear(self.table, rows)
-        self.stamp[rows] = np.nan
-        for array in self.arrays.values():
-            array[rows] = 0.0
+    def blanks(self) -> list[Part]:
+        """All that is to be blank where nothing has arrived yet."""
+        nothing = table(self.table.dtype, 1)
+        nothing["stamp"] = np.nan
+        return [(self.table, nothing), *((array, None) for array in self.arrays.values())]

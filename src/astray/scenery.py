@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from astray.blank import Blank
 from astray.interactions.collisions import HIT, Collisions
 from astray.plugin import Interaction, Motion, Scene
 from astray.scenario.plan import GroupPlan, Scenario
@@ -56,6 +57,8 @@ class Scenery:
         self.interactions: list[Interaction] = [
             found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
         ]
+        parts = [(self.scene.contacts, None), *(p for i in self.interactions for p in i.blanks())]
+        self._blank = Blank(parts)
         self._fastest = np.zeros(rows)
         self.quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
@@ -114,9 +117,10 @@ class Scenery:
         if self.ghosts[rows].any():
             self.ghosts[rows] = False
             self.changed()
-        clear(self.scene.contacts, rows)
+        self.quiet_until = 0
+        self._blank.fill(rows)
         for interaction in self.interactions:
-            interaction.begin(rows)
+            interaction.begin_blank(rows)
         self.placed(rows)
 
     def moved(self) -> None:

@@ -441,22 +441,24 @@ class Sim:
         self.clock[worlds] = 0
         self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
         begun: list[Rows] = []
+        others = False
         for group in self._groups:
             group.tick = self.tick
             first = rows = group.rows_of(worlds)
             if group.plan.count < group.plan.capacity:
                 begins = group.address["robot"][rows] < group.plan.count
                 group.end(rows[~begins])
-                first = rows[begins]
+                first, others = rows[begins], True
             group.starts[rows] = 0
             at = group.world_of_row[first]
-            group.begin(first, self.lives[at], self.clock[at])
+            others |= group.begin(first, self.lives[at], self.clock[at])
             begun.append(first)
+        if others:
+            self.scenery.changed()
         self.awake(begun)
 
     def awake(self, begun: Sequence[Rows]) -> None:
         """Let the rows of each group that have just begun feel and sense where they are."""
-        self.scenery.changed()
         starts = [group.scene.first + r for group, r in zip(self._groups, begun, strict=True)]
         self.scenery.begin(np.concatenate(starts))
         for group, rows in zip(self._groups, begun, strict=True):

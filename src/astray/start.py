@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
 from astray import noise
-from astray.draw import values_of
+from astray.draw import Drawn, values_of
 from astray.errors import WrongInput, suggest
 from astray.maths import PI, TAU, wrap
 from astray.plugin import NonNegative
@@ -32,8 +33,17 @@ class Start:
     place: str = ""  # of the map, by its name or kind, which x, y and yaw are then from
     clearance: NonNegative | None = None  # m; anywhere on the map with so much room around
 
+    @functools.cached_property
+    def is_plain(self) -> bool:
+        """Whether all robots start at the same pose."""
+        drawn = any(isinstance(v, Drawn) for v in (self.x, self.y, self.yaw))
+        spread = drawn or any(self.step) or self.spread != 0.0 or self.yaw_spread != 0.0
+        return not (spread or self.place or self.clearance is not None)
+
     def poses(self, who: Table, seed: int, group: str, map: Atlas, worlds: Array) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
+        if self.is_plain:  # thousands may start over at every tick
+            return np.tile((self.x, self.y, wrap(self.yaw)), (len(who), 1))
         who = who.copy()
         who["tick"] = 0
         pose = self._offsets(who, seed, group)
@@ -73,7 +83,7 @@ class Start:
         if any(self.step):
             pose[:, :2] += np.outer(who["robot"], self.step)
         if self.spread == 0.0 == self.yaw_spread:
-            return pose  # thousands may start over at every tick
+            return pose
         error = np.empty((len(who), 3))
         noise.normals_all(error, who, rows, noise.key(seed, group, "start"))
         for k, name in ((0, "spread"), (1, "spread"), (2, "yaw_spread")):

@@ -61,7 +61,9 @@ class Collisions(Interaction, kind="collisions"):
         self.counts = np.zeros(4, np.int64)
         self.near, self.fronts = np.zeros(1, np.int64), np.zeros(0)
         self.crowded = False
-        self._code: Callable[..., bool] | None = None  # of `collide`, for what it is given here
+        # The code of two kernels for what they are given here.
+        self._code: Callable[..., bool] | None = None
+        self._put_down: Callable[..., None] | None = None
         self.begun: list[Table] = []
         """HIT tables of the contacts that have begun, in the order of time."""
 
@@ -109,7 +111,10 @@ class Collisions(Interaction, kind="collisions"):
     def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
         """Let rows that were put somewhere meet what is there, be it among everyone."""
         remember(self.last, scene.truth, everyone)
-        put_down(self._stage(scene), scene.map.solids, rows)
+        stage, solids = self._stage(scene), scene.map.solids
+        if self._put_down is None:
+            self._put_down = compiled_for(put_down, stage, solids, rows)
+        self._put_down(stage, solids, np.ascontiguousarray(rows, np.int64))
         hit = self._collide(everyone, scene)
         self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from astray.blank import Blank
 from astray.plugin import Motion, Sheet, Sheets
 from astray.reading import Reading
 from astray.table import STATE, Array, Table, table
@@ -41,7 +42,7 @@ class Stream:
     def reading(self, n: int) -> Reading:
         """A reading of this layout for n robots, of which none has arrived."""
         made = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
-        made.forget(np.arange(n))
+        Blank(made.blanks()).fill(np.arange(n))
         return made
 
 

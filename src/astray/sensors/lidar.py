@@ -142,10 +142,10 @@ class Desk:
     def __init__(self, fan: Room) -> None:
         self.room: Room = copy_of(*fan), fan[1]
         self.pairs = np.empty((2, (fan[1][0] + 1) // 2))
-        self.last: tuple[Any, ...] = (None, None, None, None)
+        self.last: tuple[Any, ...] = (None, None, None)
         self.tables: Tables
         self.how: Layout
-        self.call: Callable[..., None] | None = None
+        self.call: Callable[..., None]
 
 
 class Lidar(Sensor, kind="lidar"):
@@ -199,13 +199,11 @@ class Lidar(Sensor, kind="lidar"):
             measure_all(out.table, ranges, self.params, truth, rows, self._how(scene, desk))
             return
         seen, last = scene.seen, desk.last
-        if last[0] is not rows or last[1] is not truth or last[2] is not seen or last[3] is not out:
-            desk.last, desk.call = (rows, truth, seen, out), None
+        rows = np.ascontiguousarray(rows, np.int64)  # of the one type that the code is for
+        if last[0] is not truth or last[1] is not seen or last[2] is not out:
+            desk.last = truth, seen, out
             desk.tables = truth, self.params, scene.worlds, out.table
             desk.how = self._how(scene, desk)
-            sense_all(desk.room, seen, desk.tables, ranges, rows, desk.how)
-            return
-        if desk.call is None:
             given = desk.room, seen, desk.tables, ranges, rows, desk.how
             desk.call = compiled_for(sense_all, *given)
         desk.call(desk.room, seen, desk.tables, ranges, rows, desk.how)
