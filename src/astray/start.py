@@ -43,7 +43,9 @@ class Start:
     def poses(self, who: Table, seed: int, group: str, map: Atlas, worlds: Array) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         if self.is_plain:  # thousands may start over at every tick
-            return np.tile((self.x, self.y, wrap(self.yaw)), (len(who), 1))
+            pose = np.empty((len(who), 3))
+            pose[:] = self.x, self.y, wrap(self.yaw)
+            return pose
         who = who.copy()
         who["tick"] = 0
         pose = self._offsets(who, seed, group)
