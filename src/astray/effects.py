@@ -16,6 +16,7 @@ from astray.group import Group
 from astray.maths import wrap
 from astray.parameters import out_of_bounds, parameters
 from astray.plugin import Plugin
+from astray.restarting import awake, restart
 from astray.table import COMMAND, MODES, STOP, Array, Rows, Table
 from astray.world.map import Map
 from astray.world.read import read_map
@@ -46,7 +47,7 @@ def check(sim: Sim, event: Event) -> None:
 def apply(sim: Sim, event: Event) -> None:
     """Let an event take effect."""
     if event.kind == "reset":
-        sim.restart(_worlds(sim, event), event.values.get("life"))
+        restart(sim, _worlds(sim, event), event.values.get("life"))
         return
     if event.kind == "world":
         sim.scenery.replace_map(map_of(event), _worlds(sim, event))
@@ -240,7 +241,7 @@ def _believe(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
     for estimator, owned, _ in group.estimators:
         if owned is belief:
             estimator.believe(rows, belief)
-    group.judge_believed(rows, belief)
+    group.judging.judge_believed(rows, belief, group.truth)
 
 
 def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
@@ -257,7 +258,7 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
         _write(group, state, woken, values)
     for estimator, belief, _ in group.estimators:  # started where it was drawn, not where it is put
         estimator.believe(woken, belief)
-    sim.awake([woken if one is group else woken[:0] for one in sim.robots.values()])
+    awake(sim, [woken if one is group else woken[:0] for one in sim.robots.values()])
 
 
 def _remove(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

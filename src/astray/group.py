@@ -13,11 +13,9 @@ from astray.autonomy import Remote
 from astray.blank import Blank, Part
 from astray.channel import Channel
 from astray.clock import Beat, beat, ticks_in
-from astray.contact_judge import ContactJudge
 from astray.errors import PluginError, WrongInput
-from astray.estimators import Remote as RemoteEstimator
 from astray.hands import Hands
-from astray.judge import History, Judge
+from astray.judging import Judging
 from astray.lives import enter_lives, newborn
 from astray.orders import Orders
 from astray.plugin import NEVER, ContactMetric, Known, Metric, Plugin, Scene
@@ -38,7 +36,6 @@ from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 
 Due = Callable[[Beat], Rows | None]
-REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
 
 
 class Group(Orders):
@@ -110,8 +107,8 @@ class Group(Orders):
             mine = self.rivals[rival.name]
             known = dataclasses.replace(self.known, belief=mine)
             self.estimators.append((attach(rival), mine, known))
-        self.history = History(n, 0)
-        self.judges: list[Judge | ContactJudge] = []
+        self.judging = Judging(n)
+        self.judges = self.judging.judges
         self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
         self._blank = Blank(self._blanks())
         self._find_beats()
@@ -134,33 +131,8 @@ class Group(Orders):
 
     def judge_by(self, metrics: Iterable[Metric | ContactMetric]) -> None:
         """Let every belief of this group be judged by these metrics."""
-        for metric in metrics:
-            pace = beat(metric.rate, metric.offset, self.dt) if metric.rate else None
-            if isinstance(metric, ContactMetric):
-                self._judge_contacts_by(metric, pace)
-                continue
-            for subject, belief in self.beliefs().items():
-                bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
-                for estimator, table_of_it, _ in self.estimators:
-                    if table_of_it is belief:
-                        bound.watch(estimator)
-                self.judges.append(Judge(bound, subject, belief, pace))
-        if self.judges:
-            depths = [len(c.ring) + 1 for c in self.channels.values() if c.on_the_way]
-            if any(isinstance(e, RemoteEstimator) for e, _, _ in self.estimators):
-                depths.append(REMOTE_HISTORY)
-            self.history = History(len(self.truth), max(depths, default=0))
+        self.judging.appoint(self, metrics)
         self._find_beats()
-
-    def _judge_contacts_by(self, metric: ContactMetric, pace: Beat | None) -> None:
-        """Let what the robots believe of others be judged, if they believe anything of them."""
-        if self.tracker is None:
-            return
-        bound = metric.attach(self.address, {}, self.dt, self.seed, self.name)
-        channels = [c for c in self.channels.values() if c.sensor.measures == CONTACTS]
-        depth = max((len(c.ring) + 1 for c in channels if c.on_the_way), default=0)
-        judge = ContactJudge(bound, self.contacts, self.scene, pace, depth, lambda: self.gather())
-        self.judges.append(judge)
 
     def beliefs(self) -> dict[str, Table]:
         """The belief and the rivals' beliefs, by name."""
@@ -218,10 +190,7 @@ class Group(Orders):
             channel.some_began()
         if self.tracker is not None:
             self.contacts.forget(rows)
-        if self.judges:
-            self.history.forget(rows)
-        for judge in self.judges:
-            judge.forget(rows)
+        self.judging.forget(rows)
         for plugin in self.plugins:
             plugin.begin_blank(rows)
         for estimator, belief, _ in self.estimators:
@@ -298,7 +267,7 @@ class Group(Orders):
                 channel.stamp(rows, self.time)
                 taken.append(rows)
                 if channel.sensor.measures == CONTACTS:
-                    self._remember_everyone(rows)
+                    self.judging.remember_everyone(rows)
             if channel.on_the_way:
                 rows = due(channel.arriving)
                 rows = None if rows is None else channel.arrivals(rows)
@@ -306,14 +275,8 @@ class Group(Orders):
                     channel.arrive(rows)
             if rows is not None:
                 self.arrivals.append(rows)
-        if self.judges and taken:
-            self.history.remember(self._union(taken), self.truth)
-
-    def _remember_everyone(self, rows: Rows) -> None:
-        """Note the truth of all whom these rows may have detected, for who judges it later."""
-        for judge in self.judges:
-            if isinstance(judge, ContactJudge):
-                judge.remember(rows)
+        if taken and self.judges:
+            self.judging.remember(self._union(taken), self.truth)
 
     def rest(self) -> None:
         """Nothing is due: what arrived in the last tick is no longer fresh."""
@@ -332,18 +295,8 @@ class Group(Orders):
 
     def judge(self, due: Due) -> None:
         """Measure the beliefs that changed, or those whose metric is due."""
-        for judge in self.judges:
-            if judge.beat is None:
-                if self.arrivals:
-                    judge.judge_new(self._union(self.arrivals), self.truth, self.history)
-            elif (rows := due(judge.beat)) is not None:
-                judge.judge(rows, self.truth, self.history)
-
-    def judge_believed(self, rows: Rows, belief: Table) -> None:
-        """Measure a belief that was set from outside."""
-        for judge in self.judges:
-            if isinstance(judge, Judge) and judge.belief is belief and judge.beat is None:
-                judge.judge(rows, self.truth, self.history)
+        arrived = self._union(self.arrivals) if self.arrivals else None
+        self.judging.judge(due, arrived, self.truth)
 
     # When things are due.
 

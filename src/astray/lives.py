@@ -1,4 +1,4 @@
-"""The beginning of a row's life: which one it is, and its state before anything has happened."""
+"""A row's life: which one it is, the state in which it begins, and how time passes in it."""
 
 from __future__ import annotations
 
@@ -36,3 +36,13 @@ def newborn(
         s.world, s.robot, s.life, s.tick = a.world, a.robot, a.life, a.tick
         s.stamp, s.alive, s.footprint = time[i], True, footprint
         s.x, s.y, s.yaw = poses[j, 0], poses[j, 1], poses[j, 2]
+
+
+@kernel
+def pass_time(truth: Table, address: Table, time: Array, steps: int, dt: float) -> None:
+    """Turn the clocks of all rows, each its own, by some ticks."""
+    for i in range(len(truth)):
+        s, a = truth[i], address[i]
+        a.tick += steps
+        time[i] = a.tick * dt
+        s.tick, s.stamp = a.tick, time[i]

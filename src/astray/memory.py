@@ -19,8 +19,9 @@ def memories(group: Group) -> dict[str, Array]:
     }
     if group.hands is not None:
         found["hand"] = group.hands.table
-    if group.history.moments.size:
-        found |= {"history": group.history.moments, "history.next_slot": group.history.next_slot}
+    history = group.judging.history
+    if history.moments.size:
+        found |= {"history": history.moments, "history.next_slot": history.next_slot}
     if group.estimator:
         found["belief"] = group.belief
     if group.tracker:

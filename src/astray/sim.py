@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from astray import effects
+from astray import effects, restarting
 from astray.blame import blame
 from astray.errors import WrongInput
 from astray.events import Agenda, Event
 from astray.group import Group
+from astray.lives import pass_time
 from astray.lockstep import await_commands
-from astray.observers import Chronicle, Observer
+from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
 from astray.pace import LOOK_UP, Pace
 from astray.scenario.plan import Scenario
 from astray.scenery import Scenery
-from astray.table import Array, Rows, Table
+from astray.table import Array, Table
 from astray.world.map import Map
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ class Sim:
     ) -> None:
         self.scenario = scenario
         self.dt = scenario.dt
-        self.seed = scenario.seed if seed is None else seed
         self.worlds = np.array(range(worlds) if isinstance(worlds, int) else worlds, np.int64)
         if not len(self.worlds) or len(set(self.worlds.tolist())) < len(self.worlds):
             raise WrongInput("worlds must be one or more different numbers")
@@ -73,16 +73,19 @@ class Sim:
         self.spent = [0] * len(PHASES)  # ns
         self.resting = True  # while no one is advancing it
         self._due = self._watched = 0  # the step at which something is due, and for how many eyes
-        self._build(max(1, threads))
+        self._threads = max(1, threads)
+        self.build(scenario.seed if seed is None else seed)
         self.trail = Trail(self)
         self.observers.append(self.trail)
         try:
-            self.restart(np.arange(len(self.worlds)), 0)
+            restarting.restart(self, np.arange(len(self.worlds)), 0)
         except Exception as problem:
             raise blame(problem, 0.0) from problem
         self.trail.observe(self)
 
-    def _build(self, threads: int) -> None:
+    def build(self, seed: int) -> None:
+        """Make everything that noise goes into, with this seed."""
+        self.seed, threads = seed, self._threads
         self.scenery = Scenery(self.scenario, self.worlds, self.seed)
         self.truth = self.scenery.truth
         self.robots: dict[str, Group] = {}
@@ -339,10 +342,7 @@ class Sim:
         if self.tick is None:
             self.clock += steps
             for group in self._groups:
-                group.ticks += steps
-                group.time[:] = group.ticks * self.dt
-                group.truth["tick"] = group.ticks
-                group.truth["stamp"] = group.time
+                pass_time(group.truth, group.address, group.time, steps, self.dt)
             return
         self.tick += steps
         now = self.tick * self.dt
@@ -402,68 +402,19 @@ class Sim:
         """Start over: everything as loaded, or the next life of some worlds (ids, or a mask)."""
         rested, self.resting = self.resting, False  # no one looks while tables are written
         try:
-            self._reset(worlds, life, seed)
+            restarting.reset(self, worlds, life, seed)
         finally:
             self.resting = rested
 
-    def _reset(self, worlds: Any, life: int | None, seed: int | None) -> None:
-        if seed is not None:
-            if worlds is not None or life is not None:
-                raise WrongInput("a new seed is for the whole run, not for single worlds or lives")
-            self.seed = seed
-            self._build(self._groups[0].threads)
-        if worlds is None and life is None:
-            self.agenda.clear()
-            self.steps = 0
-            self.scenery.restore_maps()
-            self.restart(np.arange(len(self.worlds)), 0)
-            for observer in self.observers:
-                if isinstance(observer, Chronicle):
-                    observer.forget()
-                    observer.observe(self)
-            return
-        if worlds is not None:
-            which = np.asarray(worlds)
-            which = self.worlds[which] if which.dtype == bool else np.atleast_1d(which)
-        chosen = None if worlds is None else tuple(np.asarray(which, np.int64).tolist())
-        self.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
-        self.admit()
-
     def go_on_at(self, steps: int) -> None:
         """Take over the clocks of a saved run, after so many steps."""
-        self.steps, self._due = steps, 0
-        self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
+        self.steps = steps
+        self.read_clocks()
 
-    def restart(self, worlds: Array, life: int | None) -> None:
-        """Begin a life of the worlds at these indices: the next one, or the one that is named."""
+    def read_clocks(self) -> None:
+        """Take note that clocks were set: what is due when has to be found out anew."""
         self._due = 0
-        self.lives[worlds] = self.lives[worlds] + 1 if life is None else life
-        self.clock[worlds] = 0
         self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
-        begun: list[Rows] = []
-        others = False
-        for group in self._groups:
-            group.tick = self.tick
-            first = rows = group.rows_of(worlds)
-            if group.plan.count < group.plan.capacity:
-                begins = group.address["robot"][rows] < group.plan.count
-                group.end(rows[~begins])
-                first, others = rows[begins], True
-            group.starts[rows] = 0
-            at = group.world_of_row[first]
-            others |= group.begin(first, self.lives[at], self.clock[at])
-            begun.append(first)
-        if others:
-            self.scenery.changed()
-        self.awake(begun)
-
-    def awake(self, begun: Sequence[Rows]) -> None:
-        """Let the rows of each group that have just begun feel and sense where they are."""
-        starts = [group.scene.first + r for group, r in zip(self._groups, begun, strict=True)]
-        self.scenery.begin(np.concatenate(starts))
-        for group, rows in zip(self._groups, begun, strict=True):
-            if len(rows):
-                group.wake(rows)
 
     # What became of it.
 

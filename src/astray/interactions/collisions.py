@@ -112,10 +112,10 @@ class Collisions(Interaction, kind="collisions"):
     def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
         """Let rows that were put somewhere meet what is there, be it among everyone."""
         remember(self.last, scene.truth, everyone)
-        stage, solids = self._stage(scene), scene.map.solids
+        given = self._stage(scene), scene.map.solids, np.ascontiguousarray(rows, np.int64)
         if self._put_down is None:
-            self._put_down = compiled_for(put_down, stage, solids, rows)
-        self._put_down(stage, solids, np.ascontiguousarray(rows, np.int64))
+            self._put_down = compiled_for(put_down, *given)
+        self._put_down(*given)
         hit = self._collide(everyone, scene)
         self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
 

@@ -23,6 +23,7 @@ from astray.world.wallrun import note, run_walls
 
 MARGIN = 8.0 * SKIN  # by which discs are wider than they have to be
 LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long as its chord
+LONGEST = 1.0 + LONGER * 10.0  # times its chord that an arc is, at most: it turns by π or less
 AHEAD = 12.0  # motions as the present one for which a free disc is sought
 
 MEMORY = columns(
@@ -146,13 +147,16 @@ def watch(stage: Stage, rows: Rows) -> int:
     count = 0
     for i in rows:
         m, b, s = memory[i], last[i], truth[i]
-        dx, dy = b.x - b.free_x, b.y - b.free_y
-        far = shapes[s.footprint].reach + way(b, s) + MARGIN
         if m.touching or m.touched:
             forget(contacts[i])
             m.touched, m.touching = m.touching, False
+        dx, dy, far = b.x - b.free_x, b.y - b.free_y, shapes[s.footprint].reach + MARGIN
+        # Sums of sides are never less than what they stand for, and do for almost everyone.
+        at_most = LONGEST * (abs(s.x - b.x) + abs(s.y - b.y))
+        if abs(dx) + abs(dy) + at_most + far <= b.free:
+            continue
         busy[count] = i
-        count += 0 if math.sqrt(dx * dx + dy * dy) + far <= b.free else 1
+        count += 0 if math.sqrt(dx * dx + dy * dy) + way(b, s) + far <= b.free else 1
     return count
 
 
