@@ -9,7 +9,8 @@ observation is copied out in each step.
   blocks, another in each world; a world is finished after 200 steps or when its robot runs into
   something, and is reset by mask; the peer is vmas, with the same rooms and resets, and with less
 
-CPU time of one thread, interleaved rounds, the median with the least and the largest.
+CPU time of one thread, interleaved rounds, the median with the least and the largest. Rounds are of
+about the same length for all, so that nobody is measured by the caches that another has left cold.
 
     python benchmarks/fleet.py                # with what of ir-sim and vmas is installed
 """
@@ -31,6 +32,7 @@ import astray
 from astray.world import Map, block, merge, wall
 
 ROUNDS = 7
+ROUND = 100_000  # robot-steps, some tenths of a second, as a step of peers takes
 TAU = 2.0 * math.pi
 RNG = np.random.default_rng(5)
 
@@ -52,7 +54,7 @@ def fleet(robots: int, sigma: float = 0.0) -> Callable[[], int]:
         world = {"map": str(file)}
         sim = astray.load({"dt": 0.1, "world": world, "robots": [robot]}, keep_events=False)
     group = sim.robots["r"]
-    steps = max(1, 4000 // robots)
+    steps = max(1, ROUND // robots)
 
     def job() -> int:
         for _ in range(steps):
@@ -92,7 +94,7 @@ def worlds(count: int, sigma: float = 0.0) -> Callable[[], int]:
     sim = astray.load(scenario, worlds=count, keep_events=False)
     for world in range(count):
         sim.replace_map(room(), worlds=world)
-    group, steps = sim.robots["r"], max(1, 40_000 // count)
+    group, steps = sim.robots["r"], max(1, 4 * ROUND // count)
 
     def job() -> int:
         for _ in range(steps):

@@ -166,6 +166,8 @@ class Group(Orders):
 
     def rows_of(self, worlds: Array) -> Rows:
         """The rows of some worlds, by their places in the batch, asleep or not."""
+        if self.plan.capacity == 1:
+            return worlds
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
