@@ -270,3 +270,15 @@ def test_many_rays_need_a_field_of_view() -> None:
     with pytest.raises(ScenarioError, match="field_of_view is 0: 5 rays need some, or use 1 ray"):
         load({"rays": 5, "field_of_view": 0})
     assert scan(load({"rays": 1, "field_of_view": 0})).tolist() == [[HALF]]
+
+
+def test_a_footprint_of_very_many_corners_is_seen_all_around() -> None:
+    angle = np.arange(700) * math.tau / 700  # more than are looked at together
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1).tolist()
+    big, disc = (other(body, x=2.0, y=0.5) for body in ({"corners": ring}, {"radius": 1.0}))
+    sim, circle = load({"rays": 360}, others=[big]), load({"rays": 360}, others=[disc])
+    ray_by_ray = load({"rays": 360, "sweep": 0.1}, others=[big])
+    np.testing.assert_allclose(scan(sim), scan(ray_by_ray), rtol=1e-9)
+    ahead = scan(circle)[0] < 1.6
+    assert ahead.sum() > 40
+    np.testing.assert_allclose(scan(sim)[0][ahead], scan(circle)[0][ahead], atol=1e-3)

@@ -41,6 +41,8 @@ from astray.world.span import Place, bearing, cast
 
 Others = tuple[Table, Array, Table, Array]
 """The robots of a crowd, where the cells of its grids begin among them, footprints and corners."""
+Some = tuple[int, int, int]
+"""Corners of a polygon: the one before the first, the first, and where they end."""
 
 
 @inlined_kernel
@@ -125,13 +127,13 @@ def draw_circles(w: Array, f: Fan, n: int, start: float) -> None:
 
 
 @kernel
-def gather_edges(w: Array, n: int, b: Row, shape: Row, corners: Array, place: Place) -> int:
-    """Put the edges of a polygon into the chunk, as seen from a point; how many it then holds."""
+def gather_edges(w: Array, n: int, b: Row, corners: Array, some: Some, place: Place) -> int:
+    """Put some edges of a polygon into the chunk, as seen from a point; how many it then holds."""
     x, y = b.x - place[0], b.y - place[1]
-    before = shape.first + shape.count - 1
+    before, first, stop = some
     px = x + b.cosine * corners[0, before] - b.sine * corners[1, before]
     py = y + b.sine * corners[0, before] + b.cosine * corners[1, before]
-    for k in range(shape.first, shape.first + shape.count):
+    for k in range(first, stop):
         qx = x + b.cosine * corners[0, k] - b.sine * corners[1, k]
         qy = y + b.sine * corners[0, k] + b.cosine * corners[1, k]
         at = np.uint64(n)
@@ -165,10 +167,15 @@ def draw_crowd(board: Board, f: Fan, others: Others, g: Row, me: int, at: Place)
                     draw_circles(w, f, circles, first)
                     circles = 0
                 continue
-            if n + shape.count > CHUNK:
-                cast(board, f, n, here, True)
-                n = 0
-            n = gather_edges(w, n, b, shape, corners, at)
+            edge, stop = shape.first, shape.first + shape.count
+            before = stop - 1
+            while edge < stop:
+                end = min(stop, edge + CHUNK)
+                if n + end - edge > CHUNK:
+                    cast(board, f, n, here, True)
+                    n = 0
+                n = gather_edges(w, n, b, corners, (before, edge, end), at)
+                before, edge = end - 1, end
     draw_circles(w, f, circles, first)
     cast(board, f, n, here, True)
 
