@@ -312,3 +312,19 @@ def test_rays_that_are_very_close_together(view: float) -> None:
     assert_exact(gap, poses, rays, -0.5 * view, view / (rays - 1), 20.0)
     beyond = cast_rays(gap, poses[:1], rays=rays, start=-view, step=view / 150)[0] > 7.0
     assert np.flatnonzero(np.diff(beyond)).tolist() == [162]  # rays below 0.082 of the view meet it
+
+
+def test_what_is_many_cells_away_is_seen_however_many_there_are() -> None:
+    # Posts around a square field: from its middle the next ones are in a ring of 368 cells.
+    rng = np.random.default_rng(0)
+    n, far = 60_000, rng.uniform(300.0, 330.0, 60_000)
+    along, turn = rng.uniform(-330.0, 330.0, n), rng.integers(0, 4, n) * (TAU / 4)
+    c, s = np.round(np.cos(turn)), np.round(np.sin(turn))
+    middle = np.stack([c * far - s * along, s * far + c * along], axis=1)
+    lie = rng.uniform(0.0, TAU, n)
+    half = 0.05 * np.stack([np.cos(lie), np.sin(lie)], axis=1)
+    field = Map(np.hstack([middle - half, middle + half]), np.zeros(n, bool))
+    found = kernels(field, np.array([[0.0, 0.0, 0.3]]), 1080, 500.0)
+    chosen = cast_rays(field, np.array([[0.0, 0.0, 0.3]]), rays=1080, max_range=500.0)
+    assert 0.5 < np.isfinite(chosen).mean() < 1.0
+    np.testing.assert_allclose(chosen, found["by ray"], rtol=1e-12)

@@ -39,26 +39,10 @@ PIECE = 64  # segments of a run that are looked at together
 SURELY = 1.000001  # times what would do but for rounding
 Walls = tuple[Array, Table]
 """Faces and cells of an index."""
+Ring = tuple[int, int, int]
+"""The column and the row of the sensor's cell, and how many cells away from it."""
 Run = tuple[int, int, float, bool]
 """The first segment of a run and where it ends, `too_far`, and whether no bounds are kept."""
-
-
-@inlined_kernel
-def ring_cells(w: Array, cells: Table, g: Row, column: int, row: int, ring: int) -> int:
-    """List the cells of a ring that hold something; how many there are, at most CHUNK."""
-    n = 0
-    for j in range(max(0, row - ring), min(g.high - 1, row + ring) + 1):
-        across = 1 if abs(j - row) == ring else max(1, 2 * ring)
-        i = column - ring
-        if i < 0:
-            i = 0 if across == 1 else i + across
-        while i <= column + ring and i < g.wide:
-            cell = g.first + j * g.wide + i
-            if i >= 0 and cells[cell].first != cells[cell + 1].first and n < CHUNK:
-                w[CELL_ID + np.uint64(n)] = cell
-                n += 1
-            i += across
-    return n
 
 
 @inlined_kernel
@@ -156,11 +140,12 @@ def too_far(f: Fan, reach: float) -> float:
     return 4.0 * SURELY * far * far
 
 
-@inlined_kernel
+@kernel
 def cast_cells(board: Board, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
     """Cast the rays against what is within their reach and not hidden in the listed cells."""
     faces, cells = walls
     w, far = board[0], too_far(f, g.reach)
+    look_at_cells(w, cells, found, f, at)
     n = 0
     for i in range(found):
         if not cell_hidden(w, f, i):
@@ -170,10 +155,32 @@ def cast_cells(board: Board, f: Fan, walls: Walls, found: int, g: Row, at: Place
     cast(board, f, n, at, False)
 
 
+@inlined_kernel
+def cast_ring(board: Board, f: Fan, walls: Walls, g: Row, ring: Ring, at: Place) -> None:
+    """Cast the rays against the cells of a ring that hold something, some at a time."""
+    w, cells, (column, row, away) = board[0], walls[1], ring
+    n = 0
+    for j in range(max(0, row - away), min(g.high - 1, row + away) + 1):
+        across = 1 if abs(j - row) == away else max(1, 2 * away)
+        i = column - away
+        if i < 0:
+            i = 0 if across == 1 else i + across
+        while i <= column + away and i < g.wide:
+            cell = g.first + j * g.wide + i
+            if i >= 0 and cells[cell].first != cells[cell + 1].first:
+                w[CELL_ID + np.uint64(n)] = cell
+                n += 1
+                if n == CHUNK:
+                    cast_cells(board, f, walls, n, g, at)
+                    n = 0
+            i += across
+    cast_cells(board, f, walls, n, g, at)
+
+
 @kernel
 def cast_grid(board: Board, f: Fan, walls: Walls, g: Row, at: Place) -> None:
     """Cast the rays against the segments of a grid, from near to far."""
-    w, cells = board[0], walls[1]
+    w = board[0]
     column = math.floor((at[0] - g.x) / g.cell)
     row = math.floor((at[1] - g.y) / g.cell)
     ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
@@ -182,9 +189,7 @@ def cast_grid(board: Board, f: Fan, walls: Walls, g: Row, at: Place) -> None:
         near = (ring - 1) * g.cell - g.reach
         if near > 0.0 and hidden(w, 0, f[0] - 1, 1.0 / near):
             return
-        n = ring_cells(w, cells, g, column, row, ring)
-        look_at_cells(w, cells, n, f, at)
-        cast_cells(board, f, walls, n, g, at)
+        cast_ring(board, f, walls, g, (column, row, ring), at)
         ring += 1
 
 
