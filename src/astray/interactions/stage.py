@@ -83,6 +83,10 @@ class Stage(NamedTuple):
     counts: Array
     """How many rows are busy and active, how many pairs there are, and which motion this is."""
 
+    def made_of(self) -> tuple[object, ...]:
+        """What of it may be replaced by another: segments, truth, crowd and pairs."""
+        return self.ends, self.truth, self.crowd, self.pairs
+
 
 BUSY, ACTIVE, PAIRS, PHASE = range(4)
 
