@@ -209,7 +209,7 @@ class Group(Orders):
         def due(beat: Beat) -> Rows | None:
             return self.due_among(rows, beat)
 
-        self.sense(due)
+        self.sense(due, waking=True)
         self.estimate()
         self.judge(due)
 
@@ -254,13 +254,17 @@ class Group(Orders):
         elif len(self.rows):
             self._each(self.motion.move, self.rows, self.truth, self.drives, self.dt, steps)
 
-    def sense(self, due: Due) -> None:
-        """Take the readings that are due, and let those arrive that are."""
+    def sense(self, due: Due, waking: bool = False) -> None:
+        """Take the readings that are due, and let those arrive that are.
+
+        Those of others are as fresh as they were while some rows are waking.
+        """
         self.arrivals: list[Rows] = []
         taken: list[Rows] = []
         for channel in self._taking:
             rows = due(channel.taking)
-            if rows is None or channel.on_the_way or len(rows) < len(self.truth):
+            everyone = rows is not None and len(rows) == len(self.truth)
+            if not waking and (channel.on_the_way or not everyone):
                 channel.stale()  # else all that was fresh is fresh again
             if rows is not None:
                 if channel.sensor.sees_robots:

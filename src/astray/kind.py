@@ -69,7 +69,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     family: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     remembers: ClassVar[Columns | None] = None
-    """The layout of `self.memory`; zeroed when a row starts, saved with the run."""
+    """The layout of `self.memory`; as `self.at_first` when a row starts, saved with the run."""
     rows_per_thread: ClassVar[int] = 4096
     """Rows that are worth a thread of their own; fewer where a row is costly."""
 
@@ -101,7 +101,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         """Prepare for n rows, once; raise PluginError where the robot lacks what this needs."""
 
     def reset(self, rows: Rows) -> None:  # noqa: B027 - nothing to do is fine
-        """Start these rows afresh; parameters are drawn and memory is zero already."""
+        """Start these rows afresh; parameters are drawn and memory is as at first already."""
 
     def next_due(self, tick: int) -> int:
         """First tick from this one on at which a call could change anything.
@@ -121,6 +121,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     """Those that are not: they are drawn for each row."""
     memory: Table = dataclasses.field(init=False, repr=False)
     """What this plugin remembers, (n,), laid out by `remembers`."""
+    at_first: Table = dataclasses.field(init=False, repr=False)
+    """What it remembers where a row starts, one record: zeros, unless `bind` fills something in."""
     arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
     """Memory too large for a column: arrays with a leading row axis, filled in `bind`."""
     key: np.uint64 = dataclasses.field(init=False, repr=False)
@@ -172,7 +174,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         bound.key = noise.key(seed, group, self.family, self.name)
         bound.params = np.zeros(n, parameter_columns(type(self)))
         if self.remembers is not None:
-            bound.memory = np.zeros(n, self.remembers)
+            bound.memory, bound.at_first = np.zeros(n, self.remembers), np.zeros(1, self.remembers)
         bound.arrays = {}
         bound._decks, bound._blank = threading.local(), None
         bound.bind(n, sheets)
@@ -184,8 +186,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     def blanks(self) -> list[Part]:
         """All that is to be blank where a row starts."""
-        memory = [] if self.remembers is None else [self.memory]
-        return [(self.params, self.given), *((a, None) for a in (*memory, *self.arrays.values()))]
+        memory = [] if self.remembers is None else [(self.memory, self.at_first)]
+        return [(self.params, self.given), *memory, *((a, None) for a in self.arrays.values())]
 
     def begin_blank(self, rows: Rows) -> None:
         """Start these rows, which are blank: draw their parameters, reset."""

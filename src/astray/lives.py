@@ -46,3 +46,12 @@ def pass_time(truth: Table, address: Table, time: Array, steps: int, dt: float) 
         a.tick += steps
         time[i] = a.tick * dt
         s.tick, s.stamp = a.tick, time[i]
+
+
+@kernel
+def in_step(clock: Array) -> bool:
+    """Whether the clocks of all worlds show the same."""
+    for ticks in clock:
+        if ticks != clock[0]:
+            return False
+    return True

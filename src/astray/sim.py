@@ -21,7 +21,7 @@ from astray.blame import blame
 from astray.errors import WrongInput
 from astray.events import Agenda, Event
 from astray.group import Group
-from astray.lives import pass_time
+from astray.lives import in_step, pass_time
 from astray.lockstep import await_commands
 from astray.observers import Observer
 from astray.observers.log import Log, Logger
@@ -414,7 +414,7 @@ class Sim:
     def read_clocks(self) -> None:
         """Take note that clocks were set: what is due when has to be found out anew."""
         self._due = 0
-        self.tick = int(self.clock[0]) if (self.clock == self.clock[0]).all() else None
+        self.tick = int(self.clock[0]) if in_step(self.clock) else None
 
     # What became of it.
 

@@ -50,7 +50,7 @@ class Remote(Autonomy, kind="remote"):
 
     def reset(self, rows: Rows) -> None:
         """Nothing was heard yet: stand still."""
-        self.receive(rows, STOP.copy())
+        self.receive(rows, STOP)
 
     def receive(self, rows: Rows, command: Table) -> None:
         """Take a new command for these rows: COMMAND, (len(rows),) or (1,)."""

@@ -107,18 +107,14 @@ class Inertial(Estimator, kind="inertial"):
     def bind(self, n: int, sheets: Sheets) -> None:
         """Find the unit and read its datasheet."""
         self.imu = sensor_that_measures(IMU, sheets, "inertial")
-        self.unit = sheets[self.imu].values
-        angles = [np.array([self.unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
-        self.axes = rotation(angles[0], angles[1], angles[2])[0]
-
-    def reset(self, rows: Rows) -> None:
-        """Start at rest, with the mount of the datasheet."""
-        self.memory["axes"][rows] = self.axes
+        unit = sheets[self.imu].values
+        angles = [np.array([unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
+        # It starts at rest, with the mount of the datasheet.
+        self.at_first["axes"] = rotation(angles[0], angles[1], angles[2])[0]
         for name in ("x", "y"):
-            self.memory[name][rows] = self.unit.get(name, 0.0)
-        contains = self.unit.get("centripetal", True)
-        auto = self.centripetal == "auto" and not contains
-        self.memory["synthesize"][rows] = auto or self.centripetal == "synthesize"
+            self.at_first[name] = unit.get(name, 0.0)
+        auto = self.centripetal == "auto" and not unit.get("centripetal", True)
+        self.at_first["synthesize"] = auto or self.centripetal == "synthesize"
 
     def start(self, rows: Rows, belief: Table) -> None:
         """Begin at the initial pose if one is given; how wrong it will be is not known."""

@@ -295,15 +295,19 @@ class Imu(Sensor, kind="imu"):
 
     def bind(self, n: int, sheets: Sheets) -> None:
         """Make room for what biases are made of, where they are unstable."""
-        self.unstable = any(
-            isinstance(b, Drawn) or b > 0.0 for b in (self.gyro_instability, self.accel_instability)
-        )
+        self.unstable = self._has_any("gyro_instability", "accel_instability")
+        self.lifelong = self._has_any(*(n for n in GRADES["consumer"] if n.endswith("_sd")))
         if self.unstable:
             self.arrays["flicker"] = np.zeros((n, AXES, PARTS))
 
+    def _has_any(self, *errors: str) -> bool:
+        """Whether some unit may have one of these errors: they are drawn, or not zero."""
+        given = (getattr(self, name) for name in errors)
+        return any(isinstance(error, Drawn) or error > 0.0 for error in given)
+
     def reset(self, rows: Rows) -> None:
         """Turn the axes and draw what is wrong with the units of these rows for life."""
-        n = self.lifelong_normals(rows, 30)
+        n = self.lifelong_normals(rows, 30) if self.lifelong else np.zeros((len(rows), 30))
         instant, period = self.sampling == "instant", 1.0 / self.rate if self.rate else self.dt
         start_all(self.memory, self.params, n, rows, instant, period)
         if self.unstable:

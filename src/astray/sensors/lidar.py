@@ -47,6 +47,8 @@ Seen = tuple[Array, ...]
 @inlined_kernel
 def mount(s: Row, p: Row) -> tuple[float, float, float]:
     """Where the mount of a robot is, and its heading."""
+    if p.x == 0.0 and p.y == 0.0:
+        return s.x, s.y, s.yaw + p.yaw
     sine, cosine = sincos(s.yaw)
     return s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y, s.yaw + p.yaw
 

@@ -77,14 +77,14 @@ def copy_of(board: Board, f: Fan) -> Board:
 
 @inlined_kernel
 def aim(w: Array, f: Fan, yaw: float) -> float:
-    """Turn the rays to a heading, all as long as they can be; the bearing of the first, rad."""
+    """Turn the rays to a heading, all as long as they can be; the bearing of the first, ±π rad."""
     w[HEADING + _1], w[HEADING] = sincos(yaw)
     for k in range(f[0]):
         w[END + np.uint64(k)] = f[5]
     for k in range((f[0] + BLOCK - 1) >> SHIFT):
         w[BOUND + np.uint64(k)] = f[5]
     first = yaw + f[1]
-    return first - TAU * math.floor(first / TAU)
+    return first - TAU * math.floor(first / TAU + 0.5)
 
 
 @inlined_kernel

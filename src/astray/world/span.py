@@ -66,7 +66,7 @@ Place = tuple[float, float, float]
 
 @inlined_kernel
 def bearing(x: np.float32, y: np.float32, first: np.float32) -> np.float32:
-    """The angle of (x, y) from a first one, in [0, 2π] rad, to two microradians."""
+    """The angle of (x, y) from a first one of ±π, in [0, 2π] rad, to two microradians."""
     wide, high = abs(x), abs(y)
     large = wide if wide > high else high
     small = high if wide > high else wide
@@ -79,7 +79,6 @@ def bearing(x: np.float32, y: np.float32, first: np.float32) -> np.float32:
     r = _QUARTER - r if high > wide else r
     r = _HALF - r if x < _ZERO else r
     r = (-r if y < _ZERO else r) - first
-    r = r + _TURN if r < _ZERO else r
     return r + _TURN if r < _ZERO else r
 
 
