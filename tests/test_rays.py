@@ -293,7 +293,7 @@ def test_bearings_are_as_good_as_rays_near_ends_need_them() -> None:
     rng = np.random.default_rng(8)
     away, angle = 10.0 ** rng.uniform(-6, 7, 20_000), rng.uniform(-math.pi, math.pi, 20_000)
     angle[::10] = np.round(angle[::10] / (TAU / 8)) * (TAU / 8)  # along axes and diagonals, too
-    first = rng.uniform(0.0, TAU, 20_000)
+    first = rng.uniform(-math.pi, math.pi, 20_000)
     x, y = away * np.cos(angle), away * np.sin(angle)
     single = np.stack([x, y, first]).astype(np.float32).T
     found = np.array([bearing(*row) for row in single], float)

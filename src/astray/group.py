@@ -111,6 +111,7 @@ class Group(Orders):
         self.judges = self.judging.judges
         self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
         self._blank = Blank(self._blanks())
+        self._starting = [plugin for plugin in self.plugins if not plugin.starts_blank]
         self._find_beats()
 
     def _blanks(self) -> Iterator[Part]:
@@ -193,7 +194,7 @@ class Group(Orders):
         if self.tracker is not None:
             self.contacts.forget(rows)
         self.judging.forget(rows)
-        for plugin in self.plugins:
+        for plugin in self._starting:
             plugin.begin_blank(rows)
         for estimator, belief, _ in self.estimators:
             estimator.start(rows, belief)

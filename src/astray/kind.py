@@ -189,6 +189,11 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         memory = [] if self.remembers is None else [(self.memory, self.at_first)]
         return [(self.params, self.given), *memory, *((a, None) for a in self.arrays.values())]
 
+    @property
+    def starts_blank(self) -> bool:
+        """Whether there is nothing to do where a row starts but to let it be blank."""
+        return not self.drawn and type(self).reset is Plugin.reset
+
     def begin_blank(self, rows: Rows) -> None:
         """Start these rows, which are blank: draw their parameters, reset."""
         draw_parameters(self, rows)

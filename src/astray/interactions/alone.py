@@ -38,7 +38,7 @@ def room_in(b: Row, s: Row, reach: float) -> float:
 def spare_ticks(stage: Stage, rows: Rows, dt: float) -> int:
     """How many ticks pass before one of these rows could meet a wall, at least."""
     truth, memory, last, shapes = stage.truth, stage.memory, stage.last, stage.shapes
-    ends, cells, grids, near = stage.ends, stage.cells, stage.grids, stage.near
+    faces, cells, grids, listing = stage.faces, stage.cells, stage.grids, stage.listing
     spare = MOST
     for i in rows:
         m, b, s = memory[i], last[i], truth[i]
@@ -49,7 +49,8 @@ def spare_ticks(stage: Stage, rows: Rows, dt: float) -> int:
         if room < SOON * way:
             plan = stage.plans[stage.of_world[stage.worlds[i]]]
             disc = (s.x, s.y, 0.0, (1.0 + WIDE) * reach + SOON * way)
-            b.free_x, b.free_y, b.free = s.x, s.y, list_near(near, ends, cells, grids, plan, disc)
+            b.free_x, b.free_y = s.x, s.y
+            b.free = list_near(listing, faces, cells, grids, plan, disc)
             room = room_in(b, s, reach)
             if not room > 0.0:
                 return 0

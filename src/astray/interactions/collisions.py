@@ -29,6 +29,7 @@ from astray.kernel import compiled_for
 from astray.plugin import Interaction, Scene, Sheets
 from astray.table import Array, Column, Rows, Table, columns, put, table
 from astray.world.jostle import PAIR
+from astray.world.near import make_listing
 from astray.world.path import PATH
 
 FEW = 64  # robots that one can hope to find away from all walls at the same time
@@ -59,7 +60,7 @@ class Collisions(Interaction, kind="collisions"):
         self.busy, self.active = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
         self.pairs = table(PAIR, 4 * n)
         self.counts = np.zeros(4, np.int64)
-        self.near, self.fronts = np.zeros(1, np.int64), np.zeros(0)
+        self.listing, self.fronts = make_listing(0), np.zeros(0)
         self.crowded = False
         self._last_stage: Stage | None = None
         # The code of two kernels for what they are given here.
@@ -139,11 +140,10 @@ class Collisions(Interaction, kind="collisions"):
     def _stage(self, scene: Scene) -> Stage:
         """All that kernels are given; the same again as long as it is of the same things."""
         index, stage = scene.map.index, self._last_stage
-        of = index.ends, scene.truth, scene.crowd, self.pairs
-        if stage and all(a is b for a, b in zip(of, stage.made_of(), strict=True)):
+        if stage and stage.is_of(index.ends, scene.truth, scene.crowd, self.pairs):
             return stage
-        if len(self.near) <= len(index.ends):
-            self.near = np.zeros(len(index.ends) + 1, np.int64)
+        if len(self.listing[0]) <= len(index.ends):
+            self.listing = make_listing(len(index.ends))
         if len(self.fronts) != len(scene.crowd.grids):
             self.fronts = np.zeros(len(scene.crowd.grids))
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)
@@ -157,11 +157,12 @@ class Collisions(Interaction, kind="collisions"):
             scene.shapes.table,
             scene.shapes.corners,
             index.ends,
+            index.faces,
             index.cells,
             index.grids,
             index.plans,
             scene.map.of_world,
-            self.near,
+            self.listing,
             self.fronts,
             scene.contacts,
             self.busy,

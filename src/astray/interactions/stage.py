@@ -17,7 +17,7 @@ from astray.world.advance import SKIN
 from astray.world.crowd import Crowd
 from astray.world.inside import Solids, winding
 from astray.world.jostle import before
-from astray.world.near import list_near, nearest
+from astray.world.near import Listing, list_near, nearest
 from astray.world.path import FOREVER, point_at, stance_at, trace
 from astray.world.wallrun import note, run_walls
 
@@ -64,12 +64,13 @@ class Stage(NamedTuple):
     shapes: Table
     corners: Array
     ends: Array
+    faces: Array
     cells: Table
     grids: Table
     plans: Table
     of_world: Array
-    near: Array
-    """Room for the numbers of all segments of a map, behind how many are listed."""
+    listing: Listing
+    """Room for all segments of a map that are near."""
     fronts: Array
     """Room for a number per world."""
     contacts: Table
@@ -83,9 +84,10 @@ class Stage(NamedTuple):
     counts: Array
     """How many rows are busy and active, how many pairs there are, and which motion this is."""
 
-    def made_of(self) -> tuple[object, ...]:
-        """What of it may be replaced by another: segments, truth, crowd and pairs."""
-        return self.ends, self.truth, self.crowd, self.pairs
+    def is_of(self, ends: Array, truth: Table, crowd: Crowd, pairs: Table) -> bool:
+        """Whether it is of these, which are all of it that may be replaced by others."""
+        mine = self.ends is ends and self.truth is truth
+        return mine and self.crowd is crowd and self.pairs is pairs
 
 
 BUSY, ACTIVE, PAIRS, PHASE = range(4)
@@ -268,9 +270,9 @@ def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
 def face_walls(stage: Stage, rows: Rows) -> None:
     """Let these rows move along their paths until they meet a wall."""
     memory, last, paths, worlds = stage.memory, stage.last, stage.paths, stage.worlds
-    corners, ends, near, of_world = stage.corners, stage.ends, stage.near, stage.of_world
+    corners, ends, faces, of_world = stage.corners, stage.ends, stage.faces, stage.of_world
     cells, grids, plans, shapes = stage.cells, stage.grids, stage.plans, stage.shapes
-    still = paths[len(paths) - 1]
+    still, near = paths[len(paths) - 1], stage.listing[0]
     first = stage.counts[PHASE] == 0
     for i in rows:
         b, p = last[i], paths[i]
@@ -279,7 +281,7 @@ def face_walls(stage: Stage, rows: Rows) -> None:
         far = shape.reach + step + MARGIN
         p.reach = far
         ahead = far + max(shape.reach, AHEAD * step)
-        free = list_near(near, ends, cells, grids, plan, (p.x, p.y, far, ahead))
+        free = list_near(stage.listing, faces, cells, grids, plan, (p.x, p.y, far, ahead))
         if first:
             b.free_x, b.free_y, b.free = p.x, p.y, free
         if memory[i].inside:

@@ -106,7 +106,7 @@ def in_sensor(w: Array, x: float, y: float) -> tuple[float, float]:
 def draw(w: Array, first: int, count: int, a: float, b: float) -> None:
     """Let the rays of a span end on a line, where that is nearer than where they end now."""
     # More rays than there are, so that nobody has to guess how many.
-    for j in range(((count + (1 << LANES) - 1) >> LANES) << LANES):
+    for j in range((max(count + (1 << LANES) - 1, 1 << LANES) >> LANES) << LANES):
         k = np.uint64(first + j)  # unsigned, so that no negative index has to be thought of
         v, q = w[COS + k] * a + w[SIN + k] * b, w[END + k]
         v = v if j < count else 0.0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.kernel import kernel
+from astray.kernel import inlined_kernel, kernel
 from astray.table import Array, Column, Row, Table, columns, table
 from astray.world.grid import GRID
 from astray.world.map import Map
@@ -41,6 +41,12 @@ PLAN = columns(
 )
 """A map in an index: its segments, its grids by middles and its grid for single rays (−1: none),
 and how many segments it has per area."""
+
+
+@inlined_kernel
+def padded(n: int) -> int:
+    """So many segments that they can be done several at a time; some of them are nobody's."""
+    return ((n + PAD - 1) // PAD) * PAD
 
 
 class Index(NamedTuple):

@@ -10,7 +10,7 @@ from astray.kernel import kernel
 from astray.table import Array
 from astray.world.atlas import Atlas
 from astray.world.inside import winding
-from astray.world.near import list_near
+from astray.world.near import list_near, make_listing
 
 WIDER = 1.0 + 1e-9  # times the clearance that one looks around: the nearest is then told exactly
 
@@ -18,9 +18,9 @@ WIDER = 1.0 + 1e-9  # times the clearance that one looks around: the nearest is 
 @kernel
 def is_free(walls: Any, solids: Any, number: int, x: float, y: float, clearance: float) -> bool:
     """Whether no obstacle of a map is nearer than this, and the place is not in a solid."""
-    near, ends, cells, grids, plans = walls
+    listing, faces, cells, grids, plans = walls
     disc = (x, y, 0.0, WIDER * clearance)
-    if list_near(near, ends, cells, grids, plans[number], disc) < clearance:
+    if list_near(listing, faces, cells, grids, plans[number], disc) < clearance:
         return False
     rings, starts = solids
     return winding(rings, starts[number], starts[number + 1], x, y) == 0
@@ -75,8 +75,8 @@ def spots_with_room(tries: Array, map: Atlas, worlds: Array, clearance: float) -
     numbers = map.of_world[worlds]
     used, which = np.unique(numbers, return_inverse=True)
     bounds = np.array([map.maps[number].bounds for number in used]).reshape(-1, 4)[which]
-    near = np.zeros(len(index.ends) + 1, np.int64)
-    walls = near, index.ends, index.cells, index.grids, index.plans
+    listing = make_listing(len(index.ends))
+    walls = listing, index.faces, index.cells, index.grids, index.plans
     where, solids = (worlds, numbers, bounds), tuple(map.solids)
     missing = find_spots(spots, tries, where, walls, solids, clearance)
     return spots if missing < 0 else None

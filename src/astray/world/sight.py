@@ -21,7 +21,7 @@ import math
 
 from astray.kernel import inlined_kernel
 
-NEEDLE = 1e9  # 1/m, of the distance to a line that is seen end on
+NEEDLE = 1e18  # 1/m², of the square of the distance to a line that is seen end on
 INFINITE = math.inf
 
 
@@ -36,7 +36,7 @@ def line(ax: float, ay: float, bx: float, by: float) -> tuple[float, float, floa
 @inlined_kernel
 def is_needle(a: float, b: float) -> bool:
     """Whether a line with this A and B passes within a nanometre; nan does."""
-    return not math.sqrt(a * a + b * b) <= NEEDLE
+    return not a * a + b * b <= NEEDLE
 
 
 @inlined_kernel

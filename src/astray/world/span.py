@@ -46,6 +46,7 @@ from astray.world.fan import (
     mark,
     ray_in_map,
 )
+from astray.world.index import SURELY, padded
 from astray.world.sight import NEEDLE, line, prick, within
 
 SHORT = 32  # rays that are sooner drawn than found hidden
@@ -83,14 +84,8 @@ def bearing(x: np.float32, y: np.float32, first: np.float32) -> np.float32:
 
 
 @inlined_kernel
-def padded(n: int) -> int:
-    """So many that they can be done several at a time; some of them are nobody's."""
-    return ((n + 7) >> 3) << 3
-
-
-@inlined_kernel
 def lines(board: Board, n: int, at: Place) -> None:
-    """Segments as seen from a place: A and B in the sensor's axes, how near, their two ends."""
+    """Segments as seen from a place: A and B in the sensor's axes, A² + B², their two ends."""
     w, angles, _ = board
     x, y, cosine, sine = at[0], at[1], w[HEADING], w[HEADING + _1]
     for i in range(padded(n)):
@@ -100,7 +95,7 @@ def lines(board: Board, n: int, at: Place) -> None:
         area, a, b = line(ax, ay, bx, by)
         w[A + k] = a * cosine + b * sine
         w[B + k] = b * cosine - a * sine
-        w[NEAR + k] = math.sqrt(a * a + b * b)
+        w[NEAR + k] = a * a + b * b
         angles[RIGHT_X + k] = np.float32(ax if area > 0.0 else bx)
         angles[RIGHT_Y + k] = np.float32(ay if area > 0.0 else by)
         angles[LEFT_X + k] = np.float32(bx if area > 0.0 else ax)
@@ -129,11 +124,12 @@ def spans(board: Board, f: Fan, n: int, start: float) -> None:
         begin, end, beyond = np.floor(low - slack), np.floor(high + slack), np.floor(over + slack)
         sure = (begin == np.floor(low + slack)) & (end == np.floor(high - slack))
         sure &= beyond == np.floor(over - slack)
+        begin = begin if begin < last_ray + _ONE else last_ray + _ONE
         end = end if end < last_ray else last_ray
         beyond = beyond if beyond < last_ray else last_ray
         runs[FIRST + k] = np.int32(begin if sure else _ODD)
-        runs[LAST + k] = np.int32(end if sure else _ODD)
-        runs[BEYOND + k] = np.int32(beyond if sure & (beyond >= _ZERO) else _ODD)
+        runs[LAST + k] = np.int32(end)
+        runs[BEYOND + k] = np.int32(beyond if beyond > _ODD else _ODD)
 
 
 @kernel
@@ -169,7 +165,7 @@ def cover_odd(board: Board, f: Fan, i: np.uint64) -> None:
     if not w[NEAR + i] <= NEEDLE:
         draw_needle(w, rays, i)
         return
-    if w[NEAR + i] <= f[5]:
+    if SURELY * w[NEAR + i] <= f[5] * f[5]:
         return
     low, high, most = float(angles[LOW + i]), float(angles[HIGH + i]), float(rays)
     if math.isnan(high):  # it is farther away than such numbers go
@@ -198,11 +194,11 @@ def cover(board: Board, f: Fan, i: np.uint64, few: bool) -> None:
     if first < 0 or not near <= NEEDLE:
         cover_odd(board, f, i)
         return
-    if near <= f[5]:
+    if SURELY * near <= f[5] * f[5]:  # it is out of reach
         return
     last, beyond = int(runs[LAST + i]), int(runs[BEYOND + i])
     a, b, count = w[A + i], w[B + i], last + 1 - first
-    if few or count <= SHORT or not hidden(w, first, last, near):
+    if few or count <= SHORT or not hidden(w, first, last, math.sqrt(near)):
         draw(w, first, count, a, b)
         if not few:
             mark(w, first, count)

@@ -32,8 +32,8 @@ from astray.world.fan import (
     hidden,
 )
 from astray.world.grid import in_reach
-from astray.world.index import SURELY
-from astray.world.span import Place, bearing, cast, padded
+from astray.world.index import SURELY, padded
+from astray.world.span import Place, bearing, cast
 
 _0, _1, _2, _3, _4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 PIECE = 64  # segments of a run that are looked at together
