@@ -40,7 +40,8 @@ def check(sim: Sim, event: Event) -> None:
             _worlds(sim, event)  # which says what is wrong
         return
     group = _group(sim, event)
-    _rows(sim, group, event)
+    if event.worlds is not None or event.robots is not None:
+        _rows(sim, group, event)
     CHECKS[event.kind](group, event.values)
 
 
@@ -160,18 +161,21 @@ def _check_command(group: Group, values: Mapping[str, Any]) -> None:
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
-    command = STOP.take(np.zeros(len(rows), np.int64))
+    command, each = STOP.take((0,)), {}
     command["mode"] = MODES.index(values.get("mode", "twist"))
     if values.get("mode") == "servo":  # an axis that is given no end is left to its speed
         command["distance"] = command["heading"] = np.nan
     for name, value in values.items():
         if name not in ("mode", "hold"):
-            command[name] = _of(rows, group, value)
+            found = _of(rows, group, value)
+            if found.ndim:
+                each[name] = found
+            else:
+                command[name] = found
     if "hold" in values:
-        command["stamp"] = group.time[rows]
-        group.take_in_hand(rows, command, values["hold"])
+        group.take_in_hand(rows, command, each, values["hold"])
     else:
-        group.autonomy.receive(rows, command)
+        group.autonomy.receive(rows, command, each)
 
 
 def _check_goal(group: Group, values: Mapping[str, Any]) -> None:
@@ -199,7 +203,9 @@ def _goal(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:
 def _of(rows: Rows, group: Group, value: Any) -> Array:
     """A value for each of these rows: one for all, or one per row of the group."""
     array = np.asarray(value, float)
-    return array[rows] if array.ndim and len(array) == len(group.truth) else array
+    if array.ndim and len(rows) < len(array) == len(group.truth):
+        return array[rows]
+    return array
 
 
 def _check_pose(group: Group, values: Mapping[str, Any]) -> None:
@@ -251,8 +257,7 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
     woken = asleep[first]
     if not len(woken):
         return
-    worlds = group.world_of_row[woken]
-    group.begin(woken, sim.lives[worlds], sim.clock[worlds])
+    group.begin(woken, sim.lives, sim.clock)
     sim.scenery.changed()
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
         _write(group, state, woken, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -156,11 +156,14 @@ class Group(Orders):
         scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
         return channel.look(self.rows if rows is None else rows, scene, self.time).copy()
 
-    def take_in_hand(self, rows: Rows, command: Table, seconds: float) -> None:
-        """Let a hand drive these rows for some seconds; 0 lets go."""
+    def take_in_hand(
+        self, rows: Rows, command: Table, each: Mapping[str, Array], seconds: float
+    ) -> None:
+        """Let a hand drive these rows for some seconds, as `Remote.receive`; 0 lets go."""
         if self.hands is None:
             self.hands = Hands(len(self.truth))
-        self.hands.take(rows, command, self.ticks[rows] + ticks_in(seconds, self.dt))
+        told = {"stamp": self.time[rows], **each}
+        self.hands.take(rows, command, told, self.ticks[rows] + ticks_in(seconds, self.dt))
         self.commanded = True
 
     # Starting rows.
@@ -172,14 +175,13 @@ class Group(Orders):
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, lives: Array, ticks: Array) -> bool:
-        """Start these rows in these lives of their worlds, at these ticks of their clocks.
+    def begin(self, rows: Rows, lives: Array, clock: Array) -> bool:
+        """Start these rows in the lives of their worlds, of which these are all, by their clocks.
 
         Whether some of them were asleep.
         """
-        slept = not self.truth["alive"][rows].all()
-        counts = self.starts, self.begun, self.time
-        enter_lives(self.address, counts, rows, lives, ticks, self.dt)
+        counts, worlds = (self.starts, self.begun, self.time), (self.world_of_row, lives, clock)
+        slept = enter_lives(self.address, self.truth, counts, worlds, rows, self.dt)
         poses = self.plan.start.poses(
             self.address.take(rows), self.seed, self.name, self.scene.map, self.world_of_row[rows]
         )

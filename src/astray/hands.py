@@ -6,6 +6,8 @@ of the robot's world. What autonomy decided meanwhile was kept, and holds again 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from astray.plugin import NEVER
 from astray.table import COMMAND, Array, Column, Rows, Table, clear, columns, table
 
@@ -20,10 +22,10 @@ class Hands:
         self.table = table(HELD, n)
         self._commands = table(COMMAND, n)
 
-    def take(self, rows: Rows, command: Table, until: Array) -> None:
-        """Hold these rows to a command each, up to these ticks of their clocks."""
+    def take(self, rows: Rows, command: Table, each: Mapping[str, Array], until: Array) -> None:
+        """Hold these rows to a command, (1,), and what each is told apart, up to these ticks."""
         for column in COMMAND.names or ():
-            self.table[column][rows] = command[column]
+            self.table[column][rows] = each.get(column, command[column])
         self.table["until"][rows] = until
         self.table["held"][rows] = True
 

@@ -8,21 +8,27 @@ from astray.table import Array, Rows, Table
 STARTS_PER_LIFE = 1024  # of one row within one life of its world
 Counts = tuple[Array, Array, Array]
 """Of each row the starts in this life and in all, and the time by its clock, s."""
+Worlds = tuple[Array, Array, Array]
+"""The world of each row, by its place in the batch; of each world its life and its clock, ticks."""
 
 
 @kernel
 def enter_lives(
-    address: Table, counts: Counts, rows: Rows, lives: Array, ticks: Array, dt: float
-) -> None:
-    """Let these rows be in these lives of their worlds, at these ticks."""
+    address: Table, truth: Table, counts: Counts, worlds: Worlds, rows: Rows, dt: float
+) -> bool:
+    """Let these rows be in the lives of their worlds, at their ticks; whether some were asleep."""
     starts, begun, time = counts
-    for j in range(len(rows)):
-        i = rows[j]
+    world_of_row, lives, clock = worlds
+    slept = False
+    for i in rows:
+        life, tick = lives[world_of_row[i]], clock[world_of_row[i]]
         starts[i] %= STARTS_PER_LIFE
         begun[i] += 1
-        time[i] = ticks[j] * dt
-        address[i].life = lives[j] * STARTS_PER_LIFE + starts[i]
-        address[i].tick = ticks[j]
+        time[i] = tick * dt
+        address[i].life = life * STARTS_PER_LIFE + starts[i]
+        address[i].tick = tick
+        slept |= not truth[i].alive
+    return slept
 
 
 @kernel
@@ -51,7 +57,7 @@ def pass_time(truth: Table, address: Table, time: Array, steps: int, dt: float) 
 @kernel
 def in_step(clock: Array) -> bool:
     """Whether the clocks of all worlds show the same."""
-    for ticks in clock:
+    for ticks in clock:  # noqa: SIM110 - numba knows no all() of a generator
         if ticks != clock[0]:
             return False
     return True

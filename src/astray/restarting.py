@@ -56,8 +56,7 @@ def restart(sim: Sim, worlds: Array, life: int | None) -> None:
             group.end(rows[~begins])
             first, others = rows[begins], True
         group.starts[rows] = 0
-        at = group.world_of_row[first]
-        others |= group.begin(first, sim.lives[at], sim.clock[at])
+        others |= group.begin(first, sim.lives, sim.clock)
         begun.append(first)
     if others:
         sim.scenery.changed()

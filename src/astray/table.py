@@ -87,6 +87,14 @@ def put(goal: Table, rows: Rows, records: Table) -> None:
     np.ndarray(goal.shape, raw, goal)[rows] = np.ndarray(records.shape, raw, records)
 
 
+def set_rows(column: Array, rows: Rows, values: Array) -> None:
+    """Write values, one each, to some rows of a column; to all of them in one go."""
+    if len(rows) == len(column):
+        column[:] = values
+    else:
+        column[rows] = values
+
+
 def clear(goal: Table, rows: Rows) -> None:
     """Write zeros to all columns of some rows."""
     raw = _bytes_of(goal.dtype.itemsize)

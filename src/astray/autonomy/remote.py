@@ -5,12 +5,27 @@ The newest command holds until the next, or until the dead-man's time is over.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from astray.clock import ticks_in
 from astray.kernel import kernel
 from astray.plugin import NEVER, Autonomy, Known, Positive
-from astray.table import COMMAND, LIMITS, STOP, Column, Row, Rows, Table, columns
+from astray.table import (
+    COMMAND,
+    LIMITS,
+    STOP,
+    Array,
+    Column,
+    Row,
+    Rows,
+    Table,
+    columns,
+    set_rows,
+)
+
+_STILL = STOP.copy()  # which may be written to, as all commands may: kernels are compiled once
 
 
 @kernel
@@ -32,11 +47,11 @@ def pass_on_all(command: Table, memory: Table, rows: Rows) -> None:
 
 @kernel
 def hear_all(memory: Table, command: Table, address: Table, rows: Rows, dt: float) -> None:
-    """Note a command for these rows: one for all, or one for each."""
-    for j in range(len(rows)):
-        m = memory[rows[j]]
-        copy_command(m, command[j if len(command) > 1 else 0])
-        m.heard = address[rows[j]].tick
+    """Note a command, one for all, for these rows."""
+    for i in rows:
+        m = memory[i]
+        copy_command(m, command[0])
+        m.heard = address[i].tick
         m.stamp = m.heard * dt
 
 
@@ -50,11 +65,13 @@ class Remote(Autonomy, kind="remote"):
 
     def reset(self, rows: Rows) -> None:
         """Nothing was heard yet: stand still."""
-        self.receive(rows, STOP)
+        self.receive(rows, _STILL, {})
 
-    def receive(self, rows: Rows, command: Table) -> None:
-        """Take a new command for these rows: COMMAND, (len(rows),) or (1,)."""
+    def receive(self, rows: Rows, command: Table, each: Mapping[str, Array]) -> None:
+        """Take a new command, COMMAND (1,), for these rows, and what of it each is told apart."""
         hear_all(self.memory, command, self.address, rows, self.dt)
+        for name, values in each.items():
+            set_rows(self.memory[name], rows, values)
         self.news = True
 
     def decide(self, rows: Rows, known: Known, command: Table) -> None:

@@ -121,8 +121,12 @@ def close_axes(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
 @kernel
 def steer_all(
     drive: Table, command: Table, memory: Table, params: Table, belief: Table, rows: Rows
-) -> None:
-    """Steer these rows: speeds as they are, moves and headings closed on the belief."""
+) -> bool:
+    """Steer these rows: speeds as they are, moves and headings closed on the belief.
+
+    Whether some of them are on their way to a pose.
+    """
+    busy = False
     for i in rows:
         steer(drive[i], command[i])
         if command[i].mode == SERVO:
@@ -133,6 +137,8 @@ def steer_all(
             memory[i].busy = False
         if command[i].mode != SERVO:
             memory[i].moving = False
+        busy |= memory[i].busy
+    return busy
 
 
 class Servo(Control, kind="servo"):
@@ -157,8 +163,9 @@ class Servo(Control, kind="servo"):
 
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
         """Steer these rows."""
-        steer_all(drive, command, self.memory, self.params, known.belief, rows)
-        self.closing = bool(self.memory["busy"].any())
+        busy = steer_all(drive, command, self.memory, self.params, known.belief, rows)
+        # Those of other threads may be, too.
+        self.closing = busy or (len(rows) < len(drive) and bool(self.memory["busy"].any()))
 
     def next_due(self, tick: int) -> int:
         """Every tick while some robot is on its way to a pose, else only with a new command."""
