@@ -59,3 +59,16 @@ def test_a_filter_of_a_robot_that_comes_late_starts_where_it_is_put() -> None:
     belief, truth = sim.robots["rover"].belief[1], sim.robots["rover"].truth[1]
     assert np.hypot(belief["x"] - truth["x"], belief["y"] - truth["y"]) < 1.0
     assert float(truth["x"]) > 6.0
+
+
+def test_a_world_that_starts_over_leaves_what_is_fresh_in_others() -> None:
+    robot = {"name": "r", "sensors": [{"kind": "imu"}, {"kind": "compass", "rate": 5}]}
+    sim = astray.load({"dt": 0.1, "robots": [robot]}, worlds=3)
+    sim.step(2)
+    readings = sim.robots["r"].readings
+    assert all(reading.fresh.all() for reading in readings.values())
+    sim.reset(worlds=[1])
+    assert all(reading.fresh.all() for reading in readings.values())
+    sim.step()
+    assert readings["imu"].fresh.all()
+    assert not readings["compass"].fresh.any()

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from astray.blank import Blank
-from astray.interactions.collisions import HIT, Collisions
+from astray.interactions.collisions import Collisions
+from astray.interactions.hits import HIT
 from astray.plugin import Interaction, Motion, Scene
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
@@ -180,14 +181,20 @@ class Scenery:
 
     def hits(self) -> Table:
         """The contacts that have begun so far, in the order of time: HIT records."""
-        begun = [t for i in self.interactions if isinstance(i, Collisions) for t in i.begun]
-        return np.concatenate([table(HIT, 0), *begun])
+        kept = [i.hits.all() for i in self.interactions if isinstance(i, Collisions)]
+        return np.concatenate([table(HIT, 0), *kept])
+
+    def keep_newest_hits(self, most: int) -> None:
+        """Keep no more than so many contacts, so that a run without end needs no more memory."""
+        for interaction in self.interactions:
+            if isinstance(interaction, Collisions):
+                interaction.hits.most = most
 
     def restore_hits(self, hits: Table) -> None:
         """Take over the contacts of a saved run, or forget them all."""
         for interaction in self.interactions:
             if isinstance(interaction, Collisions):
-                interaction.begun = [hits] if len(hits) else []
+                interaction.hits.become(hits)
 
     def saved_maps(self) -> dict[str, Array]:
         """The maps as they are now, as named arrays."""

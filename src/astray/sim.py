@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 LONGEST = 1_000_000  # ticks in one stretch, so that a run can still be watched and stopped
 PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
+NEWEST_HITS = 65536  # contacts that are kept where events are not
 TELL = 0.1  # s of real time between two words of progress
 Worlds = int | range | Sequence[int]
 Progress = Callable[[float], None]
@@ -87,6 +88,8 @@ class Sim:
         """Make everything that noise goes into, with this seed."""
         self.seed, threads = seed, self._threads
         self.scenery = Scenery(self.scenario, self.worlds, self.seed)
+        if not self.agenda.keep:
+            self.scenery.keep_newest_hits(NEWEST_HITS)
         self.truth = self.scenery.truth
         self.robots: dict[str, Group] = {}
         pool = ThreadPoolExecutor(threads, "astray") if threads > 1 else None

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from astray.interactions.alone import spare_ticks
+from astray.interactions.hits import Hits
 from astray.interactions.stage import (
     ACTIVE,
     LAST,
@@ -27,23 +28,12 @@ from astray.interactions.stage import (
 from astray.interactions.tick import SLIDE, STOP, collide
 from astray.kernel import compiled_for
 from astray.plugin import Interaction, Scene, Sheets
-from astray.table import Array, Column, Rows, Table, columns, put, table
+from astray.table import Array, Rows, put, table
 from astray.world.jostle import PAIR
 from astray.world.near import make_listing
 from astray.world.path import PATH
 
 FEW = 64  # robots that one can hope to find away from all walls at the same time
-
-HIT = columns(
-    "stamp s",
-    Column("world", "", "i4"),
-    Column("row", "", "i8"),
-    Column("other", "", "i8"),
-    "x m",
-    "y m",
-    "speed m/s",
-)
-"""The beginning of a contact: when and where a row met another, or a wall (−1), and how fast."""
 
 
 class Collisions(Interaction, kind="collisions"):
@@ -66,8 +56,7 @@ class Collisions(Interaction, kind="collisions"):
         # The code of two kernels for what they are given here.
         self._code: Callable[..., bool] | None = None
         self._put_down: Callable[..., None] | None = None
-        self.begun: list[Table] = []
-        """HIT tables of the contacts that have begun, in the order of time."""
+        self.hits = Hits()
 
     def prepare(self, rows: Rows, scene: Scene) -> None:
         """Note where these rows are."""
@@ -92,7 +81,7 @@ class Collisions(Interaction, kind="collisions"):
         hit = self._collide(rows, scene)
         if not len(hit):
             return None
-        self._begin(hit, scene)
+        self.hits.write(scene.truth, scene.contacts, self.memory, hit)
         return hit if self.response == "remove" else None
 
     def placed(self, rows: Rows, scene: Scene) -> None:
@@ -118,7 +107,8 @@ class Collisions(Interaction, kind="collisions"):
             self._put_down = compiled_for(put_down, *given)
         self._put_down(*given)
         hit = self._collide(everyone, scene)
-        self._begin(hit if everyone is rows else hit[np.isin(hit, rows)], scene)
+        hit = hit if everyone is rows else hit[np.isin(hit, rows)]
+        self.hits.write(scene.truth, scene.contacts, self.memory, hit)
 
     def _collide(self, rows: Rows, scene: Scene) -> Rows:
         """Stop these rows where they ran into something; the rows that touch something."""
@@ -172,17 +162,3 @@ class Collisions(Interaction, kind="collisions"):
             self.counts,
         )
         return self._last_stage
-
-    def _begin(self, hit: Rows, scene: Scene) -> None:
-        """Write down which contacts have begun, and remember who touches something."""
-        self.memory["touching"][hit] = True
-        new = hit[~self.memory["touched"][hit]]
-        if len(new):
-            truth, contacts = scene.truth.take(new), scene.contacts.take(new)
-            begun = table(HIT, len(new))
-            begun["row"] = new
-            for name in ("stamp", "world"):
-                begun[name] = truth[name]
-            for name in ("other", "x", "y", "speed"):
-                begun[name] = contacts[name]
-            self.begun.append(begun)

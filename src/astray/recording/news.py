@@ -30,13 +30,13 @@ class News:
     def skip(self) -> None:
         """What has been so far is no news."""
         self._seen = len(self._log)
-        self._hits = [len(i.begun) for i in self._interactions]
+        self._hits = [i.hits.total for i in self._interactions]
 
     def is_any(self) -> bool:
         """Whether anything has happened, or the run was set back to its beginning."""
         if self.sim.agenda.log is not self._log or len(self._log) != self._seen:
             return True
-        return [len(interaction.begun) for interaction in self._interactions] != self._hits
+        return [interaction.hits.total for interaction in self._interactions] != self._hits
 
     def started_over(self) -> bool:
         """Whether the run was set back to its beginning since the last time this was asked."""
@@ -57,24 +57,21 @@ class News:
     def collisions(self) -> Iterator[str]:
         """The contacts that have begun since the last time."""
         for k, interaction in enumerate(self._interactions):
-            begun, seen = interaction.begun, self._hits[k]
-            if len(begun) == seen:
-                continue
-            self._hits[k] = len(begun)
-            for table in begun[seen:]:
-                for hit in table:
-                    other = int(hit["other"])
-                    yield json.dumps(
-                        {
-                            "stamp": float(hit["stamp"]),
-                            "world": int(hit["world"]),
-                            "robot": self._names[int(hit["row"])],
-                            "with": "wall" if other < 0 else self._names[other],
-                            "x": float(hit["x"]),
-                            "y": float(hit["y"]),
-                            "speed": float(hit["speed"]),
-                        }
-                    )
+            hits, seen = interaction.hits, self._hits[k]
+            self._hits[k] = hits.total
+            for hit in hits.newest(hits.total - seen):
+                other = int(hit["other"])
+                yield json.dumps(
+                    {
+                        "stamp": float(hit["stamp"]),
+                        "world": int(hit["world"]),
+                        "robot": self._names[int(hit["row"])],
+                        "with": "wall" if other < 0 else self._names[other],
+                        "x": float(hit["x"]),
+                        "y": float(hit["y"]),
+                        "speed": float(hit["speed"]),
+                    }
+                )
 
 
 def text_message(text: str) -> bytes:

@@ -210,14 +210,13 @@ class LiveSource:
         for interaction in self.sim.scenery.interactions:
             if not isinstance(interaction, Collisions):
                 continue
-            begun = interaction.begun
-            if len(begun) < self._noted:  # the run was reset
+            hits = interaction.hits
+            if hits.total < self._noted:  # the run was reset
                 self._noted, self._hits = 0, []
-            fresh = begun[self._noted :]
-            self._noted = len(begun)
-            new = [hit for table in fresh for hit in table]
-            shown = {row: robot for robot, row in enumerate(self._everyone())} if new else {}
-            for hit in new[-MOST_HITS:]:
+            new = hits.newest(min(hits.total - self._noted, MOST_HITS))
+            self._noted = hits.total
+            shown = {row: robot for robot, row in enumerate(self._everyone())} if len(new) else {}
+            for hit in new:
                 if int(hit["row"]) in shown:
                     other = shown.get(int(hit["other"]), -1)
                     place = [float(hit[c]) for c in ("x", "y", "speed")]
