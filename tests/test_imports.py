@@ -22,7 +22,7 @@ FAMILIES = (
     "trackers",
 )
 LAYERS = (
-    ("errors", "table", "kernel", "maths"),
+    ("errors", "table", "kernel_cache", "kernel", "maths"),
     ("se2", "noise", "draw", "signals", "rotation", "blank", "world"),
     ("clock", "reading", "tracks", "parameters", "kind", "scene", "plugin", "start", "lives"),
     FAMILIES,
@@ -42,10 +42,13 @@ LAYERS = (
         "hands",
         "orders",
         "group",
+        "checks",
+        "clockwork",
         "effects",
         "observers",
         "restarting",
         "sim",
+        "whom",
     ),
     ("everything else",),
     ("cli", "__main__"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from astray import kernel, maths
+from astray import kernel, kernel_cache, maths
 
 RUN = """
 import hashlib, json, sys, warnings
@@ -151,7 +151,7 @@ def test_fields_that_change_places_are_noticed(edited: list[dict[str, float]]) -
 
 
 def test_a_kernel_is_kept_until_what_it_calls_is_edited() -> None:
-    files, _ = kernel._reach(maths.sincos.function)  # type: ignore[attr-defined]
+    files, _ = kernel_cache._reach(maths.sincos.function)  # type: ignore[attr-defined]
     assert {file.name for file in files} == {"maths.py"}
 
 
@@ -236,7 +236,7 @@ def test_caches_that_nobody_used_for_a_month_are_deleted(
         folder.mkdir(parents=True)
         (folder / "kernel.nbc").write_text("")
         os.utime(folder, (time.time() - days * 86400,) * 2)
-    assert kernel.cache_folder("this is new") == tmp_path / "kernels" / "this is new"
+    assert kernel_cache.cache_folder("this is new") == tmp_path / "kernels" / "this is new"
     assert not old.exists()
     assert recent.exists()
 

@@ -1,8 +1,7 @@
-"""A simulation is a few tables and one tick. Read this first.
+"""A simulation is a few tables and one tick. Read this first, and `clockwork.py` for the tick.
 
-A tick is five verbs over the tables of every group of robots: decide, move, sense, estimate,
-observe. Ticks at which nobody is due are moved in one stretch; how a run is cut into stretches
-never changes a byte of it.
+Robots of one name are a group, and a group of all worlds is one set of tables. What happens to them
+from outside is an event: scenario, seed and events make up a run, byte for byte.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from astray import effects, restarting
+from astray import checks, effects, restarting
 from astray.blame import blame
+from astray.clockwork import PHASES, Clockwork
 from astray.errors import WrongInput
 from astray.events import Agenda, Event
 from astray.group import Group
-from astray.lives import in_step, pass_time
-from astray.lockstep import await_commands
+from astray.lives import in_step
 from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
     from astray.view.page.view import View
 
-LONGEST = 1_000_000  # ticks in one stretch, so that a run can still be watched and stopped
-PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
 NEWEST_HITS = 65536  # contacts that are kept where events are not
 TELL = 0.1  # s of real time between two words of progress
 Worlds = int | range | Sequence[int]
@@ -73,7 +70,6 @@ class Sim:
         self.observers: list[Observer] = []
         self.spent = [0] * len(PHASES)  # ns
         self.resting = True  # while no one is advancing it
-        self._due = self._watched = 0  # the step at which something is due, and for how many eyes
         self._threads = max(1, threads)
         self.build(scenario.seed if seed is None else seed)
         self.trail = Trail(self)
@@ -105,19 +101,10 @@ class Sim:
             group.post, group.pool, group.threads = self.post, pool, threads
             group.gather = self.scenery.gather
             self.robots[plan.name] = group
-        self._groups = list(self.robots.values())
         said = {name: group.belief for name, group in self.robots.items()}
-        for group in self._groups:
+        for group in self.robots.values():
             group.known.others = said
-        self._sensing = [group for group in self._groups if group.senses]
-        self._judging = [group for group in self._groups if group.judges]
-        self._in_lockstep = [group for group in self._groups if group.lockstep]
-        self._every_tick = any(group.every_tick for group in self._groups)
-        self._interacting = bool(self.scenery.interactions)
-        self._motions = [
-            (slice(g.scene.first, g.scene.first + len(g.truth)), g.motion) for g in self._groups
-        ]
-        self._ticks, self._stamps = self.truth["tick"], self.truth["stamp"]  # views, looked up once
+        self.clockwork = Clockwork(self)
 
     # Time.
 
@@ -129,7 +116,7 @@ class Sim:
     @property
     def belief(self) -> Table:
         """What all robots believe, a copy with the rows and columns of `truth`."""
-        return np.concatenate([group.belief for group in self._groups])
+        return np.concatenate([group.belief for group in self.robots.values()])
 
     def step(self, ticks: int = 1) -> None:
         """Advance by some ticks."""
@@ -137,7 +124,7 @@ class Sim:
         self.resting = False
         try:
             while self.steps < end:
-                self._stretch(end - self.steps)
+                self.clockwork.stretch(end - self.steps)
         except Exception as problem:
             raise blame(problem, self.time) from problem
         finally:
@@ -184,7 +171,8 @@ class Sim:
         length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
         logger = Logger(self, log) if log is not None else None
         watching = [*self.observers, logger] if logger else self.observers
-        before, self.observers, self._due = self.observers, watching, 0
+        before, self.observers = self.observers, watching
+        self.clockwork.look_anew()
         self.pace.set_speed(speed)
         self.pace.begin(self.steps * self.dt)
         self.resting = False
@@ -197,7 +185,7 @@ class Sim:
                 if not most:
                     break
                 before_stretch = self.steps
-                self._stretch(most)
+                self.clockwork.stretch(most)
                 self.pace.used(self.steps - before_stretch)
                 if progress and (wall := time.monotonic()) - told > TELL:
                     told = wall
@@ -205,7 +193,8 @@ class Sim:
         except Exception as problem:
             raise blame(problem, self.time) from problem
         finally:
-            self.observers, self._due, self.resting = before, 0, True
+            self.observers, self.resting = before, True
+            self.clockwork.look_anew()
             self.pace.answer()
         return logger.log() if logger else None
 
@@ -226,142 +215,11 @@ class Sim:
             raise WrongInput(f"{seconds} s is not a length of time")
         return ticks
 
-    # The tick.
-
-    def _stretch(self, most: int) -> None:
-        """Advance to where something is next due, at most some ticks."""
-        if self._free_ticks() >= most:
-            self._glide(most)
-            return
-        clock, spent = time.perf_counter_ns, self.spent
-        t0 = clock()
-        if self.pace.asked:
-            self.pace.answer()
-        if self.agenda.is_due(self.steps):
-            self.admit()
-        for group in self._in_lockstep:
-            await_commands(self, group)
-        t1 = clock()
-        if self.steps >= self._due:
-            for group in self._groups:
-                group.decide()
-        t2 = clock()
-        spare = self.scenery.spare(self.steps, self._motions) if self._interacting else LONGEST
-        steps = min(self._until_due(most), max(1, spare))
-        if not spare:
-            self.scenery.prepare()
-        self._move(steps)
-        if not spare:
-            self._interact()
-        t3 = clock()
-        spent[0] += t1 - t0
-        spent[1] += t2 - t1
-        spent[2] += t3 - t2
-        if self.steps < self._due and self._watched == len(self.observers):
-            for group in self._sensing:
-                group.rest()
-            return
-        for group in self._sensing:
-            group.sense(group.due)
-        t4 = clock()
-        for group in self._sensing:
-            group.estimate()
-        t5 = clock()
-        for group in self._judging:
-            group.judge(group.due)
-        t6 = clock()
-        for observer in self.observers:
-            if observer.next_due(self.steps) == self.steps:
-                observer.observe(self)
-        spent[3] += t4 - t3
-        spent[4] += t5 - t4
-        spent[5] += t6 - t5
-        spent[6] += clock() - t6
-
-    def _free_ticks(self) -> int:
-        """For how many ticks it is known that nobody has anything to do but to move."""
-        busy = self.agenda.is_waiting or self.pace.asked or self._in_lockstep
-        if busy or self._watched != len(self.observers):
-            return 0
-        free = self._due - 1 - self.steps
-        if free > 0 and self._interacting:
-            return min(free, self.scenery.quiet_until - self.steps)
-        return free
-
-    def _glide(self, steps: int) -> None:
-        """Move for some ticks in which nobody has anything else to do."""
-        begun = time.perf_counter_ns()
-        self._move(steps)
-        for group in self._sensing:
-            group.rest()
-        self.spent[2] += time.perf_counter_ns() - begun
-
-    def _until_due(self, most: int) -> int:
-        """How many ticks can be moved in one go."""
-        if self.tick is None or self._every_tick:
-            return 1
-        if self.steps >= self._due or self._watched != len(self.observers):
-            self._due, self._watched = self._next_due(self.tick), len(self.observers)
-        steps = min(most, self._due - self.steps)
-        if self.agenda.is_waiting:
-            event = self.agenda.next_step()
-            if event is not None:
-                steps = min(steps, event - self.steps)
-        for group in self._in_lockstep:
-            heard = group.newest_command()
-            if heard is not None:
-                steps = min(steps, heard + group.lockstep - self.tick)
-        return max(1, steps)
-
-    def _next_due(self, tick: int) -> int:
-        """The next step at which a part of a group or an observer has to be called."""
-        steps = LONGEST
-        for group in self._groups:
-            steps = min(steps, group.next_due(tick + 1) - tick)
-            if steps == 1:
-                return self.steps + 1
-        for observer in self.observers:
-            steps = min(steps, observer.next_due(self.steps + 1) - self.steps)
-        return self.steps + steps
-
-    def _interact(self) -> None:
-        """Let robots run into things, and remove those that are lost by it."""
-        for rows in self.scenery.interact():
-            for group in self._groups:
-                mine = rows - group.scene.first
-                group.end(mine[(mine >= 0) & (mine < len(group.truth))])
-            self.scenery.changed()
-
-    def _move(self, steps: int) -> None:
-        """Let everyone move, and time pass."""
-        for group in self._groups:
-            group.move(steps)
-        self._advance(steps)
-        self.scenery.moved()
-
-    def _advance(self, steps: int) -> None:
-        """Turn every world's clock, and the stamp of every row."""
-        self.steps += steps
-        if self.tick is None:
-            self.clock += steps
-            for group in self._groups:
-                pass_time(group.truth, group.address, group.time, steps, self.dt)
-            return
-        self.tick += steps
-        now = self.tick * self.dt
-        self.clock.fill(self.tick)
-        self._ticks.fill(self.tick)
-        self._stamps.fill(now)
-        for group in self._groups:
-            group.tick = self.tick
-            group.ticks.fill(self.tick)
-            group.time.fill(now)
-
     # Events.
 
     def post(self, event: Event) -> None:
         """Let something happen at the start of the next tick: the one way in. Safe for threads."""
-        effects.check(self, event)
+        checks.check(self, event)
         self.agenda.post(effects.with_content(event))
 
     def map(self, world: int | None = None) -> Map:
@@ -394,7 +252,7 @@ class Sim:
     def admit(self) -> None:
         """Let the events of this step take effect."""
         if self.agenda.is_due(self.steps):
-            self._due = 0
+            self.clockwork.look_anew()
             for event in self.agenda.due(self.steps):
                 effects.apply(self, event)
             self.scenery.settle()
@@ -416,7 +274,7 @@ class Sim:
 
     def read_clocks(self) -> None:
         """Take note that clocks were set: what is due when has to be found out anew."""
-        self._due = 0
+        self.clockwork.look_anew()
         self.tick = int(self.clock[0]) if in_step(self.clock) else None
 
     # What became of it.

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from astray.clockwork import PHASES
 from astray.scenario.plan import GroupPlan
-from astray.sim import PHASES, Sim
+from astray.sim import Sim
 from astray.view.page.contacts import contacts_data
 from astray.view.page.sights import sight
 from astray.view.page.signals import Signals
