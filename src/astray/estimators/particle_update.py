@@ -45,9 +45,9 @@ RISE, FALL = 0.02, 0.002  # and over many: good scans soon tell what to expect, 
 MOST_THROWN = 0.5  # of the particles at once
 
 MEMORY = columns(
-    TRAIL,
     Column("lost", "", "?"),
     Column("looked", "", "?"),
+    TRAIL,  # which must be no prefix of it: numba would take one for the other, with a warning
     "few",
     "many",
     "x m",
@@ -60,7 +60,7 @@ MEMORY = columns(
     Column("life", "", "i4"),
     Column("tick", "", "i8"),
 )
-"""The trail; whether the cloud has no idea or has looked; how well scans fit; the pose at the last
+"""Whether the cloud has no idea or has looked; the trail; how well scans fit; the pose at the last
 look, with dead reckoning's then; and who draws noise, for the how-manieth time."""
 
 Tables = tuple[Table, Table, Table, Table, Table, Array]
