@@ -139,7 +139,8 @@ def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None)
         if "collisions" in group
     }
     if hits:
-        console.print("ran into something: " + ", ".join(f"{k} {v} times" for k, v in hits.items()))
+        often = (f"{k} once" if v == 1 else f"{k} {v} times" for k, v in hits.items())
+        console.print("ran into something: " + ", ".join(often))
     console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
     if out is not None:
         console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
