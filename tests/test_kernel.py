@@ -217,7 +217,7 @@ def times(x, n):
 @kernel
 def f(x, n):
     return times(x, 2) + times(x, 3) + times(x, n)
-print(f(1.0, 4), [str(signature) for signature in times.dispatcher().signatures])
+print(f(1.0, 4), [str(signature) for signature in times.inner().signatures])
 """
     assert python(code) == "9.0 ['(float64, int64)']\n"
 

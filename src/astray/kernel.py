@@ -14,7 +14,7 @@ import functools
 import os
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -34,6 +34,7 @@ class Kernel(Generic[P, R]):
         self.function = function
         self.inline = inline
         self._dispatcher: Any = None
+        self._inner: Any = None
         self._call: Callable[..., Any] | None = None
 
     if TYPE_CHECKING:
@@ -64,11 +65,22 @@ class Kernel(Generic[P, R]):
         return self._call is self.function or not jit()
 
     def dispatcher(self) -> Any:
-        """The numba dispatcher of this function; compiled kernels call each other through it."""
+        """The numba dispatcher of this function, for who calls it from Python."""
         with _compiling:
             if self._dispatcher is None:
-                self._dispatcher = _for_any_number(_compile(self.function, self.inline))
+                self._dispatcher = _compile(self.function, self.inline)
         return self._dispatcher
+
+    def inner(self) -> Any:
+        """The dispatcher through which compiled kernels call it.
+
+        Most are called by others only, and with a way in from Python they would take a fifth longer
+        to compile.
+        """
+        with _compiling:
+            if self._inner is None:
+                self._inner = _for_any_number(_compile(self.function, self.inline, inner=True))
+        return self._inner
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -122,34 +134,44 @@ def is_cold() -> bool:
 
 @functools.cache
 def _import_numba() -> Any:
-    # Intel's vector maths would give other bytes on machines that have it; the variable is read
-    # once, while numba is imported, and put back for other users of numba in this process.
-    before = os.environ.get("NUMBA_DISABLE_INTEL_SVML")
-    os.environ["NUMBA_DISABLE_INTEL_SVML"] = "1"
-    try:
+    # These are read while numba is imported, and put back for its other users in this process.
+    # Intel's vector maths would give other bytes on machines that have it. And to look into the
+    # colour of messages, of which there is none by default, takes a tenth of the time to compile.
+    with _environment(NUMBA_DISABLE_INTEL_SVML="1", NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING="1"):
         import numba
         from numba.core import types
         from numba.extending import typeof_impl
-    finally:
-        if before is None:
-            del os.environ["NUMBA_DISABLE_INTEL_SVML"]
-        else:
-            os.environ["NUMBA_DISABLE_INTEL_SVML"] = before
 
     @typeof_impl.register(Kernel)
     def typeof_kernel(value: Any, context: Any) -> Any:
-        return types.Dispatcher(value.dispatcher())
+        return types.Dispatcher(value.inner())
 
     return numba
 
 
-def _compile(function: Callable[..., Any], inline: bool) -> Any:
+@contextlib.contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _compile(function: Callable[..., Any], inline: bool, inner: bool = False) -> Any:
     numba = _import_numba()
     options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": inline}
+    options["no_cpython_wrapper"] = inner
     if PACKAGE in Path(function.__code__.co_filename).resolve().parents:
         # Our kernels allocate nothing, so nobody has to count who holds an array: that would cost
         # every call some hundred nanoseconds. Those of other people may do as they like.
         options["_nrt"] = False
+        options["no_cfunc_wrapper"] = True  # nobody calls them from C
     with numba_cache(cache_folder(digest(function, str(options)))) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.
