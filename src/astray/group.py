@@ -1,143 +1,55 @@
-"""A group of equal robots: its tables, its plugins, and the five verbs over them."""
+"""A group of equal robots: the five verbs over its parts, for the rows that are due."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from astray.autonomy import Remote
-from astray.blank import Blank, Part
-from astray.channel import Channel
-from astray.clock import Beat, beat, ticks_in
-from astray.errors import PluginError, WrongInput
+from astray.clock import Beat, ticks_in
+from astray.errors import WrongInput
 from astray.hands import Hands
 from astray.judging import Judging
 from astray.lives import enter_lives, newborn
 from astray.orders import Orders
-from astray.plugin import NEVER, ContactMetric, Known, Metric, Plugin, Scene
+from astray.parts import Parts
+from astray.plugin import NEVER, ContactMetric, Metric, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
-from astray.table import (
-    COMMAND,
-    CONTACTS,
-    DRIVE,
-    STATE,
-    STOP,
-    Array,
-    Rows,
-    Table,
-    table,
-)
-from astray.tracks import Tracks
-from astray.world.atlas import Atlas
+from astray.table import CONTACTS, Array, Rows, Table
 
 Due = Callable[[Beat], Rows | None]
 
 
-class Group(Orders):
-    """Equal robots in all worlds: rows ordered by world, then by robot."""
+class Group(Parts, Orders):
+    """Equal robots in all worlds, and who of them has to do what when."""
 
     def __init__(self, plan: GroupPlan, scene: Scene, address: Table, dt: float, seed: int) -> None:
-        self.plan = plan
-        self.name = plan.name
-        self.seed = seed
-        self.dt = dt
-        self.scene = scene
-        self.truth = scene.truth
+        super().__init__(plan, scene, address, dt, seed)
         n = len(self.truth)
-        self.address = address
-        self.ticks = address["tick"]  # a view
-        self.world_of_row = scene.worlds
         self.starts = np.zeros(n, np.int64)
         self.begun = np.zeros(n, np.int64)  # how often each row was started, for who watches
         self.rows = np.arange(0)
         self.changes = 0  # how often rows came or went
         self.tick: int | None = 0  # of every world; None while their clocks differ
-        self.time = np.zeros(n)
         self.footprint = 0  # its number among those of all groups
-        self.commands = table(COMMAND, n)
-        self.drives = table(DRIVE, n)
         self.commanded = True
         self.hands: Hands | None = None  # on those that were ever driven by hand
+        self.judging = Judging(n)
+        self.judges = self.judging.judges
         self.pool: ThreadPoolExecutor | None = None
         self.threads = 1
         self.gather: Callable[[], None]  # lets `scene.crowd` be up to date
-        self._attach(plan)
-
-    def _attach(self, plan: GroupPlan) -> None:
-        n = len(self.truth)
-        sheets = plan.sheets()
-        self.plugins: list[Plugin] = []
-
-        def attach(plugin: Any) -> Any:
-            try:
-                bound = plugin.attach(self.address, sheets, self.dt, self.seed, self.name)
-            except PluginError as problem:
-                raise PluginError(f"robot {self.name!r}: {problem}") from None
-            self.plugins.append(bound)
-            return bound
-
-        self.motion = attach(plan.motion)
-        self.autonomy = attach(plan.autonomy)
-        self.control = attach(plan.control)
-        self.deciding = beat(plan.autonomy.rate, plan.autonomy.offset, self.dt)
-        self.steering = beat(plan.control.rate, plan.control.offset, self.dt)
-        self.channels = {s.name: Channel(attach(s), n) for s in plan.sensors}
-        self.readings: dict[str, Reading] = {k: c.arrived for k, c in self.channels.items()}
-        self.estimator = attach(plan.estimator) if plan.estimator else None
-        # Without an estimator a robot believes the truth: the same memory, not a copy.
-        self.belief = table(STATE, n) if self.estimator else self.truth
-        self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
-        self.tracker = attach(plan.contacts) if plan.contacts else None
-        self.contacts = Tracks(n, self.tracker.slots if self.tracker else 0)
-        self.scene.body = self.motion.params
-        self.known = Known(
-            self.belief,
-            self.readings,
-            self.time,
-            worlds=self.world_of_row,
-            contacts=self.contacts,
-        )
-        self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
-        for rival in plan.rivals:
-            mine = self.rivals[rival.name]
-            known = dataclasses.replace(self.known, belief=mine)
-            self.estimators.append((attach(rival), mine, known))
-        self.judging = Judging(n)
-        self.judges = self.judging.judges
-        self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
-        self._blank = Blank(self._blanks())
-        self._starting = [plugin for plugin in self.plugins if not plugin.starts_blank]
         self._find_beats()
-
-    def _blanks(self) -> Iterator[Part]:
-        """All that is to be blank where a row starts, but for what judges keep."""
-        standing = table(DRIVE, 1)
-        standing["curvature"] = np.nan
-        yield from ((self.commands, STOP), (self.drives, standing))
-        yield from ((state, None) for state in self._states)
-        for channel in self.channels.values():
-            yield from channel.blanks()
-        for plugin in self.plugins:
-            yield from plugin.blanks()
-
-    def knows(self, map: Atlas) -> None:
-        """Give the robots a map."""
-        for known in (self.known, *(known for _, _, known in self.estimators)):
-            known.map = map
 
     def judge_by(self, metrics: Iterable[Metric | ContactMetric]) -> None:
         """Let every belief of this group be judged by these metrics."""
         self.judging.appoint(self, metrics)
         self._find_beats()
-
-    def beliefs(self) -> dict[str, Table]:
-        """The belief and the rivals' beliefs, by name."""
-        return {"belief": self.belief, **self.rivals}
 
     # What a user asks of robots, beside what `Orders` has.
 
