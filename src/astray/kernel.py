@@ -18,10 +18,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from astray.kernel_cache import PACKAGE, cache_folder, digest, mark, numba_cache
+from astray.kernel_cache import PACKAGE, cache_folder, digest, numba_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+watchers: list[Callable[[], None]] = []
+"""Who is told of each kernel that is about to be compiled into others; not if those are cached."""
 
 _compiling = threading.RLock()
 
@@ -79,6 +82,8 @@ class Kernel(Generic[P, R]):
         """
         with _compiling:
             if self._inner is None:
+                for tell in watchers:
+                    tell()
                 self._inner = _for_any_number(_compile(self.function, self.inline, inner=True))
         return self._inner
 
@@ -125,11 +130,6 @@ def jit() -> bool:
         )
         return False
     return True
-
-
-def is_cold() -> bool:
-    """Whether the next kernel call has to compile, which takes seconds, not milliseconds."""
-    return jit() and not mark().exists()
 
 
 @functools.cache

@@ -32,7 +32,6 @@ def numba_cache(folder: Path) -> Iterator[bool]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        mark().touch()
         # Numba would quietly turn to the folder of the source, whose cache misses edits elsewhere.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
@@ -88,15 +87,6 @@ def _clear_stale(root: Path) -> None:
                     shutil.rmtree(old, ignore_errors=True)
                 else:
                     old.unlink()
-
-
-@functools.cache
-def mark() -> Path:
-    """A file that is there once these sources have compiled something."""
-    found = hashlib.blake2b(digest_size=12)
-    for file in sorted(PACKAGE.rglob("*.py")):
-        found.update(_digest_file(file))
-    return cache_folder(f"{found.hexdigest()}.compiled")
 
 
 def digest(function: Callable[..., Any], options: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from astray import kernel
+from astray.cli.compiling import compiling
 from astray.cli.stopping import stopping
 from astray.errors import WrongInput, suggest
 from astray.ros.arguments import parse_arguments
@@ -33,9 +33,8 @@ def run_node(
     if name not in NODES:
         raise WrongInput(f"no node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
     check_transport()
-    if kernel.is_cold():
-        say("Compiling kernels: this takes some seconds, once.")
-    node = make_node(name, say, remaps=remaps, params=params, files=files)
+    with compiling(say):
+        node = make_node(name, say, remaps=remaps, params=params, files=files)
     bus = node.node
     try:
         with stopping(bus.stop):

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+from rich.console import Console
 
-from astray import kernel
 from astray.background import FOREVER
+from astray.cli.compiling import compiling
 from astray.cli.running import LOG_PERIOD
 from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, viewed
@@ -71,11 +72,10 @@ def serve_pioneers(
         most_clients=most_clients,
     )
     say = _teller(quiet)
-    if kernel.is_cold():
-        say("Compiling kernels: this takes a minute or so, once.")
     haunting = _find_ghosts(fleet, ghosts)
-    sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
-    warm_up(sim)
+    with compiling(say, Console(stderr=True, quiet=quiet)):
+        sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
+        warm_up(sim)
     for robot in haunting:
         sim.robots[robot.group].haunt(robots=[robot.number])
     rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from astray import kernel
+from astray.cli.compiling import compiling
 from astray.errors import WrongInput
 from astray.observers.folder import check_folder, whole_folder
 from astray.view.report_figures import Drawn, draw
@@ -28,9 +28,7 @@ def write_report(
     tell = Console(stderr=True, quiet=quiet)
     goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
     check_folder(goal, overwrite, PAGE, "report")
-    if kernel.is_cold():
-        tell.print("Compiling kernels: this takes a minute or so, once.")
-    with tell.status("reading"):
+    with compiling(tell.print), tell.status("reading"):
         story = read_story(run)
     if not story.tales:
         raise WrongInput(f"{run}: there is no belief in it to report on")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from astray import kernel
+from astray.cli.compiling import compiling
 from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, run_again, viewed
 from astray.errors import AstrayError, WrongInput
@@ -58,19 +58,20 @@ def run_scenario(
         check_recording(record, overwrite)
     if save is not None:
         check_writable(save)
-    if kernel.is_cold():
-        tell.print("Compiling kernels: this takes a minute or so, once.")
-    sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
-    if events is not None:
-        sim.replay(_read(events))
-    seconds = sim.scenario.duration if duration is None else duration
-    period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
-    # One tick of a twin compiles or loads every kernel, so that the speed told is that of the run.
-    Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
-    wanted = period if out is not None else None
+    given = None if events is None else _read(events)
 
     def say(text: str) -> None:
         tell.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    with compiling(say, tell):
+        sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
+        # One tick of a twin compiles or loads every kernel, so that the speed told is the run's.
+        Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
+    if given is not None:
+        sim.replay(given)
+    seconds = sim.scenario.duration if duration is None else duration
+    period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
+    wanted = period if out is not None else None
 
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from astray import estimators, kernel
+from astray import estimators
+from astray.cli.compiling import compiling
 from astray.errors import WrongInput, suggest
 from astray.logs import Log, Outages, Result, read_logs, run_on_log, score, withhold
 from astray.logs.bag import Wanted
@@ -52,10 +53,8 @@ def score_logs(
         raise WrongInput(f"{plot}: a picture is one of {', '.join(PICTURES)}")
     kind = _kind(estimator)
     console = Console(stderr=True, quiet=quiet)
-    if kernel.is_cold():
-        console.print("Compiling kernels: this takes a minute or so, once.")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with compiling(console.print), Progress(*columns, console=console, transient=True) as bar:
         reading = bar.add_task("reading", total=None)
         logs = read_logs(path, Wanted(imu, wheels, odom, truth, robot))
         bar.remove_task(reading)

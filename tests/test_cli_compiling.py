@@ -1,0 +1,81 @@
+"""Who waits for a compiler is told so."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from astray import kernel
+from astray.cli.compiling import compiling
+
+pytestmark = pytest.mark.skipif(not kernel.jit(), reason="nothing is compiled with ASTRAY_JIT=0")
+
+
+SOURCE = """
+from astray.kernel import kernel
+
+@kernel
+def times(x):
+    return 2.0 * x
+
+@kernel
+def plus(x):
+    return 2.0 + x
+
+@kernel
+def both(x):
+    return plus(times(x))
+"""
+
+
+def load_kernel(folder: Path) -> Any:
+    """A kernel that calls two others, as a program that has just started finds it."""
+    file = folder / "kernels_of_mine.py"
+    file.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("kernels_of_mine", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.both
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASTRAY_CACHE_DIR", str(tmp_path))
+
+
+def test_a_wait_is_announced_once_and_only_if_there_is_one(tmp_path: Path) -> None:
+    said: list[str] = []
+    call = load_kernel(tmp_path)
+    with compiling(said.append):
+        assert call(1.0) == 4.0
+        assert len(said) == 1
+        assert "Compiling" in said[0]
+        assert call(2.0) == 6.0
+    with compiling(said.append):
+        assert call(3.0) == 8.0
+        assert load_kernel(tmp_path)(3.0) == 8.0  # what was compiled is found
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_kernels_are_counted_on_a_terminal_only(tmp_path: Path, terminal: bool) -> None:
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=terminal, width=80)
+    with compiling(console.print, console):
+        load_kernel(tmp_path)(1.0)
+    assert "Compiling" in written.getvalue()
+    assert ("2 compiled" in written.getvalue()) == terminal
+
+
+def test_nobody_is_told_afterwards() -> None:
+    before = list(kernel.watchers)
+    with pytest.raises(ZeroDivisionError), compiling(lambda text: None):
+        raise ZeroDivisionError
+    assert kernel.watchers == before
