@@ -13,7 +13,8 @@ UV := $(shell command -v uv 2>/dev/null)
 
 setup: .venv/ready
 
-# Bytecode is compiled at once: otherwise the first minutes of use would pay for it.
+# Bytecode is compiled at once, ours too: otherwise the first minutes of use would pay for it, and
+# every start where PYTHONDONTWRITEBYTECODE is set.
 .venv/ready: pyproject.toml
 ifneq ($(UV),)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
@@ -22,6 +23,7 @@ else
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 endif
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 demo: setup
