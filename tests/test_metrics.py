@@ -115,3 +115,66 @@ def test_per_row_values_and_their_spread_are_in_the_summary(sim: astray.Sim) -> 
     assert [row["world"] for row in found["rows"]] == [0, 1, 2, 3]
     values = [row["rms"] for row in found["rows"]]
     assert found["rms_sd"] == pytest.approx(np.std(values, ddof=1))
+
+
+def mean_error(sensors: list[dict[str, Any]], metric: dict[str, Any] | None = None) -> float:
+    """How far off a perfect fix that is a little late is said to be, of a robot at 1 m/s, m."""
+    fix = {"kind": "ins", "rate": 2, "latency": 0.4, "position_walk": 0, "yaw_walk": 0}
+    sure = dict.fromkeys(
+        ("position_density", "yaw_density", "velocity_density", "rate_density"), 0.0
+    )
+    robot = {
+        "name": "r",
+        "autonomy": {"kind": "scripted", "steps": [{"lasts": 100, "vx": 1.0}]},
+        "sensors": [{**fix, **sure}, *sensors],
+        "estimator": {"kind": "trust"},
+    }
+    metric = {"kind": "position_error", **(metric or {})}
+    sim = astray.load({"dt": 0.01, "robots": [robot], "metrics": [metric]})
+    sim.run(4)
+    found: float = astray.summary(sim)["robots"]["r"]["metrics"]["position_error"]["belief"]["rms"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "sensors",
+    [
+        [],
+        [{"kind": "imu", "rate": 100}],
+        [{"kind": "wheels", "rate": 10}, {"kind": "compass", "rate": 20, "latency": 0.7}],
+    ],
+)
+def test_a_late_belief_is_compared_with_the_truth_of_its_stamp(
+    sensors: list[dict[str, Any]],
+) -> None:
+    assert mean_error(sensors) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [1, 4, 50])
+def test_so_it_is_by_a_metric_that_looks_at_other_times(rate: float) -> None:
+    # A reading of 0.5 s arrives at 0.9; before the first there is nothing but the start.
+    metric = {"rate": rate, "offset": 1.0}
+    assert mean_error([{"kind": "imu", "rate": 100}], metric) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("sensors", [[], [{"kind": "imu", "rate": 20}]])
+@pytest.mark.parametrize("rate", [None, 5])
+def test_so_is_a_belief_that_comes_late_from_elsewhere(
+    sensors: list[dict[str, Any]], rate: float | None
+) -> None:
+    robot = {
+        "name": "r",
+        "motion": {"kind": "integrator"},
+        "autonomy": {"kind": "scripted", "steps": [{"lasts": 100, "vx": 1.0}]},
+        "sensors": sensors,
+        "estimator": {"kind": "remote"},
+    }
+    metric = {"kind": "position_error", "rate": rate, "offset": 1.0 if rate else 0.0}
+    sim = astray.load({"dt": 0.05, "robots": [robot], "metrics": [metric]})
+    r, ways = sim.robots["r"], [0.0]
+    for time in sim.ticks(4):
+        ways.append(float(r.truth["x"][0]))
+        if len(ways) > 10:
+            r.believe(x=ways[-11], y=0.0, yaw=0.0, stamp=time - 0.5)
+    error = astray.summary(sim)["robots"]["r"]["metrics"]["position_error"]["belief"]
+    assert error["rms"] == pytest.approx(0.0, abs=1e-9)

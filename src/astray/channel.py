@@ -33,7 +33,8 @@ class Channel:
         self.arriving = Beat(1, late.offset) if self.jitter else late
         self.arrived = Reading(sensor.measures, n, sensor.bulk())
         self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.on_the_way else self.arrived
-        depth = (self.delay + self.jitter) // self.taking.period + 1 if self.on_the_way else 0
+        self.latest = self.delay + self.jitter  # ticks after which a reading arrives at most
+        depth = self.latest // self.taking.period + 1 if self.on_the_way else 0
         self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
         self._looked: Reading | None = None
         self.any_fresh = self.all_fresh = False

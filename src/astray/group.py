@@ -196,6 +196,10 @@ class Group(Parts, Orders):
                     channel.arrive(rows)
             if rows is not None:
                 self.arrivals.append(rows)
+        if self.judging.remembering is not None:
+            rows = due(self.judging.remembering)
+            if rows is not None:
+                taken.append(rows)
         if taken and self.judges:
             self.judging.remember(self._union(taken), self.truth)
 
@@ -250,15 +254,17 @@ class Group(Parts, Orders):
 
     @property
     def senses(self) -> bool:
-        """Whether it has sensors that are ever due."""
-        return bool(self._taking)
+        """Whether it has sensors that are ever due, or its truth is to be remembered."""
+        return bool(self._taking) or self.judging.remembering is not None
 
     def _find_beats(self) -> None:
         """Gather the beats of all that has a rate, since every tick asks for them."""
         beats = [c.taking for c in self.channels.values()]
         beats += [c.arriving for c in self.channels.values() if c.on_the_way]
         self._taking = [c for c in self.channels.values() if c.taking.offset < NEVER]
-        self._beats = {*beats, *(j.beat for j in self.judges if j.beat is not None)}
+        beats += [j.beat for j in self.judges if j.beat is not None]
+        beats += [] if self.judging.remembering is None else [self.judging.remembering]
+        self._beats = set(beats)
 
     def due_among(self, rows: Rows, pace: Beat) -> Rows | None:
         """Those of some rows that are due by their own clocks; None if no one is."""

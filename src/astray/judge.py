@@ -38,6 +38,8 @@ def recall_all(then: Table, history: Table, truth: Table, belief: Table, rows: R
             continue
         recall(then[i], truth[i])
         gap = abs(truth[i].stamp - stamp)
+        if gap == 0.0:
+            continue
         for k in range(history.shape[1]):
             other = abs(history[i, k].stamp - stamp)
             if other < gap:
@@ -117,9 +119,13 @@ class Judge:
         if len(new):
             self.judge(new, truth, history)
 
+    def look_back(self, rows: Rows, truth: Table, history: History) -> None:
+        """Find the truth of the stamp of each belief, as long as it is remembered."""
+        recall_all(self.then, history.moments, truth, self.belief, rows)
+
     def judge(self, rows: Rows, truth: Table, history: History) -> None:
         """Measure these rows once."""
-        recall_all(self.then, history.moments, truth, self.belief, rows)
+        self.look_back(rows, truth, history)
         self.measure(rows)
         account_all(self.statistics, self.values, rows)
 

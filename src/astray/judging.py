@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from astray.clock import Beat, beat
+from astray.channel import Channel
+from astray.clock import NEVER, Beat, beat, ticks_in
 from astray.contact_judge import ContactJudge
 from astray.estimators import Remote
 from astray.judge import History, Judge
@@ -15,7 +16,8 @@ from astray.table import CONTACTS, Rows, Table
 if TYPE_CHECKING:
     from astray.group import Group
 
-REMOTE_HISTORY = 256  # moments that a filter elsewhere may lag behind
+REMOTE_LAG = 5.0  # s that a filter elsewhere may lag behind
+REMOTE_STEP = 0.01  # s from one moment that it may speak of to the next
 
 
 class Judging:
@@ -24,6 +26,7 @@ class Judging:
     def __init__(self, rows: int) -> None:
         self.judges: list[Judge | ContactJudge] = []
         self.history = History(rows, 0)
+        self.remembering: Beat | None = None  # when the truth is noted, beside at readings
 
     def appoint(self, group: Group, metrics: Iterable[Metric | ContactMetric]) -> None:
         """Let every belief of a group be judged by these metrics."""
@@ -39,10 +42,15 @@ class Judging:
                         bound.watch(estimator)
                 self.judges.append(Judge(bound, subject, belief, pace))
         if self.judges:
-            depths = [len(c.ring) + 1 for c in group.channels.values() if c.on_the_way]
-            if any(isinstance(estimator, Remote) for estimator, _, _ in group.estimators):
-                depths.append(REMOTE_HISTORY)
-            self.history = History(len(group.truth), max(depths, default=0))
+            self._make_history(group)
+
+    def _make_history(self, group: Group) -> None:
+        """Make room for the truth of all moments that a belief may be of when it changes."""
+        late, beats = latest(group.channels.values())
+        if any(isinstance(estimator, Remote) for estimator, _, _ in group.estimators):
+            self.remembering = Beat(max(1, round(REMOTE_STEP / group.dt)))
+            late, beats = max(late, ticks_in(REMOTE_LAG, group.dt)), [*beats, self.remembering]
+        self.history = History(len(group.truth), moments_within(late, beats))
 
     def _appoint_for_contacts(self, group: Group, metric: ContactMetric, pace: Beat | None) -> None:
         """Let what the robots believe of others be judged, if they believe anything of them."""
@@ -50,7 +58,7 @@ class Judging:
             return
         bound = metric.attach(group.address, {}, group.dt, group.seed, group.name)
         channels = [c for c in group.channels.values() if c.sensor.measures == CONTACTS]
-        depth = max((len(c.ring) + 1 for c in channels if c.on_the_way), default=0)
+        depth = moments_within(*latest(channels))
         judge = ContactJudge(
             bound, group.contacts, group.scene, pace, depth, lambda: group.gather()
         )
@@ -80,11 +88,30 @@ class Judging:
             if judge.beat is None:
                 if arrived is not None:
                     judge.judge_new(arrived, truth, self.history)
-            elif (rows := due(judge.beat)) is not None:
+                continue
+            if arrived is not None and isinstance(judge, Judge):
+                judge.look_back(arrived, truth, self.history)
+            if (rows := due(judge.beat)) is not None:
                 judge.judge(rows, truth, self.history)
 
     def judge_believed(self, rows: Rows, belief: Table, truth: Table) -> None:
         """Measure a belief that was set from outside."""
         for judge in self.judges:
-            if isinstance(judge, Judge) and judge.belief is belief and judge.beat is None:
-                judge.judge(rows, truth, self.history)
+            if isinstance(judge, Judge) and judge.belief is belief:
+                if judge.beat is None:
+                    judge.judge(rows, truth, self.history)
+                else:
+                    judge.look_back(rows, truth, self.history)
+
+
+def latest(channels: Iterable[Channel]) -> tuple[int, list[Beat]]:
+    """How late the readings of some channels arrive at most, ticks, and when they are taken."""
+    taking = [c for c in channels if c.taking.offset < NEVER]
+    return max((c.latest for c in taking), default=0), [c.taking for c in taking]
+
+
+def moments_within(ticks: int, beats: Iterable[Beat]) -> int:
+    """How many moments of these beats there are at most from some ticks ago until now."""
+    if not ticks:
+        return 0  # now is known
+    return min(ticks + 1, sum(ticks // beat.period + 1 for beat in beats))
