@@ -86,7 +86,7 @@ class Arena:
         self.rows = np.arange(n)
         self.collisions = Collisions(**params).attach(table(ADDRESS, n), {}, dt, 0, "")
         self.collisions.begin(self.rows)
-        self.collisions.placed(self.rows, self.scene)
+        self.collisions.placed(self.rows, self.scene, self.rows)
         self.truth, self.contacts, self.dt, self.map = truth, self.scene.contacts, dt, map
 
     def drive(self, *velocities: Sequence[float]) -> np.ndarray | None:
@@ -313,7 +313,7 @@ def test_a_circle_turns_at_a_wall_and_a_box_as_far_as_its_corner_allows() -> Non
     assert circle.pose()[2] == pytest.approx(2.5)
     # A box of 0.5 × 0.3 whose middle is 0.28 m from the wall: its corner is at √(0.25² + 0.15²).
     box.truth["x"] = 0.72
-    box.collisions.placed(box.rows, box.scene)
+    box.collisions.placed(box.rows, box.scene, box.rows)
     box.drive((0.0, 0.0, 6.0))
     reach, corner = math.hypot(0.25, 0.15), math.atan2(0.15, 0.25)
     turned = corner - math.acos((0.28 - SKIN) / reach)
@@ -632,7 +632,7 @@ def test_a_batch_of_worlds_is_each_world_alone() -> None:
     batch = Arena(map, starts)
     batch.scene.worlds, batch.scene.map = np.arange(6), Atlas([map], 6)
     batch.scene.crowd = make_crowd(6, 6)
-    batch.collisions.placed(batch.rows, batch.scene)
+    batch.collisions.placed(batch.rows, batch.scene, batch.rows)
     for _ in range(5):
         batch.drive((6.0, 1.0, 3.0))
         for k, arena in enumerate(arenas):

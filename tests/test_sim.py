@@ -472,6 +472,20 @@ def test_a_ghost_is_not_seen_runs_into_nothing_and_may_become_solid_again(tmp_pa
     assert not sim.scenery.ghosts.any()
 
 
+def test_a_robot_that_is_put_onto_a_ghost_meets_nothing() -> None:
+    rover = {"name": "rover", "count": 2, "start": {"step": [3.0, 0.0]}}
+    sim = astray.load({"robots": [rover], "interactions": [{"kind": "collisions"}]})
+    rovers = sim.robots["rover"]
+    rovers.haunt(robots=[0])
+    rovers.place(x=0.1, y=0.0, robots=[1])
+    sim.step()
+    assert not rovers.scene.contacts["touching"].any()
+    assert len(sim.scenery.hits()) == 0
+    rovers.haunt(False, robots=[0])
+    sim.step()
+    assert rovers.scene.contacts["touching"].all()
+
+
 def test_a_ghost_is_told_so_in_so_many_words() -> None:
     with pytest.raises(astray.EventError, match="ghostly is true or false"):
         astray.load(GHOSTS).robots["rover"].haunt(3)  # type: ignore[arg-type]

@@ -153,8 +153,11 @@ class Interaction(Plugin, family="interaction"):
     def interact(self, rows: Rows, scene: Scene) -> Rows | None:
         """Change the truth of these rows; give back the rows that are to be removed, if any."""
 
-    def placed(self, rows: Rows, scene: Scene) -> None:
-        """Take note that these rows were started or moved by hand, or the map changed."""
+    def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
+        """Take note that these rows were started or moved by hand, or the map changed.
+
+        Solid are all rows that can be met, as `interact` gets them: ghosts cannot.
+        """
 
     def resumed(self) -> None:
         """Take note that memory, truth and maps were replaced by those of a saved run."""

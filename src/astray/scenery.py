@@ -177,7 +177,7 @@ class Scenery:
         self.moved()
         rows = rows[~self.ghosts[rows]]
         for interaction in self.interactions:
-            interaction.placed(rows, self.scene)
+            interaction.placed(rows, self.scene, self.rows)
 
     def hits(self) -> Table:
         """The contacts that have begun so far, in the order of time: HIT records."""

@@ -84,15 +84,14 @@ class Collisions(Interaction, kind="collisions"):
         self.hits.write(scene.truth, scene.contacts, self.memory, hit)
         return hit if self.response == "remove" else None
 
-    def placed(self, rows: Rows, scene: Scene) -> None:
+    def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
         """Look what these rows overlap where they were put: they touch it, and are stalled."""
         self._stage(scene)
         if not self.crowded:
             self._look_around(rows, rows, scene)
             return
         # Those of the same worlds, too; what they know of the last tick stays as it is.
-        there = np.isin(scene.worlds, scene.worlds[rows])
-        everyone = np.flatnonzero(scene.truth["alive"] & there)
+        everyone = solid[np.isin(scene.worlds[solid], scene.worlds[rows])]
         others = np.setdiff1d(everyone, rows)
         kept = scene.contacts.take(others), self.memory.take(others)
         self._look_around(rows, everyone, scene)
