@@ -5,10 +5,13 @@ None of it changes a byte of the run; it only decides when the next ticks may ha
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+
+from astray.errors import WrongInput
 
 BREATH = 0.01  # s of real time after which a paced run looks up
 LOOK_UP = -1  # instead of a number of ticks: something was asked of the run
@@ -43,6 +46,8 @@ class Pace:
 
     def set_speed(self, speed: float | None) -> None:
         """Change the speed; the present moment is the new origin."""
+        if speed is not None and not 0.0 < speed < math.inf:
+            raise WrongInput(f"speed: {speed} times real time is none; leave it out for full speed")
         with self._changed:
             self.speed = speed
             self._wall, self._from = time.perf_counter(), self._now

@@ -6,6 +6,7 @@ from outside is an event: scenario, seed and events make up a run, byte for byte
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +56,8 @@ class Sim:
     ) -> None:
         self.scenario = scenario
         self.dt = scenario.dt
-        self.worlds = np.array(range(worlds) if isinstance(worlds, int) else worlds, np.int64)
+        several = range(int(worlds)) if isinstance(worlds, (int, np.integer)) else worlds
+        self.worlds = np.array(several, np.int64)
         if not len(self.worlds) or len(set(self.worlds.tolist())) < len(self.worlds):
             raise WrongInput("worlds must be one or more different numbers")
         if self.worlds.min() < 0 or self.worlds.max() >= 2**31:
@@ -169,11 +171,11 @@ class Sim:
         """
         start, told = self.steps, 0.0
         length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
-        logger = Logger(self, log) if log is not None else None
-        watching = [*self.observers, logger] if logger else self.observers
-        before, self.observers = self.observers, watching
-        self.clockwork.look_anew()
         self.pace.set_speed(speed)
+        logger = Logger(self, log) if log is not None else None
+        if logger is not None:
+            self.observers.append(logger)
+        self.clockwork.look_anew()
         self.pace.begin(self.steps * self.dt)
         self.resting = False
         try:
@@ -193,7 +195,9 @@ class Sim:
         except Exception as problem:
             raise blame(problem, self.time) from problem
         finally:
-            self.observers, self.resting = before, True
+            if logger is not None:
+                self.observers.remove(logger)
+            self.resting = True
             self.clockwork.look_anew()
             self.pace.answer()
         return logger.log() if logger else None
@@ -210,10 +214,9 @@ class Sim:
         return start
 
     def _ticks_in(self, seconds: float) -> int:
-        ticks = round(seconds / self.dt)
-        if not ticks >= 0:
+        if not (math.isfinite(seconds) and seconds >= 0.0):
             raise WrongInput(f"{seconds} s is not a length of time")
-        return ticks
+        return round(seconds / self.dt)
 
     # Events.
 
@@ -224,8 +227,9 @@ class Sim:
 
     def map(self, world: int | None = None) -> Map:
         """The map of a world as it is now; of the first one unless named."""
-        place = 0 if world is None else int(np.flatnonzero(self.worlds == world)[0])
-        return self.scenery.scene.map.map(place)
+        if world is not None and world not in self.places:
+            raise WrongInput(f"no world {world}")
+        return self.scenery.scene.map.map(0 if world is None else self.places[world])
 
     def replace_map(self, map: Any, worlds: Any = None) -> None:
         """Put another map in the place of the world's: anything a scenario takes, or a Map.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,8 @@ class Logger:
     """Copies the tables of a run every so many seconds, the present moment first."""
 
     def __init__(self, sim: Sim, period: float) -> None:
+        if not (math.isfinite(period) and period > 0.0):
+            raise WrongInput(f"log: {period} s is not a length of time")
         self.period = round(period / sim.dt)
         if self.period < 1 or abs(self.period * sim.dt - period) > 1e-9 * period:
             near = max(1, self.period) * sim.dt
