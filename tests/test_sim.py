@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from pathlib import Path
@@ -286,6 +287,19 @@ def test_lockstep_gives_up_with_a_clear_word() -> None:
         load(robot).run(1.0)
 
 
+def test_lockstep_holds_worlds_whose_clocks_differ() -> None:
+    robot = {**REMOTE, "autonomy": {"kind": "remote", "lockstep": 0.05, "patience": 0.2}}
+    sim = load(robot, worlds=2)
+    sim.step(3)
+    sim.reset(worlds=[1])
+    with pytest.raises(LockstepTimeout):
+        sim.step(40)
+    assert sim.clock.tolist() == [5, 2]  # the first has waited for as long as it may
+    sim.robots["rover"].drive(0.1)
+    sim.step(5)
+    assert sim.clock.tolist() == [10, 7]
+
+
 def test_pace_holds_a_run_back_and_changes_no_byte() -> None:
     paced, free = load(), load()
     started = time.perf_counter()
@@ -489,3 +503,49 @@ def test_a_robot_that_is_put_onto_a_ghost_meets_nothing() -> None:
 def test_a_ghost_is_told_so_in_so_many_words() -> None:
     with pytest.raises(astray.EventError, match="ghostly is true or false"):
         astray.load(GHOSTS).robots["rover"].haunt(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -1.0])
+def test_a_run_of_no_length_is_wrong_input(wrong: float) -> None:
+    sim = astray.load("drift")
+    with pytest.raises(astray.WrongInput, match="not a length of time"):
+        sim.run(wrong)
+    with pytest.raises(astray.WrongInput, match="not a length of time"):
+        sim.run(1.0, log=wrong)
+    with pytest.raises(astray.WrongInput, match="speed"):
+        sim.run(1.0, speed=wrong)
+    with pytest.raises(astray.WrongInput, match="speed"):
+        sim.run(1.0, speed=0.0)
+    sim.run(0.1)
+    assert sim.time == pytest.approx(0.1)
+
+
+def test_worlds_may_be_a_number_of_numpy_and_one_that_is_not_there_is_told() -> None:
+    sim = astray.load("drift", worlds=np.int64(3))
+    assert sim.worlds.tolist() == [0, 1, 2]
+    with pytest.raises(astray.WrongInput, match="no world 7"):
+        sim.map(7)
+
+
+@pytest.mark.parametrize("log", [None, 0.1])
+def test_who_comes_to_watch_during_a_run_stays_and_who_leaves_is_gone(log: float | None) -> None:
+    class Visitor:
+        seen = 0
+
+        def next_due(self, step: int) -> int:
+            return step
+
+        def observe(self, sim: astray.Sim) -> None:
+            self.seen += 1
+
+    sim, early, late = astray.load("drift"), Visitor(), Visitor()
+    sim.observers.append(early)
+
+    def change(_: float) -> None:
+        if late not in sim.observers:
+            sim.observers.append(late)
+            sim.observers.remove(early)
+
+    sim.run(0.5, log=log, progress=change)
+    assert late in sim.observers
+    assert early not in sim.observers

@@ -123,9 +123,9 @@ class Clockwork:
             if event is not None:
                 steps = min(steps, event - sim.steps)
         for group in self._in_lockstep:
-            heard = group.newest_command()
-            if heard is not None:
-                steps = min(steps, heard + group.lockstep - sim.tick)
+            ahead = group.ahead_of_commands()
+            if ahead is not None:
+                steps = min(steps, group.lockstep - ahead)
         return max(1, steps)
 
     def _next_due(self, tick: int) -> int:

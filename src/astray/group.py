@@ -280,9 +280,11 @@ class Group(Parts, Orders):
         ahead = self.autonomy.lockstep if isinstance(self.autonomy, Remote) else None
         return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
 
-    def newest_command(self) -> int | None:
-        """The tick of the oldest of the robots' newest commands; None if no robot is there."""
-        return int(self.autonomy.memory["heard"][self.rows].min()) if len(self.rows) else None
+    def ahead_of_commands(self) -> int | None:
+        """Ticks since the newest command of whoever waits longest; None if no robot is there."""
+        rows = self.rows
+        since = self.ticks[rows] - self.autonomy.memory["heard"][rows]
+        return int(since.max()) if len(rows) else None
 
     # Rows for several hands.
 

@@ -18,8 +18,8 @@ def await_commands(sim: Sim, group: Group) -> None:
     """Wait while a group has run as far ahead of its newest commands as it may."""
     patience = group.autonomy.patience
     deadline = time.monotonic() + patience
-    while (heard := group.newest_command()) is not None and not sim.pace.stopped:
-        if sim.tick is None or sim.tick < heard + group.lockstep:
+    while (ahead := group.ahead_of_commands()) is not None and not sim.pace.stopped:
+        if ahead < group.lockstep:
             return
         with sim.agenda.arrived:
             if not sim.agenda.is_due(sim.steps):
