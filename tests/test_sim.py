@@ -549,3 +549,32 @@ def test_who_comes_to_watch_during_a_run_stays_and_who_leaves_is_gone(log: float
     sim.run(0.5, log=log, progress=change)
     assert late in sim.observers
     assert early not in sim.observers
+
+
+def test_who_is_spawned_where_there_is_room_keeps_away_from_everyone() -> None:
+    walls = [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]
+    start = {"clearance": 0.5}
+    robots = [
+        {"name": "late", "count": 1, "capacity": 8, "start": start},
+        {"name": "early", "start": {"x": 1.0, "y": 1.0}},
+    ]
+    scenario = {"robots": robots, "world": {"map": {"walls": walls}}}
+    sim = astray.load(scenario, worlds=20)
+    for _ in range(5):
+        sim.robots["late"].spawn()
+        sim.step()
+    for world in range(20):
+        there = sim.truth[sim.truth["alive"] & (sim.truth["world"] == world)]
+        assert len(there) == 7
+        at = there["x"] + 1j * there["y"]
+        apart = np.abs(at[:, None] - at[None, :])[~np.eye(7, dtype=bool)].reshape(7, 6)
+        first = np.flatnonzero((there["x"] == 1.0) & (there["y"] == 1.0))
+        assert len(first) == 1
+        # The two that were there from the first knew nothing of each other.
+        spawned = np.setdiff1d(np.arange(7), [0, first[0]])
+        assert apart[spawned].min() >= 1.0 - 1e-9
+    again = astray.load(scenario, worlds=[7])
+    for _ in range(5):
+        again.robots["late"].spawn()
+        again.step()
+    assert same(sim.truth[sim.truth["world"] == 7], again.truth)

@@ -131,7 +131,7 @@ def _spawn(sim: Sim, group: Group, rows: Rows, values: Mapping[str, Any]) -> Non
     woken = asleep[first]
     if not len(woken):
         return
-    group.begin(woken, sim.lives, sim.clock)
+    group.begin(woken, sim.lives, sim.clock, sim.scenery.spots_taken())
     sim.scenery.changed()
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
         _write(group, state, woken, values)

@@ -21,6 +21,7 @@ from astray.plugin import NEVER, ContactMetric, Metric, Scene
 from astray.reading import Reading
 from astray.scenario.plan import GroupPlan
 from astray.table import CONTACTS, Array, Rows, Table
+from astray.world.room import Taken
 
 Due = Callable[[Beat], Rows | None]
 
@@ -87,16 +88,17 @@ class Group(Parts, Orders):
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, lives: Array, clock: Array) -> bool:
+    def begin(self, rows: Rows, lives: Array, clock: Array, taken: Taken | None = None) -> bool:
         """Start these rows in the lives of their worlds, of which these are all, by their clocks.
 
-        Whether some of them were asleep.
+        Those that start where there is room keep away from spots that are taken. Whether some of
+        them were asleep.
         """
         counts, worlds = (self.starts, self.begun, self.time), (self.world_of_row, lives, clock)
         slept = enter_lives(self.address, self.truth, counts, worlds, rows, self.dt)
-        poses = self.plan.start.poses(
-            self.address.take(rows), self.seed, self.name, self.scene.map, self.world_of_row[rows]
-        )
+        who, where = self.address.take(rows), self.world_of_row[rows]
+        start, map = self.plan.start, self.scene.map
+        poses = start.poses(who, self.seed, self.name, map, where, taken)
         self._blank.fill(rows)
         for state in self._states:
             newborn(state, self.address, self.time, rows, poses, self.footprint)

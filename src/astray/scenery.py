@@ -16,6 +16,7 @@ from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, tab
 from astray.world.atlas import Atlas
 from astray.world.crowd import gather_crowd, make_crowd
 from astray.world.map import Map
+from astray.world.room import Taken
 from astray.world.shape import make_shapes
 
 
@@ -133,6 +134,11 @@ class Scenery:
         self._gathered = False
         self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
+
+    def spots_taken(self) -> Taken:
+        """Where those are that others can meet."""
+        there = self.truth[self.rows]
+        return self.scene.worlds[self.rows], np.stack([there["x"], there["y"]], axis=1)
 
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
         """Let these rows be seen by no one and run into nothing, or make them solid again."""

@@ -15,7 +15,7 @@ from astray.plugin import NonNegative
 from astray.table import Array, Table
 from astray.world.atlas import Atlas
 from astray.world.map import Map
-from astray.world.room import spots_with_room
+from astray.world.room import Taken, spots_with_room
 
 TRIES = 200  # spots that are tried before a map counts as full
 
@@ -40,7 +40,15 @@ class Start:
         spread = drawn or any(self.step) or self.spread != 0.0 or self.yaw_spread != 0.0
         return not (spread or self.place or self.clearance is not None)
 
-    def poses(self, who: Table, seed: int, group: str, map: Atlas, worlds: Array) -> Array:
+    def poses(
+        self,
+        who: Table,
+        seed: int,
+        group: str,
+        map: Atlas,
+        worlds: Array,
+        taken: Taken | None = None,
+    ) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         if self.is_plain:  # thousands may start over at every tick
             pose = np.empty((len(who), 3))
@@ -50,8 +58,11 @@ class Start:
         who["tick"] = 0
         pose = self._offsets(who, seed, group)
         if self.clearance is not None:
-            key = noise.key(seed, group, "start", "spot")
-            pose[:, :2] += self._anywhere(who, key, map, worlds)
+            tries = np.empty((len(who), 2 * TRIES))
+            noise.uniforms_all(
+                tries, who, np.arange(len(who)), noise.key(seed, group, "start", "spot")
+            )
+            pose[:, :2] += self._anywhere(tries, map, worlds, taken)
             turns = np.empty((len(who), 1))
             noise.uniforms_all(
                 turns, who, np.arange(len(who)), noise.key(seed, group, "start", "turn")
@@ -65,11 +76,10 @@ class Start:
             pose[k, 2] = wrap(pose[k, 2])
         return pose
 
-    def _anywhere(self, who: Table, key: np.uint64, map: Atlas, worlds: Array) -> Array:
+    def _anywhere(self, tries: Array, map: Atlas, worlds: Array, taken: Taken | None) -> Array:
         """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
-        tries, clearance = np.empty((len(who), 2 * TRIES)), float(self.clearance or 0.0)
-        noise.uniforms_all(tries, who, np.arange(len(who)), key)
-        spots = spots_with_room(tries, map, worlds, clearance)
+        clearance = float(self.clearance or 0.0)
+        spots = spots_with_room(tries, map, worlds, clearance, taken)
         if spots is None:
             raise WrongInput(
                 f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "

@@ -12,6 +12,8 @@ from astray.world.atlas import Atlas
 from astray.world.inside import winding
 from astray.world.near import list_near, make_listing
 
+Taken = tuple[Array, Array]
+"""Worlds, by their places in the batch, and the spots in them that are taken, (n, 2) m."""
 WIDER = 1.0 + 1e-9  # times the clearance that one looks around: the nearest is then told exactly
 
 
@@ -42,13 +44,16 @@ def find_spots(
 ) -> int:
     """The first try of each robot that has room; the first robot that finds none, −1 if all do.
 
-    A robot keeps away from those before it in its world, whatever comes after.
+    A robot keeps away from those before it in its world, whatever comes after; those that have a
+    spot keep it.
     """
     worlds, numbers, bounds = where
     begun = 0
     for i in range(len(spots)):
         if worlds[i] != worlds[begun]:
             begun = i
+        if not np.isnan(spots[i, 0]):
+            continue
         low_x, low_y, high_x, high_y = bounds[i, 0], bounds[i, 1], bounds[i, 2], bounds[i, 3]
         found = False
         for k in range(tries.shape[1] // 2):
@@ -65,14 +70,35 @@ def find_spots(
     return -1
 
 
-def spots_with_room(tries: Array, map: Atlas, worlds: Array, clearance: float) -> Array | None:
+def spots_with_room(
+    tries: Array, map: Atlas, worlds: Array, clearance: float, taken: Taken | None = None
+) -> Array | None:
     """A spot for each robot, (n, 2) m; None if one finds none.
 
     `tries` has pairs of shares of the map's width and height, `worlds` the world of each robot, by
-    its place in the batch; those of a world come one after the other.
+    its place in the batch; those of a world come one after the other. Spots may be taken already.
     """
-    index, spots = map.index, np.full((len(tries), 2), np.nan)
-    numbers = map.of_world[worlds]
+    if taken is not None and len(taken[0]):
+        return _among(tries, map, worlds, clearance, taken)
+    return _find(np.full((len(tries), 2), np.nan), tries, map, worlds, clearance)
+
+
+def _among(tries: Array, map: Atlas, worlds: Array, clearance: float, taken: Taken) -> Array | None:
+    """Spots away from those that are taken: as if they came first in their worlds."""
+    n = len(taken[0])
+    spots = np.concatenate([taken[1], np.full((len(tries), 2), np.nan)])
+    tries = np.concatenate([np.zeros((n, tries.shape[1])), tries])
+    worlds = np.concatenate([taken[0], worlds])
+    order = np.argsort(worlds, kind="stable")
+    found = _find(spots[order], tries[order], map, worlds[order], clearance)
+    if found is None:
+        return None
+    spots[order] = found
+    return spots[n:]
+
+
+def _find(spots: Array, tries: Array, map: Atlas, worlds: Array, clearance: float) -> Array | None:
+    index, numbers = map.index, map.of_world[worlds]
     used, which = np.unique(numbers, return_inverse=True)
     bounds = np.array([map.maps[number].bounds for number in used]).reshape(-1, 4)[which]
     listing = make_listing(len(index.ends))
