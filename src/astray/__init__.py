@@ -35,6 +35,7 @@ _HOMES = {
     "Tracker": "astray.plugin",
     "Metric": "astray.plugin",
     "ContactMetric": "astray.plugin",
+    "Interaction": "astray.plugin",
     "Scene": "astray.plugin",
     "Known": "astray.plugin",
     "Positive": "astray.plugin",
@@ -54,6 +55,10 @@ _HOMES = {
     "COMPASS": "astray.table",
     "LANDMARKS": "astray.table",
     "CONTACTS": "astray.table",
+    "SCAN": "astray.table",
+    "RANGE": "astray.table",
+    "SONAR": "astray.table",
+    "BUMP": "astray.table",
     "TRACK": "astray.table",
     "Signal": "astray.signals",
     "Signals": "astray.signals",
@@ -70,6 +75,8 @@ _HOMES = {
     "PluginError": "astray.errors",
     "EventError": "astray.errors",
     "SignalError": "astray.errors",
+    "MapError": "astray.errors",
+    "LogError": "astray.errors",
     "RecordingError": "astray.errors",
     "RecordingFailed": "astray.errors",
     "SavedError": "astray.errors",
@@ -82,6 +89,8 @@ if TYPE_CHECKING:
     from astray.errors import AstrayError as AstrayError
     from astray.errors import EventError as EventError
     from astray.errors import LockstepTimeout as LockstepTimeout
+    from astray.errors import LogError as LogError
+    from astray.errors import MapError as MapError
     from astray.errors import PluginError as PluginError
     from astray.errors import RecordingError as RecordingError
     from astray.errors import RecordingFailed as RecordingFailed
@@ -100,6 +109,7 @@ if TYPE_CHECKING:
     from astray.plugin import ContactMetric as ContactMetric
     from astray.plugin import Control as Control
     from astray.plugin import Estimator as Estimator
+    from astray.plugin import Interaction as Interaction
     from astray.plugin import Known as Known
     from astray.plugin import Metric as Metric
     from astray.plugin import Motion as Motion
@@ -121,6 +131,7 @@ if TYPE_CHECKING:
     from astray.signals import Sine as Sine
     from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
+    from astray.table import BUMP as BUMP
     from astray.table import COMMAND as COMMAND
     from astray.table import COMPASS as COMPASS
     from astray.table import CONTACTS as CONTACTS
@@ -129,7 +140,10 @@ if TYPE_CHECKING:
     from astray.table import IMU as IMU
     from astray.table import INS as INS
     from astray.table import LANDMARKS as LANDMARKS
+    from astray.table import RANGE as RANGE
     from astray.table import READING as READING
+    from astray.table import SCAN as SCAN
+    from astray.table import SONAR as SONAR
     from astray.table import STATE as STATE
     from astray.table import TRACK as TRACK
     from astray.table import WHEELS as WHEELS

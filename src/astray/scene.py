@@ -1,7 +1,8 @@
 """The two hands that plugins are given: the truth, and what robots know.
 
-`Scene` holds the truth; motion, sensors, interactions and metrics get it. `Known` holds the belief;
-autonomy, control, estimators and trackers get that. A plugin is handed one of them, never both.
+`Scene` holds the truth; sensors and interactions get it. `Known` holds the belief; autonomy,
+control, estimators and trackers get that. No part of a robot is handed both: only a metric, which
+judges robots and is none of their parts, sees truth and belief side by side.
 """
 
 from __future__ import annotations
