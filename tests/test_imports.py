@@ -42,6 +42,7 @@ LAYERS = (
         "hands",
         "orders",
         "group",
+        "parts",
         "checks",
         "clockwork",
         "effects",
