@@ -360,8 +360,10 @@ def test_simstat_tells_the_truth_and_the_pace_of_the_run() -> None:
     assert intervals == (100, 50, 49)
 
 
-def scan_of(made: Session, ranges: np.ndarray[Any, Any], kind: Any) -> list[int]:
-    beams = Beams(ranges, -math.pi / 2, math.pi / 180, 32.0)
+def scan_of(
+    made: Session, ranges: np.ndarray[Any, Any], kind: Any, max_range: float = 32.0
+) -> list[int]:
+    beams = Beams(ranges, -math.pi / 2, math.pi / 180, max_range)
     parts = [kind.decode(p.data) for p in cycle(made, beams=beams)[1:]]
     assert all(part.total == sum(len(p.ranges) for p in parts) for part in parts)
     return [mm for part in parts for mm in part.ranges]
@@ -386,6 +388,18 @@ def test_a_ray_without_a_hit_reads_the_longest_range_and_one_too_near_zero() -> 
     ranges = np.full(181, 3.0)
     ranges[0], ranges[1] = np.inf, -np.inf
     assert scan_of(made, ranges, Scan)[:3] == [32000, 0, 3000]
+
+
+@pytest.mark.parametrize(("asked", "kind"), [(1, PlainScan), (2, Scan)])
+def test_a_laser_that_sees_farther_than_a_packet_can_tell_reads_the_most_it_can(
+    asked: int, kind: Any
+) -> None:
+    made = opened()
+    number(made, Command.OLD_LASER_ENABLE, asked)
+    ranges = np.full(181, 65.0)
+    ranges[0], ranges[1] = np.inf, 80.0
+    assert scan_of(made, ranges, kind, max_range=100.0)[:3] == [65535, 65535, 65000]
+    assert scan_of(made, np.zeros(0), kind, max_range=100.0) == [65535] * 181
 
 
 def test_rays_outside_the_view_read_the_longest_range() -> None:

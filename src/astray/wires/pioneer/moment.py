@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.table import Array
+from astray.wires.pioneer.fields import fit
 from astray.wires.pioneer.laser import Layout
 
 Pose = tuple[float, float, float]
@@ -26,7 +27,7 @@ class Beams:
 
     def in_layout_mm(self, layout: Layout) -> list[int]:
         """The beams nearest to those that a client wants, mm; outside the view there is no hit."""
-        farthest = round(self.max_range * 1000)
+        farthest = fit(round(self.max_range * 1000), "H")  # a packet has no room for more
         if not len(self.ranges):
             return [farthest] * layout.count
         beams, hidden = _nearest(layout, len(self.ranges), self.start, self.step)
