@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,12 @@ import astray
 from astray.errors import WrongInput
 from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.view.page.messages import LARGEST, Reset
+from astray.view.page.server import Server
 from astray.view.page.view import View
+from astray.wires.pioneer.server import Server as PioneerServer
+from astray.wires.pioneer.session import Rules
+from astray.wires.rosbridge.hub import Graph
+from astray.wires.rosbridge.server import Server as RosbridgeServer
 
 BUSY: dict[str, Any] = {
     "seed": 5,
@@ -537,3 +543,21 @@ def test_what_ends_a_run_in_its_thread_is_raised_where_it_is_waited_for(room: Ro
     room.sim.robots["box"].motion.move = broken  # type: ignore[method-assign]
     with pytest.raises(ZeroDivisionError, match="oh"):
         room.view.start(1.0).wait()
+
+
+def test_threads_take_short_turns_until_the_last_of_all_servers_closes() -> None:
+    before = sys.getswitchinterval()
+    page = Server([], log=print)
+    robots = PioneerServer([], lambda event: None, Rules(), print)
+    bridge = RosbridgeServer(Graph())
+    page.open()
+    robots.open()
+    bridge.open(port=0)
+    for server in (page, robots, bridge):
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+        server.close()
+    assert sys.getswitchinterval() == pytest.approx(before)
+    bridge.close()  # once more is no harm
+    with View(astray.load("drift"), port=0):
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+    assert sys.getswitchinterval() == pytest.approx(before)

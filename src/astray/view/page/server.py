@@ -18,11 +18,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from astray.errors import WrongInput
+from astray.turns import short_turns
 from astray.view.page.guard import Guard
 from astray.view.page.messages import LARGEST
 
 ADDRESS = "127.0.0.1"
-SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
 SEND_BUFFER = 1 << 16  # bytes
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 Work = Callable[[], Awaitable[None]]
@@ -65,6 +65,7 @@ class Server:
         self._socket = _listen(port)
         self.port: int = self._socket.getsockname()[1]
         self._thread: threading.Thread | None = None
+        self._turns = contextlib.ExitStack()
 
     @property
     def url(self) -> str:
@@ -95,8 +96,7 @@ class Server:
                 timeout_graceful_shutdown=1,
             )
         )
-        self._before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
+        self._turns.enter_context(short_turns())
         self._thread = threading.Thread(target=self._serve, name="astray-page", daemon=True)
         self._thread.start()
 
@@ -109,7 +109,7 @@ class Server:
             self._server.should_exit = True
             self._thread.join()
             self._thread = None
-            sys.setswitchinterval(self._before)
+            self._turns.close()
         self._socket.close()
 
 

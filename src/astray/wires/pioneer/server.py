@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 
 from astray.errors import WrongInput
 from astray.events import Event
+from astray.turns import short_turns
 from astray.wires.pioneer.line import ALLOWANCE, Line, Log
 from astray.wires.pioneer.requests import Request, Say
 from astray.wires.pioneer.session import Outcome, Robot, Rules, Stage
 from astray.wires.pioneer.terminal import Terminal
 
 BREATH = 0.1  # s of real time after which the thread looks up by itself
-SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
 NEAR = 0.0015  # s before a due time from which on it is slept for
 SEND_BUFFER = 1 << 16  # bytes
 
@@ -66,6 +66,7 @@ class Server:
         self._selector = selectors.DefaultSelector()
         self._alarm, self._bell = socket.socketpair()
         self._thread: threading.Thread | None = None
+        self._turns = contextlib.ExitStack()
         self._closing = False
         self._swept = time.monotonic()
         self._due: float | None = None  # when what is queued is to be sent
@@ -89,8 +90,7 @@ class Server:
             self._selector.register(port.listener, selectors.EVENT_READ, port)
             if port.terminal is not None:
                 self._seat(port, port.terminal, 0)
-        self._before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
+        self._turns.enter_context(short_turns())
         # To look through all that was loaded takes the collector as long as a cycle.
         gc.freeze()
         self._thread = threading.Thread(target=self._serve, name="astray-pioneer", daemon=True)
@@ -105,7 +105,7 @@ class Server:
             self._ring()
             self._thread.join()
             self._thread = None
-            sys.setswitchinterval(self._before)
+            self._turns.close()
             gc.unfreeze()
         self._close_ports()
         self._selector.close()

@@ -6,7 +6,7 @@ is said gets lost, and the run begins when every robot that waits for commands c
 
 from __future__ import annotations
 
-import sys
+import contextlib
 import threading
 import time
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from astray.ros.layout import Layout
 from astray.ros.maps import map_topics
 from astray.ros.transforms import TF
 from astray.ros.types import OWN_PACKAGE, decode, typestore
+from astray.turns import short_turns
 from astray.wires.ros2.dds import BusError, Reader, Writer
 from astray.wires.ros2.node import Node
 from astray.wires.ros2.outbox import Outbox
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 CLOCK_PERIOD = 0.01  # s, at most, of simulated time
 ROOM = 256  # moments that may wait to be published
 SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
-SWITCH = 0.0005  # s after which threads take turns, so that no message waits for the tick
 Moment = tuple[int, Said, list[tuple[int, bytes]]]
 """A time in ns, what is to be said, and maps that are new, by world."""
 
@@ -62,6 +62,7 @@ class Wire:
         self._hear(settings)
         self.lockstep = any(group.lockstep for group in sim.robots.values())
         self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, self._waits)
+        self._turns = contextlib.ExitStack()
         self._closing = False
         self._listening = threading.Thread(
             target=self._listen, name="astray-ros2-hear", daemon=True
@@ -93,8 +94,7 @@ class Wire:
 
     def open(self) -> None:
         """Join in, and watch the run."""
-        self._before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
+        self._turns.enter_context(short_turns())
         self.node.publish("/tf_static", TF, latched=True).write(static_frames(self.feed))
         self.node.announce()
         if self.lockstep:
@@ -112,7 +112,7 @@ class Wire:
         self.node.stop()
         self._listening.join()
         self.node.close()
-        sys.setswitchinterval(self._before)
+        self._turns.close()
 
     def __enter__(self) -> Wire:
         self.open()

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 import struct
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,12 +25,12 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 
 from astray.errors import WrongInput
+from astray.turns import short_turns
 from astray.wires.rosbridge.client import Client
 from astray.wires.rosbridge.hub import Graph, Hub, Reply
 from astray.wires.rosbridge.protocol import MOST_BYTES
 
 ADDRESS = "127.0.0.1"
-SWITCH = 0.0005  # s, the interpreter's switch interval while a server runs
 PATIENCE = 10.0  # s of real time that a client may take to read what it is sent
 MOST_CLIENTS = 100
 AT_ONCE = 64  # messages that are sent to a client in one go
@@ -61,6 +60,7 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._workers = ThreadPoolExecutor(WORKERS, "astray-service")
         self._thread = threading.Thread(target=self._serve, name="astray-rosbridge", daemon=True)
+        self._turns = contextlib.ExitStack()
         self._opened = threading.Event()
         self._problem: OSError | None = None
         self._woken = False
@@ -69,8 +69,7 @@ class Server:
     def open(self, port: int = 9090) -> None:
         """Listen on a port, any if it is 0, and begin to serve."""
         self.port = port
-        self._before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
+        self._turns.enter_context(short_turns())
         self._thread.start()
         self._opened.wait()
         if self._problem is not None:
@@ -83,7 +82,7 @@ class Server:
             self._loop.call_soon_threadsafe(self._end.set)
             self._thread.join()
         self._workers.shutdown(wait=False, cancel_futures=True)
-        sys.setswitchinterval(self._before)
+        self._turns.close()
 
     def wake(self) -> None:
         """Let the thread look at what there is to send; cheap, and safe for threads."""
