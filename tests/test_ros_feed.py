@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import astray
+from astray.errors import WrongInput
 from astray.ros.feed import Feed, Localization
 from astray.ros.types import decode
 from astray.table import Array
@@ -299,6 +300,16 @@ def test_worlds_are_told_apart_and_keep_their_own_clocks() -> None:
     assert seconds(twelve.header.stamp) == pytest.approx(0.1)
     assert four.header.frame_id == "world_4/world"
     assert heard.said["/world_12/rover/belief/pose"][-1].header.frame_id == "world_12/map"
+
+
+def test_a_run_with_a_new_seed_is_not_told_from_the_tables_of_the_old_one() -> None:
+    sim = load(start={"x": 1.0})
+    Listener(sim)
+    sim.reset()
+    sim.run(0.1)  # the same seed has the same tables
+    sim.reset(seed=9)
+    with pytest.raises(WrongInput, match="new seed needs new wires"):
+        sim.run(0.1)
 
 
 def test_a_robot_that_sleeps_says_nothing() -> None:

@@ -204,3 +204,13 @@ def test_a_message_becomes_text_once_however_many_hear_it(
     assert heard[0][-10] in heard[1]
     assert heard[0][-10] in heard[2]
     assert len(written) == len(set(written))
+
+
+def test_a_run_with_a_new_seed_needs_another_wire() -> None:
+    sim = load()
+    with Wire(sim):
+        sim.reset(seed=9)
+        with pytest.raises(WrongInput, match="new seed needs new wires"):
+            sim.run(0.1)
+    with Wire(sim):
+        sim.run(0.1)

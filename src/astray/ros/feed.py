@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from astray.clock import Beat, first_due
+from astray.errors import WrongInput
 from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
@@ -34,6 +35,7 @@ class Feed:
     def __init__(self, sim: Sim, localization: Localization = "belief", rate: float = RATE) -> None:
         self.sim = sim
         self.robots = robots_of(sim)
+        self._groups = sim.robots
         self.period = max(1, round(1.0 / (rate * sim.dt)))
         self.speakers: list[Speaker] = []
         self.reckonings = {name: Reckoning(group) for name, group in sim.robots.items()}
@@ -85,9 +87,15 @@ class Feed:
 
     def speak(self) -> Said:
         """Who has something to say now, and for which rows; to be asked at every due step."""
+        self.reckon()
+        return self._round().ask(self.sim)
+
+    def reckon(self) -> None:
+        """Go on with dead reckoning; to be done at every due step, if no one is asked to speak."""
+        if self.sim.robots is not self._groups:  # all speakers have the tables of the old ones
+            raise WrongInput("a run with a new seed needs new wires: close these, and open others")
         for reckoning in self.reckonings.values():
             reckoning.update()
-        return self._round().ask(self.sim)
 
     def _round(self) -> Round:
         """Those who may have something to say now."""

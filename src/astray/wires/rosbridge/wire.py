@@ -122,8 +122,7 @@ class Wire:
         self._posted = 0
         if self._wanted is not self.server.hub.wanted:
             self._note_wanted()
-        for reckoning in self.feed.reckonings.values():
-            reckoning.update()
+        self.feed.reckon()
         for speaker, heard in self._heard.items():
             rows = speaker.due(sim)
             if len(rows):
