@@ -9,6 +9,7 @@ import pytest
 
 import astray
 from astray.errors import WrongInput
+from astray.ros.clock import Clock
 from astray.ros.feed import Feed, Localization
 from astray.ros.types import decode
 from astray.table import Array
@@ -348,3 +349,10 @@ def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> 
     found = {t.child_frame_id for message in static for t in message.transforms}
     assert {f"world_{w}/rover_{r}/imu_link" for w in range(11) for r in range(11)} <= found
     assert {f"world_{w}/map" for w in range(11)} <= found
+
+
+@pytest.mark.parametrize(
+    ("dt", "ticks"), [(0.001, 10), (0.0035, 2), (0.006, 1), (0.01, 1), (0.02, 1)]
+)
+def test_time_is_told_every_ten_milliseconds_or_sooner_or_every_tick(dt: float, ticks: int) -> None:
+    assert Clock(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).beat == (ticks, 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.clock import Beat
+from astray.clock import ROUNDING, Beat
 from astray.ros.layout import Layout
 from astray.ros.names import robots_of
 from astray.ros.speaker import Speaker, Topic
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from astray.sim import Sim
 
 CLOCK = "rosgraph_msgs/msg/Clock"
-RATE = 100.0  # Hz at which time is told, or the next whole number of ticks
+PERIOD = 0.01  # s of simulated time after which it is told again, at most
+
+
+def clock_beat(dt: float) -> Beat:
+    """The ticks at which time is told, whatever else is said; all of them if they are longer."""
+    return Beat(max(1, int(PERIOD / dt + ROUNDING)))
 
 
 class Clock(Speaker):
@@ -28,7 +33,7 @@ class Clock(Speaker):
         super().__init__([first], "clock", Layout(CLOCK), [self._now])
         self.words.stamp(0, "clock", column="")
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
-        self.beat = Beat(max(1, round(1.0 / (RATE * sim.dt))))
+        self.beat = clock_beat(sim.dt)
 
     def now(self, sim: Sim) -> Rows:
         """Itself."""

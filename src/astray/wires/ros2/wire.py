@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from astray.ros.clock import CLOCK
+from astray.ros.clock import CLOCK, clock_beat
 from astray.ros.feed import Feed
 from astray.ros.grid import GRID
 from astray.ros.hearing import Ears, Hearing
@@ -30,7 +30,6 @@ from astray.wires.ros2.settings import Settings
 if TYPE_CHECKING:
     from astray.sim import Sim
 
-CLOCK_PERIOD = 0.01  # s, at most, of simulated time
 ROOM = 256  # moments that may wait to be published
 SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
 Moment = tuple[int, Said, list[tuple[int, bytes]]]
@@ -44,7 +43,7 @@ class Wire:
         self.sim, self.node = sim, node
         settings = settings or Settings()
         self.feed = Feed(sim, settings.localization, settings.rate)
-        self._clock_period = max(1, int(CLOCK_PERIOD / sim.dt + 1e-9))
+        self._clock_beat = clock_beat(sim.dt)
         self._clock = Layout(CLOCK).make(1)
         self._clock_writer = node.publish("/clock", CLOCK)
         self._writers: dict[int, dict[int, Writer]] = {}
@@ -125,7 +124,7 @@ class Wire:
 
     def next_due(self, step: int) -> int:
         """When there is something to say, or the clock to be told."""
-        return min(self.feed.next_due(step), step + -step % self._clock_period)
+        return min(self.feed.next_due(step), self._clock_beat.from_(step))
 
     def observe(self, sim: Sim) -> None:
         """Copy what is to be said now."""

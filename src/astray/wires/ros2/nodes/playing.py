@@ -17,6 +17,7 @@ import numpy as np
 from astray.channel import Channel
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
+from astray.ros.clock import CLOCK
 from astray.ros.names import Robot
 from astray.ros.speaker import Speaker
 from astray.table import ADDRESS, STATE, table
@@ -24,7 +25,6 @@ from astray.wires.ros2.node import LOOK, Node
 
 SECOND = 1_000_000_000  # ns
 ROW = np.zeros(1, np.int64)
-CLOCK = "rosgraph_msgs/msg/Clock"
 
 
 @dataclass(frozen=True)
