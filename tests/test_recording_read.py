@@ -12,6 +12,9 @@ import astray
 from astray.errors import RecordingError
 from astray.recording.mcap import Mcap
 from astray.recording.recorder import record
+from astray.recording.tables import states
+from astray.ros.types import make, typestore
+from astray.ros.unpack import MessageColumns
 from astray.view.page.recorded import read_recorded
 from test_recording import scenario
 
@@ -177,3 +180,11 @@ def test_what_robots_believe_of_each_other_is_read_back(tmp_path: Path) -> None:
     last = whole.tracks[-1]
     numbers = set(found.tracks["number"][-1][found.tracks["confirmed"][-1]].tolist())
     assert numbers == {int(t[1]) for t in last if t[0] == 1 and t[1] > 0}
+
+
+@pytest.mark.parametrize("length", [0.5, 1.0, 2.0])
+def test_a_heading_is_that_of_a_quaternion_of_any_length(length: float) -> None:
+    kind = "geometry_msgs/msg/PoseStamped"
+    q = {"z": length * np.sin(1.0), "w": length * np.cos(1.0)}
+    said = typestore().serialize_cdr(make(kind, {"pose": {"orientation": q}}), kind)
+    assert states(MessageColumns(kind, [bytes(said)]))["yaw"] == pytest.approx(2.0)

@@ -127,6 +127,16 @@ def test_a_state_that_is_set_is_the_state_that_is_got(services: Services) -> Non
     assert x_of(services, "rover_1") == 4.0
 
 
+def test_a_quaternion_that_is_not_quite_of_length_1_is_the_heading_that_it_means(
+    services: Services,
+) -> None:
+    set_state(services, State.PAUSED)
+    q = {"z": 1.008 * math.sin(1.0), "w": 1.008 * math.cos(1.0)}
+    wanted = {"pose": {"position": {"x": 4.0, "y": 1.5}, "orientation": q}}
+    call(services, "/set_entity_state", entity="rover_1", state=wanted)
+    assert services.sim.truth["yaw"][1] == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize(
     "state",
     [

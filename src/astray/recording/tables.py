@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.reading import Reading
+from astray.ros.planar import PLANAR, yaw_of
 from astray.ros.readings import EARTH, LOST, NORTH, STEERING
 from astray.ros.tracks import FIELDS
 from astray.ros.unpack import MessageColumns
@@ -31,20 +32,18 @@ from astray.table import (
 
 ASKED = columns("stamp s", "vx m/s", "vy m/s", "wz rad/s")
 """What the motion of a robot was asked for; a curvature is told as the turn that it means."""
-PLACES = (0, 1, 5)  # of x, y and yaw among x, y, z, roll, pitch, yaw
 
 
-def yaw_of(said: MessageColumns, path: str) -> Array:
-    """A heading, from a quaternion that may tilt."""
-    x, y, z, w = (said[f"{path}.{axis}"] for axis in "xyzw")
-    yaw: Array = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+def headings(said: MessageColumns, path: str) -> Array:
+    """The headings of quaternions, (n,)."""
+    yaw: Array = yaw_of(*(said[f"{path}.{axis}"] for axis in "xyzw"))
     return yaw
 
 
 def covariance_of(said: MessageColumns, path: str) -> Array:
     """The covariance of (x, y, yaw), (n, 3, 3)."""
     whole = said[path].reshape(-1, 6, 6)
-    return whole[:, PLACES][:, :, PLACES]
+    return whole[:, PLANAR][:, :, PLANAR]
 
 
 def states(said: MessageColumns) -> Table:
@@ -54,7 +53,7 @@ def states(said: MessageColumns) -> Table:
     pose = "pose" if "pose.position.x" in said else "pose.pose"
     for axis in "xyz":
         made[axis] = said[f"{pose}.position.{axis}"]
-    made["yaw"] = yaw_of(said, f"{pose}.orientation")
+    made["yaw"] = headings(said, f"{pose}.orientation")
     if "pose.covariance" in said:
         made["cov"] = covariance_of(said, "pose.covariance")
     if "twist.twist.linear.x" in said:
@@ -70,7 +69,7 @@ def transform_states(said: MessageColumns) -> Table:
     made["stamp"], made["alive"] = said.stamps(), True
     for axis in "xyz":
         made[axis] = said[f"transform.translation.{axis}"]
-    made["yaw"] = yaw_of(said, "transform.rotation")
+    made["yaw"] = headings(said, "transform.rotation")
     return made
 
 

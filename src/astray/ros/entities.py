@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from astray.maths import wrap
 from astray.ros.names import MAP, WORLD, Robot, robots_of, world_frame
+from astray.ros.planar import yaw_of
 from astray.ros.simulation_interfaces import ROBOT
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def name_pattern(text: str) -> re.Pattern[str]:
         raise BadFilter(f"filter {text!r}: {problem}") from None
 
 
-def planar(pose: Plain, frame: str, robot: Robot) -> dict[str, float]:
+def planar_pose(pose: Plain, frame: str, robot: Robot) -> dict[str, float]:
     """x, y and yaw of a pose in the world; what a plane cannot hold is left out."""
     known = {"", WORLD, MAP, world_frame(robot, WORLD), world_frame(robot, MAP)}
     if frame not in known:
@@ -98,9 +99,7 @@ def planar(pose: Plain, frame: str, robot: Robot) -> dict[str, float]:
         raise BadPose("a pose is finite")
     if length and abs(length - 1.0) > 0.01:
         raise BadPose(f"a quaternion has the length 1, not {length:g}")
-    a, b, c, d = q
-    yaw = math.atan2(2.0 * (d * c + a * b), 1.0 - 2.0 * (b * b + c * c)) if length else 0.0
-    return {"x": x, "y": y, "yaw": wrap(yaw)}
+    return {"x": x, "y": y, "yaw": wrap(float(yaw_of(*q)))}
 
 
 def turned(x: float, y: float, angle: float) -> tuple[float, float]:

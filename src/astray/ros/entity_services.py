@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from astray.events import Event
 from astray.ros.answers import OK, Plain, Response, Unable
-from astray.ros.entities import BadFilter, BadPose, Entities, entity_name, planar, turned
+from astray.ros.entities import BadFilter, BadPose, Entities, entity_name, planar_pose, turned
 from astray.ros.looking import Found, let_happen, look
 from astray.ros.names import Robot
 from astray.ros.simulation_interfaces import INVALID_POSE, ROBOT, Result, SpawnFault
@@ -82,7 +82,7 @@ class EntityServices:
         robot, state = self._find(request["entity"]), request["state"]
         values: dict[str, float] = {}
         try:
-            pose = planar(state["pose"], state["header"]["frame_id"], robot)
+            pose = planar_pose(state["pose"], state["header"]["frame_id"], robot)
         except BadPose as problem:
             raise Unable(INVALID_POSE, str(problem)) from None
         if request["set_pose"]:
@@ -121,7 +121,7 @@ class EntityServices:
         robot = self._to_spawn(request)
         pose, frame = request["initial_pose"]["pose"], request["initial_pose"]["header"]["frame_id"]
         try:
-            values = planar(pose, frame, robot)
+            values = planar_pose(pose, frame, robot)
         except BadPose as problem:
             raise Unable(SpawnFault.INVALID_POSE, str(problem)) from None
         self._let_happen("spawn", robot, values)

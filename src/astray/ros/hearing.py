@@ -23,6 +23,7 @@ from astray.errors import WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
 from astray.ros.names import BASE, MAP, ODOM, WORLD, Robot, robots_of, world_frame
+from astray.ros.planar import PLANAR, yaw_of
 from astray.ros.reckoning import Reckoning
 from astray.ros.transforms import TF
 from astray.ros.types import BadMessage
@@ -35,7 +36,6 @@ TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStampe
 POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamped"
 POSE_COVARIANCE = "geometry_msgs/msg/PoseWithCovarianceStamped"
 ODOMETRY = "nav_msgs/msg/Odometry"
-PLANAR = (0, 1, 5)  # where x, y and yaw are among six
 ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
 
 HOLD = 0.5  # s for which a robot with an autonomy of its own does what it was told
@@ -157,7 +157,7 @@ class Mouth:
     def start_from(self, message: Any) -> None:
         """Believe to be somewhere, more or less."""
         self._check_frame(message.header.frame_id)
-        self._believe(pose_of(message.pose.pose), cov=planar(message.pose.covariance))
+        self._believe(pose_of(message.pose.pose), cov=planar_covariance(message.pose.covariance))
 
     def reset(self, message: Any) -> None:
         """Believe to be somewhere, for sure."""
@@ -166,7 +166,7 @@ class Mouth:
     def believe(self, message: Any, whose: str) -> None:
         """Take over what a filter elsewhere believes, at the time that it speaks of."""
         self._check_frame(message.header.frame_id)
-        more: dict[str, Any] = {"cov": planar(message.pose.covariance)}
+        more: dict[str, Any] = {"cov": planar_covariance(message.pose.covariance)}
         if hasattr(message, "twist"):
             twist = message.twist.twist
             more |= {"vx": float(twist.linear.x), "vy": float(twist.linear.y)}
@@ -220,22 +220,21 @@ def _remote_of(group: Group) -> str | None:
 
 def pose_of(pose: Any) -> Pose:
     """x, y and yaw of a pose in space."""
-    return float(pose.position.x), float(pose.position.y), yaw_of(pose.orientation)
+    return float(pose.position.x), float(pose.position.y), heading_of(pose.orientation)
 
 
 def transform_of(transform: Any) -> Pose:
     """x, y and yaw of a transform in space."""
     moved = transform.transform.translation
-    return float(moved.x), float(moved.y), yaw_of(transform.transform.rotation)
+    return float(moved.x), float(moved.y), heading_of(transform.transform.rotation)
 
 
-def yaw_of(q: Any) -> float:
-    """The heading of a quaternion, also of one that is not quite of length 1, or of zeros."""
-    x, y, z, w = float(q.x), float(q.y), float(q.z), float(q.w)
-    return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+def heading_of(q: Any) -> float:
+    """The heading of a quaternion."""
+    return float(yaw_of(float(q.x), float(q.y), float(q.z), float(q.w)))
 
 
-def planar(covariance: Any) -> Any:
+def planar_covariance(covariance: Any) -> Any:
     """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw)."""
     found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR, PLANAR)]
     if not np.isfinite(found).all():

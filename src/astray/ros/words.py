@@ -14,6 +14,7 @@ import numpy as np
 
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
+from astray.ros.planar import PLANAR
 from astray.ros.steps import (
     BENT,
     COPY,
@@ -78,9 +79,8 @@ class Words:
 
     def planar_covariance(self, path: str, source: int, column: str = "cov") -> None:
         """A covariance of (x, y, yaw) as one of (x, y, z, roll, pitch, yaw)."""
-        places = (0, 1, 5)
-        for i, row in enumerate(places):
-            for j, other in enumerate(places):
+        for i, row in enumerate(PLANAR):
+            for j, other in enumerate(PLANAR):
                 self.cell(path, source, column, 3 * i + j, 6 * row + other)
 
     def line(self, path: str, source: int, column: str, step: str, count: int) -> None:
