@@ -227,3 +227,9 @@ def wrap(angle: float) -> float:
     turned = angle - TAU * math.ceil((angle - PI) / TAU)
     # Rounding may land a hair outside, on either side of the seam.
     return PI if turned <= -PI or turned > PI else turned
+
+
+@kernel
+def allowed(asked: float, own: float) -> float:
+    """The limit that holds: what is asked for, at most the robot's own; nan asks for nothing."""
+    return own if math.isnan(asked) else min(max(asked, 0.0), own)

@@ -21,7 +21,7 @@ import math
 
 from astray.control.direct import steer
 from astray.kernel import kernel
-from astray.maths import sincos, wrap
+from astray.maths import allowed, sincos, wrap
 from astray.plugin import NEVER, Control, Known, NonNegative, Positive
 from astray.table import CURVATURE, HEADING, MOVE, SERVO, TWIST, Column, Row, Rows, Table, columns
 
@@ -61,12 +61,6 @@ def settling(rest: float, fastest: float, decel: float, gain: float, least: floa
 
 
 @kernel
-def within(asked: float, own: float) -> float:
-    """The limit that is asked for, at most the servo's own."""
-    return own if math.isnan(asked) else min(max(asked, 0.0), own)
-
-
-@kernel
 def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
     """Drive one robot towards the pose it is commanded to."""
     if not m.busy or m.stamp != c.stamp or m.mode != c.mode:
@@ -76,13 +70,13 @@ def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
         s, k = sincos(m.yaw)
         rest = c.distance - ((b.x - m.x) * k + (b.y - m.y) * s)
         if abs(rest) > p.tolerance:
-            d.vx = braking(rest, within(c.speed, p.speed), within(c.decel, p.decel), p.gain)
+            d.vx = braking(rest, allowed(c.speed, p.speed), allowed(c.decel, p.decel), p.gain)
         d.wz = p.gain * wrap(m.yaw - b.yaw)
     else:
         rest = wrap(c.heading - b.yaw)
         if abs(rest) > p.turn_tolerance:
-            turn_decel = within(c.turn_decel, p.turn_decel)
-            d.wz = braking(rest, within(c.turn, p.turn), turn_decel, p.gain)
+            turn_decel = allowed(c.turn_decel, p.turn_decel)
+            d.wz = braking(rest, allowed(c.turn, p.turn), turn_decel, p.gain)
 
 
 @kernel
@@ -108,14 +102,14 @@ def close_axes(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
             gain = (p.speed if math.isnan(c.speed) else c.speed) / p.slow_within
         d.vx = 0.0
         if abs(rest) > p.tolerance and gain > 0.0:
-            decel = MARGIN * within(c.decel, p.decel)
-            d.vx = settling(rest, within(c.speed, p.speed), decel, gain, p.creep)
+            decel = MARGIN * allowed(c.decel, p.decel)
+            d.vx = settling(rest, allowed(c.speed, p.speed), decel, gain, p.creep)
     if about:
         rest = wrap(c.heading - b.yaw)
         d.wz = 0.0
         if abs(rest) > p.turn_tolerance:
-            decel = MARGIN * within(c.turn_decel, p.turn_decel)
-            d.wz = settling(rest, within(c.turn, p.turn), decel, p.gain, p.turn_creep)
+            decel = MARGIN * allowed(c.turn_decel, p.turn_decel)
+            d.wz = settling(rest, allowed(c.turn, p.turn), decel, p.gain, p.turn_creep)
 
 
 @kernel

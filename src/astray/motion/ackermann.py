@@ -29,8 +29,8 @@ import numpy as np
 from annotated_types import Gt, Le, Lt
 
 from astray.kernel import compiled_for, inlined_kernel, kernel
-from astray.maths import atan2, tan
-from astray.motion.limits import allowed, reach, slew
+from astray.maths import allowed, atan2, tan
+from astray.motion.limits import reach, slew
 from astray.plugin import Motion, Positive, Sheets
 from astray.se2 import bow, shift
 from astray.table import Array, Row, Rows, Table

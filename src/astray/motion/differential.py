@@ -21,7 +21,8 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, approach, turn_limits
+from astray.maths import allowed
+from astray.motion.limits import approach, turn_limits
 from astray.plugin import Motion, NonNegative, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, reach, turning
+from astray.maths import allowed
+from astray.motion.limits import reach, turning
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table

@@ -5,15 +5,10 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
+from astray.maths import allowed
 from astray.table import Row
 
 ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding
-
-
-@kernel
-def allowed(asked: float, own: float) -> float:
-    """The limit that holds: what is asked for, at most the robot's own; nan asks for nothing."""
-    return own if math.isnan(asked) else min(max(asked, 0.0), own)
 
 
 @kernel

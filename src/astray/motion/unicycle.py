@@ -9,7 +9,8 @@ The body follows the arc of ds = (vx + vx') dt / 2 and turn = (wz + wz') dt / 2,
 from __future__ import annotations
 
 from astray.kernel import kernel
-from astray.motion.limits import allowed, reach, turn_limits, turning
+from astray.maths import allowed
+from astray.motion.limits import reach, turn_limits, turning
 from astray.plugin import Motion, Positive
 from astray.se2 import arc
 from astray.table import Array, Row, Rows, Table
