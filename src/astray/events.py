@@ -151,7 +151,7 @@ class Agenda:
     def waiting(self) -> list[Event]:
         """The events still to come."""
         with self.arrived:
-            return [*self._next, *(event for _, _, event in sorted(self._later)[:])]
+            return [*self._next, *(event for _, _, event in sorted(self._later))]
 
     def restore(self, log: Iterable[Event], waiting: Iterable[Event]) -> None:
         """Take over the log and the waiting events of a saved run."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from astray.events import Event
 from astray.interactions.collisions import Collisions
-from astray.ros.feed import Feed
 from astray.ros.types import encode
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class News:
     """Looks at the logs of a run and tells what is new in them."""
 
-    def __init__(self, sim: Sim, feed: Feed) -> None:
+    def __init__(self, sim: Sim) -> None:
         self.sim = sim
         self._log, self._seen = sim.agenda.log, 0
         self._interactions = [i for i in sim.scenery.interactions if isinstance(i, Collisions)]

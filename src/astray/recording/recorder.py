@@ -51,7 +51,7 @@ class Recorder:
             for robots in self.feed.alike(name):
                 self.feed.add(sensor_truths(group, robots, sim.dt))
         self._robots = sim.robots
-        self._maps, self._news = Maps(sim, self.feed), News(sim, self.feed)
+        self._maps, self._news = Maps(sim, self.feed), News(sim)
         speakers = self.feed.speakers
         topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
         self._channels = topics.channels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from astray.ros.reported import Reported
 from astray.ros.speaker import Find
 from astray.ros.words import Words
 from astray.table import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns
-
-if TYPE_CHECKING:
-    pass
 
 WHEEL_NAMES = {
     1: ("wheel_front",),

@@ -52,7 +52,7 @@ from astray.world.sight import NEEDLE, line, prick, within
 SHORT = 32  # rays that are sooner drawn than found hidden
 _1 = np.uint64(1)
 # Numbers of 32 bits meet only their like: with others, plain Python and numba would disagree.
-_ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _ODD = np.float32(-1.0)
 _TURN, _HALF, _QUARTER = np.float32(TAU), np.float32(0.5 * TAU), np.float32(0.25 * TAU)
 _LEAST = np.float32(1e-37)

@@ -127,9 +127,8 @@ def bare(command: int) -> bytes:
 
 def with_number(command: int, value: float) -> bytes:
     """A command with a whole number, as it is sent."""
-    whole = fit(round(abs(value)), "H") if abs(value) > LARGEST else round(abs(value))
     kind = NEGATIVE if value < 0 else POSITIVE
-    return encode(command, struct.pack("<BH", kind, min(whole, LARGEST)))
+    return encode(command, struct.pack("<BH", kind, fit(round(abs(value)), "h")))
 
 
 def with_word(command: int, high: int, low: int) -> bytes:
@@ -144,8 +143,3 @@ def with_text(command: int, value: str) -> bytes:
     """A command with a text, as it is sent."""
     content = value.encode("utf-8")[:200]
     return encode(command, bytes((TEXT, len(content))) + content + b"\0")
-
-
-def with_bytes(command: int, data: bytes, kind: int = TEXT) -> bytes:
-    """A command with raw bytes, as it is sent."""
-    return encode(command, bytes((kind,)) + data)

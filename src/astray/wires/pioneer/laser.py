@@ -19,7 +19,6 @@ from astray.wires.pioneer.framing import encode
 
 PLAIN, WITH_REFLECTANCE = 0x60, 0x61
 PER_PACKET = 32
-TELEPORTED = 1 << 0
 MOST_READINGS = 2880  # all round at an eighth of a degree
 
 

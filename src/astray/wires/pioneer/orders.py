@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from astray.wires.pioneer.session import Session
 
 FARTHEST = 1e5  # m, that a robot is put away from the origin
-OFF, ONCE, ALWAYS = 0, 1, 2
+OFF, ALWAYS = 0, 2  # 1 is once
 
 
 def _enable(session: Session, packet: Packet) -> None:

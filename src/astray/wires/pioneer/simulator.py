@@ -28,7 +28,6 @@ from astray.wires.pioneer.fields import (
 from astray.wires.pioneer.framing import encode
 
 SIMSTAT, SIMINFO, MAP_CHANGED = 0x62, 0x63, 0x66
-GEOREFERENCED, WITH_ODOMETRY_ERROR = 1 << 1, 1 << 2
 NO_GPS = -1
 
 

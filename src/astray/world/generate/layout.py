@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +23,6 @@ CLOSE_ENOUGH = 0.02  # of the segments that were asked for
 FAR_OFF = 0.2
 TRIES = 10
 GRAIN = 6  # digits of a coordinate in metres
-T = TypeVar("T")
 
 
 def amount(default: Any, least: float, most: float) -> Any:
@@ -54,10 +52,6 @@ class Chance:
     def below(self, n: int) -> int:
         """A whole number from 0 to n - 1."""
         return int(self.share() * n)
-
-    def one_of(self, things: Sequence[T]) -> T:
-        """One of these."""
-        return things[self.below(len(things))]
 
 
 @dataclass(kw_only=True)
