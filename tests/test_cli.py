@@ -144,6 +144,10 @@ def test_an_earlier_run_is_not_lost_by_mistake(tmp_path: Path) -> None:
         (("run", "drift", "--speed", "-1"), "positive number"),
         (("run", "drift", "--events", "none.jsonl"), "none.jsonl"),
         (("run", "drift", "--events", "bad.yaml", "--duration", "1"), "not an event"),
+        (
+            ("run", "drift", "--events", "bad.jsonl", "--duration", "1"),
+            "bad.jsonl:2: set: motion.radius",
+        ),
         (("run", "drift", "--log", "0.0123", "--out", "a"), "whole number of ticks"),
         (("run", "drift", "--duration", "9e9", "--out", "bad.yaml/x"), "cannot be written"),
         (("run", "drift", "--duration", "9e9", "--save", "bad.yaml/x"), "cannot be written"),
@@ -157,6 +161,11 @@ def test_wrong_input_exits_with_2_and_no_traceback(
     arguments: tuple[str, ...], says: str, tmp_path: Path
 ) -> None:
     (tmp_path / "bad.yaml").write_text("robots: 3\n")
+    (tmp_path / "bad.jsonl").write_text(
+        '{"step": 2, "kind": "place", "group": "sound", "values": {"x": 7.0}}\n'
+        '{"step": 2, "kind": "set", "group": "sound", '
+        '"values": {"parameter": "motion.radius", "value": [0.1, 0.2]}}\n'
+    )
     (tmp_path / "raises.py").write_text(
         "import astray\n"
         "class Raises(astray.Sensor, kind='raises'):\n"

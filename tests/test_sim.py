@@ -233,7 +233,20 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
         (lambda s: s.robots["rover"].set("wheels.size", 1.0), "no number 'size'"),
         (lambda s: s.robots["rover"].set("motor.size", 1.0), "no plugin 'motor'"),
         (lambda s: s.robots["rover"].set("motion.radius", -1.0), "greater than 0"),
+        (
+            lambda s: s.robots["rover"].set("motion.radius", [0.1, 0.2]),
+            "one for each of the 1 rows",
+        ),
+        (lambda s: s.robots["rover"].set("motion.radius", []), "one for each of the 1 rows"),
+        (lambda s: s.robots["rover"].set("motion.radius", "wide"), "'wide': it must be a number"),
+        (lambda s: s.robots["rover"].drive("fast"), "'fast': it must be a number"),
         (lambda s: s.robots["rover"].believe(estimator="you", x=1.0), "no estimator 'you'"),
+        (lambda s: s.robots["rover"].believe(x=1.0, cov=[1.0, 2.0]), "one matrix of 3 x 3 numbers"),
+        (lambda s: s.reset(life=-1), "life is -1: it must be a whole number from 0 to 2097151"),
+        (lambda s: s.reset(life=3_000_000), "life is 3000000"),
+        (lambda s: s.post(astray.Event("reset", values={"life": "x"})), "life is 'x'"),
+        (lambda s: s.post(astray.Event("reset", values={"lives": 1})), "no value 'lives'"),
+        (lambda s: s.post(astray.Event("remove", "rover", step="a")), "step is 'a'"),
         (lambda s: s.post(astray.Event("explode", "rover")), "no event kind|'explode'"),
     ],
 )
@@ -247,6 +260,68 @@ def test_an_event_that_cannot_happen_is_refused_where_it_is_posted(act: Any, say
     fresh = load()
     fresh.step()
     assert sim.digest() == fresh.digest() != before
+
+
+def test_a_belief_may_be_set_with_a_covariance_for_each_row() -> None:
+    sim = load(worlds=2)
+    each = np.stack([np.eye(3), 2.0 * np.eye(3)])
+    sim.robots["rover"].believe(x=1.0, cov=each)
+    sim.step()
+    assert sim.robots["rover"].belief["cov"][:, 0, 0].tolist() == [1.0, 2.0]
+
+
+def test_the_last_life_there_is_can_be_lived() -> None:
+    sim = load()
+    sim.reset(life=2097151)
+    assert sim.truth["life"].tolist() == [2097151 * 1024]
+
+
+def test_an_event_that_fails_leaves_the_others_of_its_step() -> None:
+    sim = load(worlds=2)
+    bad = {"parameter": "motion.radius", "value": [1.0, 2.0, 3.0]}
+    for step in (None, 0):
+        sim.agenda.post(astray.Event("set", "rover", values=bad, step=step))  # past all checks
+        sim.agenda.post(astray.Event("place", "rover", (1,), values={"x": 7.0}, step=step))
+        with pytest.raises(ValueError, match="shape"):
+            sim.step()
+        sim.step()
+        assert float(sim.truth["x"][1]) == 7.0
+        assert [event.kind for event in sim.events] == ["place"]
+        sim.reset()
+
+
+def test_events_that_come_in_while_others_take_effect_wait_for_the_next_step() -> None:
+    agenda = astray.events.Agenda()
+    agenda.post(astray.Event("remove", "rover"))
+    for event in agenda.due(3):
+        agenda.post(astray.Event("place", "rover"))
+        agenda.post(astray.Event("ghost", "rover", step=3))
+        assert event.kind == "remove"
+    assert [event.kind for event in agenda.due(4)] == ["ghost", "place"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("[1]", "an object is needed"),
+        ("null", "an object is needed"),
+        ('{"kind": ["place"]}', "kind is a name"),
+        ('{"kind": "place", "group": {}}', "group is a name"),
+        ('{"kind": "place", "worlds": 3}', "worlds is a list of whole numbers"),
+        ('{"kind": "place", "robots": [0.5]}', "robots is a list of whole numbers"),
+        ('{"kind": "place", "values": [1]}', "values is an object"),
+        ('{"kind": "place", "step": "a"}', "step is a whole number"),
+        ('{"kind": "place", "when": 3}', "when"),
+        ('{"kind": "place"', "delimiter"),
+    ],
+)
+def test_a_line_that_holds_no_event_is_named(line: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(EventError, match=f"not an event: .*{says}"):
+        astray.Event.from_json(line)
+    file = tmp_path / "bad.jsonl"
+    file.write_text(f'{{"kind": "remove", "group": "rover"}}\n\n{line}\n')
+    with pytest.raises(EventError, match=r"bad\.jsonl:3: not an event"):
+        astray.read_events(file)
 
 
 def test_only_remote_robots_take_commands_and_only_what_their_control_knows() -> None:

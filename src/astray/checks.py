@@ -10,10 +10,11 @@ import numpy as np
 
 from astray.autonomy import Navigate, Remote
 from astray.errors import EventError
-from astray.events import KINDS, Event
+from astray.events import KINDS, Event, is_whole
 from astray.group import Group
+from astray.lives import LIVES
 from astray.parameters import out_of_bounds, parameters
-from astray.table import COMMAND, MODES
+from astray.table import COMMAND, MODES, Array
 from astray.whom import group_of, parameter_of, rows_of, worlds_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ def check(sim: Sim, event: Event) -> None:
     """Refuse an event that could not take effect, while its sender still listens."""
     if event.kind not in KINDS:
         raise EventError(f"no event kind {event.kind!r} ({', '.join(KINDS)})")
+    if event.step is not None and not is_whole(event.step):
+        raise EventError(f"{event.kind}: step is {event.step!r}: it must be a whole number")
+    if event.kind == "reset":
+        _check_reset(event.values)
     if event.kind in ("reset", "world"):
         if event.worlds is not None and not sim.places.keys() >= set(event.worlds):
             worlds_of(sim, event)  # which says what is wrong
@@ -40,20 +45,42 @@ def check(sim: Sim, event: Event) -> None:
     CHECKS[event.kind](group, event.values)
 
 
+def _check_reset(values: Mapping[str, Any]) -> None:
+    life = values.get("life")
+    unknown = set(values) - {"life"}
+    if unknown:
+        raise EventError(f"reset: no value {min(unknown)!r} (life)")
+    if life is not None and not (is_whole(life) and 0 <= life < LIVES):
+        raise EventError(
+            f"reset: life is {life!r}: it must be a whole number from 0 to {LIVES - 1}"
+        )
+
+
+def _numbers(group: Group, value: Any, kind: str, name: str, one: tuple[int, ...] = ()) -> Array:
+    """A value as numbers, one of this shape for all rows of a group or one for each."""
+    rows = len(group.truth)
+    try:
+        array = np.asarray(value, float)
+    except (ValueError, TypeError):
+        raise EventError(f"{kind}: {name} is {value!r}: it must be a number") from None
+    if array.ndim and array.shape not in (one, (rows, *one)):
+        what = f"matrix of {' x '.join(map(str, one))} numbers" if one else "number"
+        raise EventError(
+            f"{kind}: {name} needs one {what}, or one for each of the {rows} rows "
+            f"of {group.name!r}, not {array.size}"
+        )
+    return array
+
+
 def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], kind: str) -> None:
     for name, value in values.items():
         if name not in known:
             raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
         if isinstance(value, float) and math.isfinite(value):
             continue  # most are, and wires post them a thousand times a second
-        array = np.asarray(value, float)
+        array = _numbers(group, value, kind, name, (3, 3) if name == "cov" else ())
         if not np.isfinite(array).all():
             raise EventError(f"{kind}: {name} is {value}: it must be finite")
-        if name != "cov" and array.ndim and array.shape != (len(group.truth),):
-            raise EventError(
-                f"{kind}: {name} needs one number, or one for each of the {len(group.truth)} rows "
-                f"of {group.name!r}, not {array.size}"
-            )
 
 
 def _check_command(group: Group, values: Mapping[str, Any]) -> None:
@@ -100,7 +127,7 @@ def _check_believe(group: Group, values: Mapping[str, Any]) -> None:
     who = values.get("estimator", "belief")
     if who == "belief" and group.estimator is None:
         raise EventError(f"{group.name!r} has no estimator: it believes the truth")
-    if who not in group.beliefs():
+    if not isinstance(who, str) or who not in group.beliefs():
         raise EventError(f"believe: no estimator {who!r} ({', '.join(group.beliefs())})")
     _columns(group, {k: v for k, v in values.items() if k != "estimator"}, BELIEVED, "believe")
 
@@ -113,7 +140,7 @@ def _check_ghost(group: Group, values: Mapping[str, Any]) -> None:
 
 def _check_set(group: Group, values: Mapping[str, Any]) -> None:
     plugin, name = parameter_of(group, values)
-    value = np.asarray(values.get("value", np.nan), float)
+    value = _numbers(group, values.get("value", np.nan), "set", str(values["parameter"]))
     hint = next(p.type for p in parameters(type(plugin)) if p.name == name)
     wrong = out_of_bounds(hint, float(value.min()), float(value.max()))
     if wrong or not np.all(np.isfinite(value)):

@@ -70,12 +70,35 @@ class Event:
         """Read an event that `to_json` wrote."""
         try:
             record = json.loads(line)
+            _check_record(record)
             for name in ("worlds", "robots"):
                 if record.get(name) is not None:
-                    record[name] = tuple(int(k) for k in record[name])
+                    record[name] = tuple(record[name])
             return cls(**record)
-        except (ValueError, TypeError) as problem:
+        except (ValueError, TypeError, RecursionError) as problem:
             raise EventError(f"not an event: {line.strip()[:80]!r} ({problem})") from None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, and not a truth that Python counts as one."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _check_record(record: Any) -> None:
+    """Refuse what JSON can hold and an event cannot."""
+    if not isinstance(record, dict):
+        raise TypeError("an object is needed")
+    for name in ("kind", "group"):
+        if not isinstance(record.get(name, ""), str | None):
+            raise TypeError(f"{name} is a name")
+    for name in ("worlds", "robots"):
+        which = record.get(name)
+        if which is not None and not (isinstance(which, list) and all(map(is_whole, which))):
+            raise TypeError(f"{name} is a list of whole numbers")
+    if not isinstance(record.get("values", {}), dict):
+        raise TypeError("values is an object")
+    if record.get("step") is not None and not is_whole(record["step"]):
+        raise TypeError("step is a whole number")
 
 
 def _plain(value: Any) -> Any:
@@ -88,8 +111,19 @@ def _plain(value: Any) -> Any:
 
 def read_events(file: Path) -> list[Event]:
     """The events that a run wrote to a file, a line each."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return [Event.from_json(line) for line in lines if line.strip()]
+    return [event for _, event in numbered_events(file)]
+
+
+def numbered_events(file: Path) -> list[tuple[int, Event]]:
+    """The events of a file, each with the number of its line; EventError names file and line."""
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                found.append((number, Event.from_json(line)))
+            except EventError as problem:
+                raise EventError(f"{file}:{number}: {problem}") from None
+    return found
 
 
 class Agenda:
@@ -109,23 +143,35 @@ class Agenda:
             if event.step is None:
                 self._next.append(event)
             else:
-                self._count += 1
-                heapq.heappush(self._later, (event.step, self._count, event))
+                self._put(event.step, event)
             self.arrived.notify_all()
 
+    def _put(self, step: int, event: Event) -> None:
+        self._count += 1
+        heapq.heappush(self._later, (step, self._count, event))
+
     def due(self, step: int) -> Iterator[Event]:
-        """The events that take effect now, in their order; each is logged."""
+        """The events that take effect now, in their order; each is logged when it has.
+
+        Those that name their step come as they were posted: a log may hold what happened to a run
+        that rested. They are taken one at a time, so that one that fails leaves the others there.
+        """
         with self.arrived:
             fresh, self._next = self._next, []
-            events = []
-            while self._later and self._later[0][0] <= step:
-                # As they were posted: a log may hold what happened to a run that rested.
-                events.append(heapq.heappop(self._later)[2])
-        for event in [*events, *sorted(fresh, key=Event.order)]:
-            yield event
+            for event in sorted(fresh, key=Event.order):
+                self._put(step, event)
+            last = (step, self._count)  # what comes in from now on waits for the next step
+        while (due := self._take(last)) is not None:
+            yield due
             if self.keep:
-                now = Event(event.kind, event.group, event.worlds, event.robots, event.values, step)
+                now = Event(due.kind, due.group, due.worlds, due.robots, due.values, step)
                 self.log.append(now)
+
+    def _take(self, last: tuple[int, int]) -> Event | None:
+        with self.arrived:
+            if self._later and self._later[0][:2] <= last:
+                return heapq.heappop(self._later)[2]
+            return None
 
     def is_due(self, step: int) -> bool:
         """Whether some event takes effect now; cheap, since every tick asks."""

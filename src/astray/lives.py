@@ -6,6 +6,7 @@ from astray.kernel import kernel
 from astray.table import Array, Rows, Table
 
 STARTS_PER_LIFE = 1024  # of one row within one life of its world
+LIVES = 2**31 // STARTS_PER_LIFE  # of a world: noise counts the starts of all in 32 bits
 Counts = tuple[Array, Array, Array]
 """Of each row the starts in this life and in all, and the time by its clock, s."""
 Worlds = tuple[Array, Array, Array]

@@ -16,8 +16,8 @@ from rich.table import Table
 from astray.cli.compiling import compiling
 from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, run_again, viewed
-from astray.errors import AstrayError, WrongInput
-from astray.events import read_events
+from astray.errors import AstrayError, EventError, WrongInput
+from astray.events import Event, numbered_events
 from astray.loading import load
 from astray.observers.folder import check_folder, check_writable, write_folder
 from astray.observers.log import Log
@@ -58,7 +58,7 @@ def run_scenario(
         check_recording(record, overwrite)
     if save is not None:
         check_writable(save)
-    given = None if events is None else _read(events)
+    given = [] if events is None else _read(events)
 
     def say(text: str) -> None:
         tell.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -67,8 +67,8 @@ def run_scenario(
         sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
         # One tick of a twin compiles or loads every kernel, so that the speed told is the run's.
         Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
-    if given is not None:
-        sim.replay(given)
+    for line, event in given:
+        _post(sim, event, f"{events}:{line}")
     seconds = sim.scenario.duration if duration is None else duration
     period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
     wanted = period if out is not None else None
@@ -98,11 +98,19 @@ def run_scenario(
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 
 
-def _read(events: Path) -> Any:
+def _read(events: Path) -> list[tuple[int, Event]]:
     try:
-        return read_events(events)
+        return numbered_events(events)
     except (OSError, UnicodeDecodeError) as problem:
         raise WrongInput(f"{events}: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def _post(sim: Sim, event: Event, where: str) -> None:
+    """Let an event of a file happen, or say in which line it stands."""
+    try:
+        sim.post(event)
+    except WrongInput as problem:
+        raise EventError(f"{where}: {problem}") from None
 
 
 def _watch(
