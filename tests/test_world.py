@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from astray.events import Event
 from astray.world import Map, block, merge, read_map, wall, write_map
 from astray.world.atlas import Atlas
 from astray.world.inside import inside_solid, inside_solids, solids_of
+from astray.world.map import Place
 from astray.world.room import spots_with_room
 from clearings import distance, has_room
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
+PLACES = {"places": [{"kind": "home", "name": "home", "x": 1, "y": 2}]}
 LIDAR = {"kind": "lidar", "rays": 4, "max_range": 20}
 
 
@@ -135,6 +138,57 @@ def test_a_wrong_world_event_is_refused_where_it_is_posted() -> None:
         sim.post(Event("world", values={"mop": 1}))
 
 
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"segments": [[0, 0, 1]]}, "not a map"),
+        ({"segments": [[0, 0, 1, 1]], "solid": [1]}, "not a map"),
+        ({"segments": [], "places": [{"name": "home"}]}, "not a map"),
+        ({"segments": [], "places": 3}, "not a map"),
+        ({"segments": [], "plaices": []}, "no value 'plaices'"),
+    ],
+)
+def test_the_content_of_a_world_event_is_looked_at_where_it_is_posted(
+    values: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(EventError, match=says):
+        astray.load(scenario()).post(Event("world", values=values))
+
+
+def named_map() -> Map:
+    points = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
+    home = Place("home", "home", 1.0, -1.0, 0.5)
+    pit = Place("forbidden_area", "pit", points=points)
+    return replace(read_map(ROOM), places=(home, pit), name="house")
+
+
+def same_map(one: Map, other: Map) -> bool:
+    return (one.digest(), one.places, one.name) == (other.digest(), other.places, other.name)
+
+
+def test_a_replaced_map_keeps_its_places_and_its_name() -> None:
+    start = {"place": "home", "x": 0.25}
+    sim = astray.load(scenario(robot={"start": start}, world={"map": {**ROOM, **PLACES}}))
+    sim.replace_map(named_map())
+    sim.step()
+    sim.reset(worlds=[0])
+    assert float(sim.truth["x"][0]) == pytest.approx(1.0 + 0.25 * np.cos(0.5))
+    assert same_map(sim.map(), named_map())
+    sim.step()
+    again = astray.load(sim.scenario.effective)
+    again.replay([Event.from_json(event.to_json()) for event in sim.events])
+    again.step(2)
+    assert same_map(again.map(), named_map())
+    assert again.digest() == sim.digest()
+
+
+def test_a_world_event_of_an_older_log_has_no_places() -> None:
+    sim = astray.load(scenario())
+    sim.replay([Event.from_json('{"kind": "world", "values": {"segments": [[0, 0, 1, 1]]}}')])
+    sim.step()
+    assert (len(sim.map()), sim.map().places, sim.map().name) == (1, (), "")
+
+
 def test_a_robot_may_know_another_map() -> None:
     sim = astray.load(scenario(robot={"map": {**ROOM, "shift": [0.5, 0.0, 0.0]}}))
     assert sim.robots["a"].known.map.map().bounds == pytest.approx((-2.5, -3.0, 3.5, 3.0))
@@ -151,6 +205,31 @@ def test_each_world_may_have_its_own_map_whatever_the_batch() -> None:
     alone.step(30)
     row = many.robots["a"].readings["lidar"]["ranges"][4]
     assert (row == alone.robots["a"].readings["lidar"]["ranges"][0]).all()
+
+
+def test_a_saved_run_has_the_places_and_the_names_of_its_maps(tmp_path: Path) -> None:
+    robot = {"start": {"place": "home"}}
+    sim = astray.load(scenario(robot=robot, world={"map": {**ROOM, **PLACES}}), worlds=2)
+    sim.replace_map(named_map(), worlds=1)
+    sim.step()
+    sim.save(tmp_path / "run.npz")
+    resumed = astray.resume(tmp_path / "run.npz")
+    for world in (0, 1):
+        assert same_map(resumed.map(world), sim.map(world))
+    for run in (sim, resumed):
+        run.reset(worlds=[0, 1])
+        run.step()
+    assert resumed.digest() == sim.digest()
+
+
+def test_a_run_that_was_saved_without_places_resumes(tmp_path: Path) -> None:
+    sim = astray.load(scenario())
+    sim.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as archive:
+        kept = {name: archive[name] for name in archive.files if name != "map/labels"}
+    np.savez(tmp_path / "older.npz", **kept)
+    resumed = astray.resume(tmp_path / "older.npz")
+    assert resumed.map().digest() == sim.map().digest()
 
 
 def test_a_saved_run_has_its_map(tmp_path: Path) -> None:

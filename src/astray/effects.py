@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.errors import EventError
+from astray.errors import EventError, WrongInput
 from astray.events import Event
 from astray.group import Group
 from astray.maths import wrap
 from astray.restarting import awake, restart
 from astray.table import MODES, STOP, Rows, Table
 from astray.whom import each_of, group_of, parameter_of, rows_of, worlds_of
+from astray.world.content import KEYS, content_of, map_with
 from astray.world.map import Map
 from astray.world.read import read_map
 
@@ -28,7 +29,7 @@ def apply(sim: Sim, event: Event) -> None:
         restart(sim, worlds_of(sim, event), event.values.get("life"))
         return
     if event.kind == "world":
-        sim.scenery.replace_map(map_of(event), worlds_of(sim, event))
+        sim.scenery.replace_map(map_with(event.values), worlds_of(sim, event))
         return
     group = group_of(sim, event)
     if event.kind == "spawn":
@@ -50,27 +51,28 @@ def apply(sim: Sim, event: Event) -> None:
 
 def with_content(event: Event) -> Event:
     """A world event that holds the map itself, so that its log needs no file."""
-    if event.kind != "world" or "segments" in event.values:
+    if event.kind != "world":
+        return event
+    if "segments" in event.values:
+        _check_content(event.values)
         return event
     unknown = set(event.values) - {"map"}
     if unknown:
         raise EventError(f"world: no value {min(unknown)!r} (map)")
     given = event.values.get("map")
     found = given if isinstance(given, Map) else read_map(given) if given else Map()
-    content = {
-        "name": found.name,
-        "segments": found.segments.tolist(),
-        "solid": np.flatnonzero(found.solid).tolist(),
-    }
-    return dataclasses.replace(event, values=content)
+    return dataclasses.replace(event, values=content_of(found))
 
 
-def map_of(event: Event) -> Map:
-    """The map that a world event holds."""
-    segments = np.asarray(event.values["segments"], float).reshape(-1, 4)
-    solid = np.zeros(len(segments), bool)
-    solid[np.asarray(event.values.get("solid", ()), np.int64)] = True
-    return Map(segments, solid, name=str(event.values.get("name", "")))
+def _check_content(values: Mapping[str, Any]) -> None:
+    """Refuse what is no map, while its sender still listens."""
+    unknown = set(values) - set(KEYS)
+    if unknown:
+        raise EventError(f"world: no value {min(unknown)!r} ({', '.join(KEYS)})")
+    try:
+        map_with(values)
+    except (WrongInput, ValueError, TypeError, IndexError) as problem:
+        raise EventError(f"world: not a map: {problem}") from None
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

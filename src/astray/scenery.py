@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
 from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
 from astray.world.atlas import Atlas
+from astray.world.content import labelled, labels_of
 from astray.world.crowd import gather_crowd, make_crowd
 from astray.world.map import Map
 from astray.world.room import Taken
@@ -205,20 +208,24 @@ class Scenery:
     def saved_maps(self) -> dict[str, Array]:
         """The maps as they are now, as named arrays."""
         maps = self.scene.map.maps
+        labels = [labels_of(map) for map in maps]
         return {
             "map/segments": np.vstack([map.segments for map in maps]),
             "map/solid": np.concatenate([map.solid for map in maps]),
             "map/counts": np.array([len(map) for map in maps]),
             "map/of_world": self.scene.map.of_world,
+            "map/labels": np.frombuffer(json.dumps(labels).encode(), np.uint8),
         }
 
     def restore_saved_maps(self, saved: Mapping[str, Array]) -> None:
         """Take over maps that were saved."""
-        cuts = np.cumsum(saved["map/counts"])[:-1]
-        parts = zip(
-            np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), strict=True
-        )
-        made = Atlas([Map(segments, solid) for segments, solid in parts], len(self.worlds))
+        counts = saved["map/counts"]
+        cuts = np.cumsum(counts)[:-1]
+        labels: list[dict[str, Any]] = [{}] * len(counts)  # older files have none
+        if "map/labels" in saved:
+            labels = json.loads(saved["map/labels"].tobytes())
+        parts = np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), labels
+        made = Atlas([labelled(*part) for part in zip(*parts, strict=True)], len(self.worlds))
         made.of_world[:] = saved["map/of_world"]
         self.scene.map.become(made)
         for interaction in self.interactions:
