@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 import astray
 from astray import FIX, PluginError, Sensor, check_plugin
+from astray.parameters import parameters
 from astray.plugin import KINDS, Estimator
 from astray.scenario.model import BUILT_IN
 
@@ -142,6 +146,23 @@ def test_memory_outside_of_the_tables_is_found_when_a_run_is_resumed() -> None:
 
     with pytest.raises(PluginError, match="after it was saved and resumed"):
         check_plugin(declare("hoarder", sense=sense_and_count, reset=reset))
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"), [(family, kind) for family, kinds in KINDS.items() for kind in kinds]
+)
+def test_a_number_that_a_kind_reads_of_itself_is_fixed(family: str, kind: str) -> None:
+    """What is not read from the table of parameters does not follow a `set` event."""
+    cls = KINDS[family][kind]
+    numbers = {p.name for p in parameters(cls) if p.number}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    read = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
+    }
+    may_be_set = {"hits", "looks"} if kind == "tracker" else set()  # only compared when bound
+    assert read & numbers - may_be_set <= set(cls.fixed) <= numbers
 
 
 def test_a_kind_declared_twice_is_refused() -> None:

@@ -239,6 +239,11 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
         ),
         (lambda s: s.robots["rover"].set("motion.radius", []), "one for each of the 1 rows"),
         (lambda s: s.robots["rover"].set("motion.radius", "wide"), "'wide': it must be a number"),
+        (lambda s: s.robots["rover"].set("wheels.radius_sd", 0.1), "cannot be changed in a run"),
+        (
+            lambda s: s.robots["rover"].set("remote.timeout", 1.0),
+            "remote.timeout cannot be changed",
+        ),
         (lambda s: s.robots["rover"].drive("fast"), "'fast': it must be a number"),
         (lambda s: s.robots["rover"].believe(estimator="you", x=1.0), "no estimator 'you'"),
         (lambda s: s.robots["rover"].believe(x=1.0, cov=[1.0, 2.0]), "one matrix of 3 x 3 numbers"),

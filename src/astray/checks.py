@@ -140,6 +140,10 @@ def _check_ghost(group: Group, values: Mapping[str, Any]) -> None:
 
 def _check_set(group: Group, values: Mapping[str, Any]) -> None:
     plugin, name = parameter_of(group, values)
+    if name in plugin.fixed:
+        raise EventError(
+            f"set: {values['parameter']} cannot be changed in a run, only in its scenario"
+        )
     value = _numbers(group, values.get("value", np.nan), "set", str(values["parameter"]))
     hint = next(p.type for p in parameters(type(plugin)) if p.name == name)
     wrong = out_of_bounds(hint, float(value.min()), float(value.max()))

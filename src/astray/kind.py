@@ -70,6 +70,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     kind: ClassVar[str] = ""
     remembers: ClassVar[Columns | None] = None
     """The layout of `self.memory`; as `self.at_first` when a row starts, saved with the run."""
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """Numbers that are read when it is bound or a row starts: no event can change them in a run."""
     rows_per_thread: ClassVar[int] = 4096
     """Rows that are worth a thread of their own; fewer where a row is costly."""
 

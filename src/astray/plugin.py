@@ -196,6 +196,7 @@ class Estimator(Plugin, family="estimator"):
 class Tracker(Plugin, family="tracker"):
     """Turns detections of others into what is believed of them. It knows what an estimator does."""
 
+    fixed = ("slots",)
     slots: Annotated[int, Ge(1), Le(1024)] = 16  # others that a robot can keep in mind
 
     @abstractmethod

@@ -68,6 +68,7 @@ def decide_all(
 class Follow(Autonomy, kind="follow"):
     """Drives behind another robot, to where that one believes to be, and keeps a distance."""
 
+    fixed = ("robot",)
     target: str  # name of a group of robots
     robot: Annotated[int, Ge(0)] = 0  # its number in that group
     distance: Positive = 1.0  # m

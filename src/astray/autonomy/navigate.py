@@ -129,6 +129,7 @@ class Navigate(Autonomy, kind="navigate"):
     """Drives to goals around the obstacles of its map, and stops before those that it sees."""
 
     remembers = MEMORY
+    fixed = ("clearance", "keep", "resolution")
     goals: list[Goal] = field(default_factory=list)  # [x, y] m, or names of places on the map
     loop: bool = False  # begin again after the last goal
     speed: Positive = 0.4  # m/s

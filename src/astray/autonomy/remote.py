@@ -59,6 +59,7 @@ class Remote(Autonomy, kind="remote"):
     """Does what it is told from outside; stops when nothing is heard for too long."""
 
     remembers = columns(Column("heard", "", "i8"), COMMAND)  # COMMAND must be no prefix of it
+    fixed = ("timeout", "lockstep", "patience")
     timeout: Positive | None = None  # s without a command after which the robot stops
     lockstep: Positive | None = None  # s that time may run ahead of the newest command
     patience: Positive = 60.0  # s of real time to wait for a command in lockstep

@@ -53,6 +53,7 @@ def follow_all(command: Table, times: Array, table: Table, first: Array, rows: R
 class Scripted(Autonomy, kind="scripted"):
     """Drives steps one after the other, or signals, then stops or starts over."""
 
+    fixed = ("loop",)
     steps: list[Step] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
     signals: Course = field(default_factory=Signals)  # vx, vy m/s, wz rad/s, curvature 1/m over s
     file: str | None = None  # ROS 2 parameter file with these signals

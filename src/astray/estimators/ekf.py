@@ -48,6 +48,17 @@ class Ekf(Estimator, kind="ekf"):
 
     remembers = PLAN
     rows_per_thread = 256
+    fixed = (
+        "start_sd",
+        "start_yaw_sd",
+        "start_speed_sd",
+        "gate",
+        "patience",
+        "history",
+        "fix_sd",
+        "compass_sd",
+        "rests",
+    )
     by: Literal["auto", "imu", "wheels"] = "auto"  # what it goes by: the IMU if there is one
     start_sd: NonNegative = 0.0  # m, of the first position in x and in y
     start_yaw_sd: NonNegative = 0.0  # rad, of the first heading

@@ -96,6 +96,7 @@ class Inertial(Estimator, kind="inertial"):
     """Integrates rates and forces of an IMU to heading, velocity and position."""
 
     remembers = MEMORY
+    fixed = ("initial_x", "initial_y", "initial_z", "initial_theta")
     centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # by datasheet; in it; put in
     gravity: NonNegative = 9.81  # m/s²
     longest: Positive = 1.0  # s between readings that are still believed

@@ -93,6 +93,7 @@ class Particle(Estimator, kind="particle"):
 
     remembers = MEMORY
     rows_per_thread = 8
+    fixed = ("particles", "beams", "tries", "sigma", "hit")
     initial: Literal["told", "global"] = "told"  # global: it is not told where it starts
     particles: Annotated[int, Ge(2), Le(MOST)] = 500  # poses in the cloud
     beams: Annotated[int, Ge(FEWEST), Le(10_000)] = 90  # of a scan that are looked at

@@ -40,6 +40,7 @@ class Collisions(Interaction, kind="collisions"):
     """Robots stop at walls and at each other, slide along them, or are removed."""
 
     remembers = MEMORY
+    fixed = ("robots",)
     response: Literal["stop", "slide", "remove"] = "stop"  # of who ran into something
     robots: bool = True  # whether robots meet each other, too
 

@@ -53,6 +53,7 @@ class Bumper(Sensor, kind="bumper"):
     """Arcs around the body that are pressed where it touches something."""
 
     measures = BUMP
+    fixed = ("segments",)
     arcs: list[tuple[float, float]] = field(default_factory=lambda: [FRONT])  # [from, to] rad
     segments: Annotated[int, Ge(0), Le(MOST)] = 0  # equal arcs all round from -pi on, instead
 

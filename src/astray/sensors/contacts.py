@@ -215,6 +215,7 @@ class Contacts(Sensor, kind="contacts"):
     stateless = True
     rows_per_thread = 256
     usual_rate = 10.0
+    fixed = ("slots",)
     rate: NonNegative | None = None  # Hz; about 10 unless given, 0 only when it is asked for
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame

@@ -212,6 +212,16 @@ class Imu(Sensor, kind="imu"):
 
     measures = IMU
     remembers = MEMORY
+    fixed = (
+        "roll",
+        "pitch",
+        "yaw",
+        "gyro_bias_sd",
+        "gyro_scale_sd",
+        "accel_bias_sd",
+        "accel_scale_sd",
+        "misalignment_sd",
+    )
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
     roll: float = 0.0  # rad, of the mount

@@ -124,6 +124,7 @@ class Landmarks(Sensor, kind="landmarks"):
     measures = LANDMARKS
     stateless = True
     rows_per_thread = 256
+    fixed = ("slots", "walls", "robots")
     beacons: list[tuple[float, float]] = field(default_factory=list)  # [x, y] in the map, m
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame

@@ -156,6 +156,7 @@ class Lidar(Sensor, kind="lidar"):
     measures = SCAN
     stateless = True
     rows_per_thread = 16
+    fixed = ("rays", "field_of_view", "max_range", "sweep", "robots")
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
     yaw: float = 0.0  # rad, of the mount

@@ -75,6 +75,7 @@ class Rangefinder(Sensor, kind="rangefinder"):
     measures = RANGE
     stateless = True
     rows_per_thread = 512
+    fixed = ("cone", "robots")
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
     yaw: float = 0.0  # rad, of the mount

@@ -143,6 +143,7 @@ class Sonar(Sensor, kind="sonar"):
 
     measures = SONAR
     rows_per_thread = 16
+    fixed = ("rays", "at_once", "robots")
     ring: Literal["p3dx"] | None = None  # a known ring instead of mounts
     mounts: list[tuple[float, float, float]] = field(default_factory=list)  # [x, y, yaw], m and rad
     cone: Annotated[float, Ge(0), Le(math.pi)] = 0.26  # rad, half of its opening

@@ -99,6 +99,7 @@ class Wheels(Sensor, kind="wheels"):
 
     measures = WHEELS
     remembers = MEMORY
+    fixed = ("radius_sd", "baseline_sd")
     ticks: int = 2048  # per turn of the wheel; 0 for no quantisation
     radius_sd: NonNegative = 0.0  # relative; each wheel's own error, drawn once per life
     baseline_sd: NonNegative = 0.0  # relative; drawn once per life
