@@ -55,6 +55,12 @@ def test_a_generated_map_is_drawn_and_written_and_told_as_json(tmp_path: Path) -
     assert (tmp_path / "maze.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_settings_are_read_as_scenarios_are(tmp_path: Path) -> None:
+    done = run("rooms", "--set", "door=9e-1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["segments"] == len(read_map({"kind": "rooms", "door": 0.9}))
+
+
 def test_maps_are_converted_without_a_word_if_asked(tmp_path: Path) -> None:
     write_map(read_map("office"), tmp_path / "office.yaml")
     done = run("office.yaml", "--out", "office.map", "--quiet", cwd=tmp_path)
@@ -73,6 +79,7 @@ def test_maps_are_converted_without_a_word_if_asked(tmp_path: Path) -> None:
         (("maze", "--set", "cell=0"), "map.cell: a number from 0.1 to 100 is needed, not 0"),
         (("maze", "--set", "cell"), "key=value is needed"),
         (("maze", "--set", "cell=["), "'[' is no value"),
+        (("maze", "--set", "cell="), "'' is no value"),
         (("arena", "--scale", "2"), "scale is for images"),
         (("arena", "--plot", "a.txt"), "a picture is one of .png"),
         (("arena", "--out", "a.txt"), "no format for '.txt'"),

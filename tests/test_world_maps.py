@@ -578,11 +578,28 @@ def test_an_inline_map_may_stand_in_a_yaml_file_of_its_own(tmp_path: Path) -> No
         ("walls: " + "[" * 300_000, "nested deeper"),
         ("a: 1", "needs 'image', as map_server has it, or one of walls"),
         ("walls: 2001-12-14", "walls: a list is needed"),
+        ("walls: []\nwalls: []", ":2: key 'walls' stands twice"),
+        ("# nothing yet: at all", "a mapping of keys"),
     ],
 )
 def test_a_wrong_yaml_file_is_refused_in_words(text: str, says: str, tmp_path: Path) -> None:
     file = put(tmp_path, "m.yaml", text)
     assert says in said(file)
+
+
+def test_a_yaml_file_is_read_as_scenarios_are(tmp_path: Path) -> None:
+    file = put(tmp_path, "m.yaml", "walls: [[[0, 0], [3e-1, 4E1]]]\n")
+    assert rows(read_map(file).segments) == rows(np.array([[0.0, 0.0, 0.3, 40.0]]))
+    put(tmp_path, "m.pgm", pgm(np.array([[0]])))
+    for negate, cells in (("no", 1), ("Off", 1), ("0", 1), ("yes", 0), ("true", 0)):
+        text = f"image: m.pgm\nresolution: 5e-2\nnegate: {negate}\n"
+        found = read_map(put(tmp_path, "s.yaml", text))
+        assert found.bounds[2] == 0.05 * cells
+
+
+def test_a_yaml_file_may_hold_a_large_map(tmp_path: Path) -> None:
+    walls = [[[k, 0], [k, 1]] for k in range(30_000)]
+    assert len(read_map(put(tmp_path, "m.yaml", f"walls: {walls}"))) == 30_000
 
 
 # Whatever it is.

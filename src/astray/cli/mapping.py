@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from astray.errors import MapError, suggest
+from astray.errors import Fault, MapError, suggest
 from astray.world.describe import describe, in_lines
 from astray.world.formats import format_of, read_bytes
 from astray.world.generate import GENERATORS, parameters
@@ -54,7 +54,7 @@ def tell_map(
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
     """What --set says; values are YAML."""
-    import yaml
+    from astray.scenario.marks import read_yaml
 
     spec: dict[str, Any] = {}
     for text in overrides:
@@ -63,10 +63,11 @@ def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
             raise MapError(f"--set {text}: key=value is needed")
         if key not in known or key == "kind":
             raise MapError(f"--set {text}: no key {key!r} here{suggest(key, known)}")
-        try:
-            spec[key] = yaml.load(value, yaml.SafeLoader)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            raise MapError(f"--set {text}: {value!r} is no value") from None
+        faults: list[Fault] = []
+        found = read_yaml(value, "--set", faults)
+        if found is None or faults or not value.strip():
+            raise MapError(f"--set {text}: {value!r} is no value")
+        spec[key] = found.plain()
     return spec
 
 

@@ -79,8 +79,8 @@ def mark(value: Any, file: str) -> Marked:
     return Marked(value, origin)
 
 
-def read_yaml(text: str, file: str, faults: list[Fault]) -> Marked | None:
-    """Read YAML; what is wrong with it is added to the faults."""
+def read_yaml(text: str, file: str, faults: list[Fault], most: int = MOST_VALUES) -> Marked | None:
+    """Read YAML that stands for at most so many values; what is wrong is added to the faults."""
     try:
         if _is_too_deep(text):
             faults.append(Fault(Origin(file), "", f"nested deeper than {DEEPEST} levels"))
@@ -98,7 +98,7 @@ def read_yaml(text: str, file: str, faults: list[Fault]) -> Marked | None:
     if node is None:
         return Marked({}, Origin(file))
     try:
-        return _Reader(file, faults).read(node, 0)
+        return _Reader(file, faults, most).read(node, 0)
     except _TooMuch as problem:
         faults.append(Fault(Origin(file), "", str(problem)))
         return None
@@ -120,9 +120,10 @@ class _TooMuch(Exception):
 
 
 class _Reader:
-    def __init__(self, file: str, faults: list[Fault]) -> None:
+    def __init__(self, file: str, faults: list[Fault], most: int) -> None:
         self.file = file
         self.faults = faults
+        self.most = most
         self.count = 0
 
     def origin(self, node: yaml.Node) -> Origin:
@@ -132,8 +133,8 @@ class _Reader:
         self.count += 1
         if depth > DEEPEST:
             raise _TooMuch(f"nested deeper than {DEEPEST} levels")
-        if self.count > MOST_VALUES:
-            raise _TooMuch(f"stands for more than {MOST_VALUES} values")
+        if self.count > self.most:
+            raise _TooMuch(f"stands for more than {self.most} values")
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, depth)
         if isinstance(node, yaml.SequenceNode):

@@ -28,6 +28,7 @@ from astray.world.raster import rasterise
 
 MODES = ("trinary", "scale", "raw")
 OCCUPIED_THRESHOLD = 0.65
+OLD_WORDS = {"no": False, "off": False, "yes": True, "on": True}  # truths of YAML 1.1
 FREE, OCCUPIED = 254, 0  # what the saver of map_server writes
 
 
@@ -75,6 +76,8 @@ def _origin(value: object, findings: Findings) -> tuple[float, ...]:
 def _flag(value: object, findings: Findings) -> bool:
     if value in (0, 1, True, False):  # an old YAML file says 0, a new one may say false
         return bool(value)
+    if isinstance(value, str) and value.lower() in OLD_WORDS:
+        return OLD_WORDS[value.lower()]
     findings.fault(("negate",), f"0 or 1 is needed, not {short(value)}")
     return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from astray.errors import MapError
+from astray.errors import Fault, MapError
 
 DEEPEST = 32
 
@@ -12,6 +12,8 @@ DEEPEST = 32
 def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
     """The mapping in the bytes of a YAML file; `file` is what errors call it."""
     import yaml
+
+    from astray.scenario.marks import read_yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -26,7 +28,6 @@ def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
                 raise MapError(f"{file}:{line}: aliases and tags are not taken")
             if depth > DEEPEST:
                 raise MapError(f"{file}: nested deeper than {DEEPEST} levels")
-        tree = yaml.load(text, loader)
     except UnicodeDecodeError:
         raise MapError(f"{file}: not a text file in UTF-8") from None
     except yaml.MarkedYAMLError as problem:
@@ -37,6 +38,11 @@ def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as problem:
         what = str(problem).split("\n")[0]
         raise MapError(f"{file}: not YAML: {what}") from None
-    if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
+    faults: list[Fault] = []
+    found = read_yaml(text, file, faults, most=len(text))  # without aliases there are no more
+    for fault in faults:
+        raise MapError(f"{file}:{fault.origin.line}: {fault.message}")
+    if found is None or not isinstance(found.value, dict) or not found.value:
         raise MapError(f"{file}: a mapping of keys to values is needed")
+    tree: dict[str, Any] = found.plain()
     return tree
