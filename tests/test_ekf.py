@@ -268,6 +268,16 @@ def test_a_robot_that_has_nothing_to_go_by_is_refused(sensors: Any, ekf: Any, sa
         load(sensors, **ekf)
 
 
+@pytest.mark.parametrize(
+    "sensor", [{"kind": "gnss"}, {"kind": "compass"}, {"kind": "landmarks", "beacons": [[2, 0]]}]
+)
+def test_sensors_that_it_would_leave_out_are_refused(sensor: dict[str, Any]) -> None:
+    alike = [{**sensor, "name": f"s{k}"} for k in range(4)]
+    load([{"kind": "wheels"}, *alike[:3]])
+    with pytest.raises(ScenarioError, match=r"estimator: ekf takes 3 .*: s0, s1, s2, s3"):
+        load([{"kind": "wheels"}, *alike])
+
+
 def test_it_runs_alone() -> None:
     filter, belief = Ekf().alone(Differential(), Wheels(ticks=0))
     readings = {"wheels": astray.Reading(astray.WHEELS, 1)}

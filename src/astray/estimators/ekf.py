@@ -87,7 +87,12 @@ class Ekf(Estimator, kind="ekf"):
         verbs = {"fix": take_fixes, "compass": take_headings, "landmarks": take_sightings}
         for what, verb in verbs.items():
             alike = [name for name, s in sheets.items() if s.measures == FUSED[what]]
-            for k, name in enumerate(alike[1:MOST_ALIKE], 1):
+            if len(alike) > MOST_ALIKE:
+                raise PluginError(
+                    f"ekf takes {MOST_ALIKE} sensors of one kind at most, and the robot has "
+                    f"{len(alike)}: {', '.join(alike)}"
+                )
+            for k, name in enumerate(alike[1:], 1):
                 self.sheets[numbered(what, k)] = sheets[name]
                 self.more.append((verb, name, k))
         self.plan = lay_out(sheets["motion"], self.sheets)
