@@ -232,8 +232,14 @@ def test_a_goal_that_no_way_leads_to_is_skipped() -> None:
 
 
 def test_an_unknown_place_is_told_with_those_that_there_are() -> None:
-    sim = load("office", ["workshp"])
-    with pytest.raises(PluginError, match=r"no place 'workshp' on the map 'office'.*workshop"):
+    says = r"goals\[0\]: no place 'workshp' on the map 'office'.*workshop"
+    with pytest.raises(ScenarioError, match=says):
+        load("office", ["workshp"])
+
+
+def test_an_unknown_place_of_a_map_that_is_made_is_told_in_the_run() -> None:
+    sim = load({"kind": "rooms", "seed": 1}, ["workshp"])
+    with pytest.raises(PluginError, match=r"no place 'workshp' on the map"):
         sim.step()
 
 

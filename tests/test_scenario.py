@@ -143,6 +143,39 @@ def test_names_that_no_file_system_takes_are_refused_in_words(name: str) -> None
     assert faults_of({"robots": [{"name": "a"}], "plugins": [name + ".py"]})
 
 
+def test_what_does_not_agree_is_a_fault_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "world: {map: {circles: [[5, 5, 1]], places: [{kind: home, name: north}]}}\n"
+        "robots:\n"
+        "  - {name: a, count: 5, capacity: 2, start: {place: nrth}}\n"
+        "  - {name: b, autonomy: {kind: navigate, goals: [[1, 2], north, suoth]}}\n"
+        "  - {name: c, autonomy: {kind: follow, target: aa}, footprint: {radius: 1, x: 5}}\n"
+        "  - name: d\n"
+        "    autonomy: {kind: follow, target: a, robot: 7}\n"
+        "    footprint: {corners: [[0, 0], [1, 0], [0, 1]], x: 5}\n"
+        "metrics: [{kind: ate, offset: 2}, {kind: nees, rate: 10, offset: 2}]\n"
+    )
+    assert faults_of(file) == [
+        f"{file}:3:35: robots[0].capacity: 2 is less than the count of 5",
+        f"{file}:3:53: robots[0].start.place: the map has no place 'nrth'; did you mean 'north'? "
+        "(north)",
+        f"{file}:4:65: robots[1].autonomy.goals[2]: no place 'suoth' on the map 'inline'; did "
+        "you mean 'north'? (north)",
+        f"{file}:5:48: robots[2].autonomy.target: follow finds no robots 'aa' (a, b, c, d); did "
+        "you mean 'a'?",
+        f"{file}:7:48: robots[3].autonomy.robot: follow finds no robot 7 of 'a', which has 5",
+        f"{file}:8:55: robots[3].footprint.x: is for circles and boxes: corners stand in the body "
+        "frame",
+        f"{file}:9:31: metrics[0].offset: needs a rate: without one, every new belief is judged",
+    ]
+
+
+def test_a_place_of_no_map_is_a_fault() -> None:
+    (fault,) = faults_of({"robots": [{"name": "a", "start": {"place": "home"}}]})
+    assert "robots[0].start.place: the map has no place 'home'" in fault
+
+
 def test_a_plugin_file_that_raises_is_a_fault_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import astray\n\nraise RuntimeError('no')\n")
     (tmp_path / "worse.py").write_text("def (:\n")

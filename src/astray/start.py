@@ -14,7 +14,7 @@ from astray.maths import PI, TAU, wrap
 from astray.plugin import NonNegative
 from astray.table import Array, Table
 from astray.world.atlas import Atlas
-from astray.world.map import Map
+from astray.world.map import Map, Place
 from astray.world.room import Taken, spots_with_room
 
 TRIES = 200  # spots that are tried before a map counts as full
@@ -106,13 +106,17 @@ class Start:
 
 def _from_place(map: Map, name: str, offset: Array) -> Array:
     """Poses that are given from a place of the map, in the map."""
+    place = place_of(map, name)
+    s, c = np.sin(place.yaw), np.cos(place.yaw)
+    x, y, yaw = offset.T
+    return np.stack([place.x + c * x - s * y, place.y + s * x + c * y, place.yaw + yaw], axis=1)
+
+
+def place_of(map: Map, name: str) -> Place:
+    """The first place of the map with this name, or of this kind; WrongInput if there is none."""
     for place in map.places:
         if name in (place.name, place.kind):
-            s, c = np.sin(place.yaw), np.cos(place.yaw)
-            x, y, yaw = offset.T
-            return np.stack(
-                [place.x + c * x - s * y, place.y + s * x + c * y, place.yaw + yaw], axis=1
-            )
+            return place
     known = sorted({place.name or place.kind for place in map.places})
     listed = f" ({', '.join(known)})" if known else ""
     raise WrongInput(f"start: the map has no place {name!r}{suggest(name, known)}{listed}")

@@ -84,15 +84,7 @@ class Plans:
 
     def places(self, found: Map) -> Array:
         """Where the goals are on a map, (goals, 2) m; PluginError if it lacks a place."""
-        named = {place.name: (place.x, place.y) for place in reversed(found.places) if place.name}
-        for goal in self.goals:
-            if isinstance(goal, str) and goal not in named:
-                hint = suggest(goal, named)
-                names = ", ".join(named) or "none has a name"
-                raise PluginError(f"no place {goal!r} on the map {found.name!r}{hint} ({names})")
-        return np.array([named[g] if isinstance(g, str) else g for g in self.goals], float).reshape(
-            -1, 2
-        )
+        return spots_of(self.goals, found)
 
     def add(self, which: Rows) -> None:
         """Plan the ways of some fields, by their numbers."""
@@ -129,3 +121,15 @@ class Plans:
 def _told(memory: Table, rows: Rows) -> Array:
     """The rows that were told a goal, and where it is, (n, 3)."""
     return np.stack([rows, memory["told_x"][rows], memory["told_y"][rows]], axis=1)
+
+
+def spots_of(goals: Sequence[Goal], found: Map) -> Array:
+    """Where goals are on a map, (goals, 2) m; PluginError if it lacks a place."""
+    named = {place.name: (place.x, place.y) for place in reversed(found.places) if place.name}
+    for goal in goals:
+        if isinstance(goal, str) and goal not in named:
+            hint = suggest(goal, named)
+            names = ", ".join(named) or "none has a name"
+            raise PluginError(f"no place {goal!r} on the map {found.name!r}{hint} ({names})")
+    spots = [named[goal] if isinstance(goal, str) else goal for goal in goals]
+    return np.array(spots, float).reshape(-1, 2)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from astray.clock import common_dt, divides, nearest_rates
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.plugin import KINDS, ContactMetric, Plugin
+from astray.scenario.agree import check_agreement
 from astray.scenario.explain import explain, in_words
 from astray.scenario.foreign import load_plugins
 from astray.scenario.marks import Marked, mark, read_yaml, walk
@@ -62,6 +63,7 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     scenario = _plan(model, name, dt)
     _check_robots(scenario, tree, faults)
     _check_judges(scenario, tree, faults)
+    check_agreement(scenario, tree, faults)
     if faults:
         raise ScenarioError(faults)
     return scenario
@@ -230,6 +232,11 @@ def _check_choices(tree: Marked, faults: list[Fault]) -> None:
             message = "the corners enclose no area"
             faults.append(Fault(written.origin, in_words(("robots", k, "footprint")), message))
             del written.value["corners"]
+        for key in ("x", "y"):
+            if "corners" in given and key in written.value:
+                message = "is for circles and boxes: corners stand in the body frame"
+                where = in_words(("robots", k, "footprint", key))
+                faults.append(Fault(written.value[key].origin, where, message))
 
 
 def _encloses(corners: Any) -> bool:
