@@ -303,3 +303,32 @@ def test_a_car_is_reckoned_from_a_recording_as_it_was_in_the_run(tmp_path: Path)
     assert np.ptp(had["steer"]) > 0.01  # it is steered on the way
     for column in ("x", "y", "yaw", "steer"):
         np.testing.assert_allclose(late[column], had[column][same], atol=1e-9)
+
+
+@pytest.mark.parametrize("worlds", [None, [0]])
+def test_of_a_run_that_started_over_the_last_life_is_scored(
+    worlds: list[int] | None, tmp_path: Path
+) -> None:
+    late = {"kind": "gnss", "rate": 1, "latency": 3.0}
+    robot = scenario(count=1, rivals=[])["robots"][0]
+    robot["sensors"] = [*robot["sensors"][:3], late]
+    sim = astray.load({"dt": 0.01, "robots": [robot]})
+    with astray.record(sim, tmp_path / "run.mcap"):
+        sim.robots["rover"].drive(1.0)
+        sim.run(4.0)
+        sim.reset(worlds=worlds)
+        sim.robots["rover"].drive(-1.0)
+        log = sim.run(2.0, log=0.01)
+    (found,) = read_logs(tmp_path / "run.mcap")
+    stamps = found.reference.stamp
+    assert (stamps[0], stamps[-1], len(stamps)) == (0.02, 2.0, 100)
+    assert found.reference.x[-1] == log["rover"].truth["x"][-1, 0]
+    assert {name: len(stream) for name, stream in found.streams.items()} == {
+        "wheels": 100,
+        "imu": 200,
+        "lidar": 20,
+        "gnss": 0,  # the first of this life is still on its way
+    }
+    assert found.streams["lidar"].arrays["ranges"].shape == (20, 16)
+    belief = run_on_log(found, Odometry()).beliefs[-1, 0]
+    assert belief["x"] == pytest.approx(log["rover"].belief["x"][-1, 0], abs=0.05)

@@ -70,6 +70,37 @@ def test_scans_are_those_that_were_taken(run: Path) -> None:
     np.testing.assert_allclose(first.numbers[-1], last, rtol=1e-6)
 
 
+@pytest.mark.parametrize("worlds", [None, [0]])
+def test_the_lives_of_a_world_are_shown_one_after_the_other(
+    worlds: list[int] | None, tmp_path: Path
+) -> None:
+    robot = {
+        "name": "rover",
+        "footprint": {"radius": 0.2},
+        "sensors": [{"kind": "wheels"}, {"kind": "lidar", "name": "scan", "rate": 10, "rays": 4}],
+        "estimator": {"kind": "odometry"},
+    }
+    wall = {"map": {"walls": [[[3, -9], [3, 9]]]}}
+    sim = astray.load({"dt": 0.01, "world": wall, "robots": [robot]})
+    with astray.record(sim, tmp_path / "run.mcap"):
+        sim.robots["rover"].drive(1.0)
+        sim.run(4.0)
+        sim.reset(worlds=worlds)
+        sim.robots["rover"].drive(-1.0)
+        sim.run(2.0)
+    shown = read_recorded(tmp_path / "run.mcap")
+    assert (shown.times[0], shown.times[-1]) == (0.0, 6.0)
+    assert (shown.robots[:, 0, 6] > 0).all()
+    at = np.searchsorted(shown.times, [2.0, 3.98, 4.5, 6.0])
+    assert shown.robots[at, 0, 0] == pytest.approx([1.5, 2.8, -0.12, -1.5], abs=0.02)
+    assert shown.beliefs[at, 0, 0] == pytest.approx([1.5, 2.8, -0.12, -1.5], abs=0.1)
+    assert shown.beliefs[at, 0, 3] == pytest.approx(0.0, abs=0.02)
+    assert shown.readings[0].numbers[at, 2] == pytest.approx([1.5, 0.2, 3.1, 4.5], abs=0.2)
+    assert [hit[0] for hit in shown.hits] == pytest.approx([3.3], abs=0.1)
+    driven = [event["time"] for event in shown.events if event["kind"] == "command"]
+    assert driven == pytest.approx([0.0, 4.0])
+
+
 def test_a_program_that_did_not_record_it_makes_one_file_of_it(run: Path) -> None:
     command = ["replay", "run.mcap", "--html", "run.html"]
     done = subprocess.run(

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from astray.errors import LogError
 from astray.recording.parsing import is_mcap
 from astray.ros.types import is_known
@@ -53,11 +51,9 @@ class Bag:
         decode = None
         if not self._ros2 or not is_known(type):
             decode = lambda raw: self._reader.deserialize(raw, type)  # noqa: E731
-        said = MessageColumns(type, data, decode)
+        said = MessageColumns(type, data, times, decode)
         stamps = said.stamps()
-        if not stamps.any():
-            stamps = np.array(times, np.int64) / 1e9
-        return said, stamps
+        return said, stamps if stamps.any() else said.times
 
 
 @contextmanager

@@ -130,7 +130,10 @@ class Mcap:
         said = {topic: g for topic, g in self.gather(topics).items() if g.times}
         for name in {types[topic] for topic in said}:
             declare(name, self._definitions.get(name, ""))  # sensors have types of their own
-        return {topic: MessageColumns(types[topic], g.all_data()) for topic, g in said.items()}
+        return {
+            topic: MessageColumns(types[topic], g.all_data(), g.all_times())
+            for topic, g in said.items()
+        }
 
     @property
     def span(self) -> tuple[int, int]:

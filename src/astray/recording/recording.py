@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from astray.errors import AstrayError, RecordingError
 from astray.events import Event
 from astray.reading import Reading
@@ -24,9 +26,11 @@ from astray.recording.topics import COLLISIONS, EVENTS
 from astray.ros.tracks import TOPIC as TRACKS
 from astray.ros.unpack import MessageColumns
 from astray.scenario.marks import read_yaml
-from astray.table import STATE, Table, table
+from astray.table import STATE, Array, Table, table
 from astray.world.geojson import read_geojson
 from astray.world.map import Map
+
+TRUTH, COMMAND = "ground_truth/odom", "command"
 
 
 class NotOurs(RecordingError):
@@ -45,7 +49,8 @@ class Track:
         self.estimator: str | None = about["estimator"]
         self.sensors: dict[str, str] = {k: s["kind"] for k, s in about["sensors"].items()}
         """The kind of each sensor by its name."""
-        self._beliefs, self._sensors = about["beliefs"], about["sensors"]
+        self.belief_topics: dict[str, str] = about["beliefs"]
+        self.sensor_topics: dict[str, str] = {k: s["topic"] for k, s in about["sensors"].items()}
 
     def topic(self, name: str) -> str:
         """The full name of one of its topics."""
@@ -53,14 +58,26 @@ class Track:
 
     def pose_topics(self) -> list[str]:
         """The topics of truth, beliefs and commands."""
-        names = ["ground_truth/odom", "command", *self._beliefs.values()]
-        return [self.topic(name) for name in names]
+        return [self.topic(name) for name in (TRUTH, COMMAND, *self.belief_topics.values())]
 
     def reading_topics(self) -> list[str]:
         """The topics of its sensors, of what is true of them, and of what it knows of others."""
-        names = [sensor["topic"] for sensor in self._sensors.values()]
-        names += [f"ground_truth/{name}" for name in self.sensors]
+        names = [*self.sensor_topics.values(), *(f"ground_truth/{name}" for name in self.sensors)]
         return [self.topic(name) for name in (*names, TRACKS)]
+
+    def times(self, name: str) -> Array:
+        """When each message of one of its topics was written, (times,) s.
+
+        This goes on where a world starts over and stamps begin at 0 again.
+        """
+        topic, recording = self.topic(name), self.recording
+        said = (recording.poses if topic in self.pose_topics() else recording.readings).get(topic)
+        return np.zeros(0) if said is None else said.times
+
+    @property
+    def last_life(self) -> float:
+        """When the last life of its world began, s as `times` has it."""
+        return float(self.times(TRUTH)[-1] - self.truth["stamp"][-1])
 
     def _state(self, name: str) -> Table:
         said = self.recording.poses.get(self.topic(name))
@@ -69,12 +86,12 @@ class Track:
     @cached_property
     def truth(self) -> Table:
         """STATE of where it was, (times,)."""
-        return self._state("ground_truth/odom")
+        return self._state(TRUTH)
 
     @cached_property
     def beliefs(self) -> dict[str, Table]:
         """STATE of where it believed to be, (times,), and where its rivals did, by name."""
-        return {name: self._state(topic) for name, topic in self._beliefs.items()}
+        return {name: self._state(topic) for name, topic in self.belief_topics.items()}
 
     @property
     def belief(self) -> Table:
@@ -89,13 +106,13 @@ class Track:
     @cached_property
     def commands(self) -> Table:
         """What its motion was asked for, (times,): stamp, vx, vy and wz."""
-        said = self.recording.poses.get(self.topic("command"))
+        said = self.recording.poses.get(self.topic(COMMAND))
         return table(tables.ASKED, 0) if said is None else tables.drives(said)
 
     @cached_property
     def readings(self) -> dict[str, Reading]:
         """What each sensor has read, by its name, one row per reading."""
-        return self._read({name: sensor["topic"] for name, sensor in self._sensors.items()})
+        return self._read(self.sensor_topics)
 
     @cached_property
     def sensor_truth(self) -> dict[str, Reading]:
@@ -170,8 +187,13 @@ class Recording:
         """The readings of all robots, by topic."""
         return self.file.columns({t for r in self.robots.values() for t in r.reading_topics()})
 
+    @cached_property
+    def news(self) -> dict[str, MessageColumns]:
+        """Events and collisions, by topic."""
+        return self.file.columns([EVENTS.name, COLLISIONS.name])
+
     def _texts(self, topic: str) -> list[str]:
-        said = self.file.columns([topic]).get(topic)
+        said = self.news.get(topic)
         if said is None:
             return []
         return [t.decode() if isinstance(t, bytes) else str(t) for t in said["data"].tolist()]

@@ -23,8 +23,16 @@ Decode = Callable[[bytes], Any]
 class MessageColumns:
     """Messages of one type; a column is known by its path, "pose.pose.position.x"."""
 
-    def __init__(self, type: str, data: Sequence[bytes] | Array, decode: Decode | None = None):
+    def __init__(
+        self,
+        type: str,
+        data: Sequence[bytes] | Array,
+        times: Sequence[int] | Array,
+        decode: Decode | None = None,
+    ) -> None:
         self.type = type
+        self.times = np.asarray(times, np.int64) / 1e9
+        """When each message was written, (n,) s."""
         self._decode = decode or (lambda one: types.decode(type, one))
         self._records = None
         if decode is None and len(data):

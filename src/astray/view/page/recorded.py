@@ -1,4 +1,7 @@
-"""A run that `--record` wrote to an MCAP file, as a recording for the page."""
+"""A run that `--record` wrote to an MCAP file, as a recording for the page.
+
+Times are those of the file: stamps begin at 0 again where a world starts over.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from astray.errors import ScenarioError, WrongInput
+from astray.recording.recording import TRUTH, Track, read_recording
 from astray.recording.recording import Recording as Recorded
-from astray.recording.recording import Track, read_recording
+from astray.recording.topics import COLLISIONS, EVENTS
+from astray.ros.speaker import Topic
+from astray.ros.tracks import TOPIC as TRACKS
 from astray.scenario.load import load_scenario
 from astray.scenario.plan import GroupPlan
 from astray.table import Array, Table
@@ -31,8 +37,8 @@ def read_recorded(file: Path) -> Recording:
         raise WrongInput(f"{file}: its scenario does not load here:\n{problem}") from None
     world = source.worlds[0]
     tracks = {(t.group, t.number): t for t in source.robots.values() if t.world == world}
-    stamps = [track.truth["stamp"] for track in tracks.values()]
-    times = np.unique(np.concatenate([np.zeros(0), *stamps]))
+    told = [track.times(TRUTH) for track in tracks.values()]
+    times = np.unique(np.concatenate([np.zeros(0), *told]))
     if not len(times):
         raise WrongInput(f"{file}: nothing of any robot was recorded")
     log: dict[str, Array] = {"time": times}
@@ -40,7 +46,8 @@ def read_recorded(file: Path) -> Recording:
         of_group = [tracks.get((plan.name, number)) for number in range(plan.capacity)]
         log |= _group(plan, of_group, times)
     ran = {"seed": source.seed, "worlds": [world]}
-    events = [{"time": (e.step or 0) * source.dt, "kind": e.kind} for e in source.events]
+    came = zip(_times(source, EVENTS), source.events, strict=True)
+    events = [{"time": time, "kind": event.kind} for time, event in came]
     hits = _hits(source, scenario.robots, world)
     return make_recording(scenario, ran, source.map or Map(), log, (hits, events))
 
@@ -52,20 +59,23 @@ def _group(plan: GroupPlan, tracks: list[Track | None], times: Array) -> dict[st
     for k, track in enumerate(tracks):
         if track is None or not len(track.truth):
             continue
-        period = np.median(np.diff(track.truth["stamp"])) if len(track.truth) > 1 else np.inf
-        row = _newest(track.truth["stamp"], times)
-        there[:, k] = (row >= 0) & (times - track.truth["stamp"][row] <= LATE * period)
-        for who, states in {"truth": track.truth, **track.beliefs}.items():
-            _put(log, f"{plan.name}/{who}", states, times, (k, len(tracks)))
+        told = track.times(TRUTH)
+        period = np.median(np.diff(told)) if len(told) > 1 else np.inf
+        row = _newest(told, times)
+        there[:, k] = (row >= 0) & (times - told[row] <= LATE * period)
+        _put(log, f"{plan.name}/truth", track.truth, row, (k, len(tracks)))
+        for who, topic in track.belief_topics.items():
+            row = _newest(track.times(topic), times)
+            _put(log, f"{plan.name}/{who}", track.beliefs[who], row, (k, len(tracks)))
         if len(track.contacts.stamp):
-            at = _newest(track.contacts.stamp, times)
+            at = _newest(track.times(TRACKS), times)
             believed = track.contacts.tracks[at]
             believed["confirmed"] &= (at >= 0)[:, None]
             for column in NEEDED:
                 _series(log, f"{plan.name}/tracks/{column}", believed[column], (k, len(tracks)))
         for sensor, reading in track.readings.items():
             if "ranges" in reading.arrays and len(reading.stamp):
-                at = _newest(reading.stamp, times)
+                at = _newest(track.times(track.sensor_topics[sensor]), times)
                 ranges = np.where((at >= 0)[:, None], reading.arrays["ranges"][at], 0.0)
                 _column(log, f"{plan.name}/{sensor}/ranges", ranges, (k, len(tracks)))
     if f"{plan.name}/truth/x" not in log:  # they never woke up
@@ -76,12 +86,12 @@ def _group(plan: GroupPlan, tracks: list[Track | None], times: Array) -> dict[st
 
 
 def _put(
-    log: dict[str, Array], name: str, states: Table, times: Array, place: tuple[int, int]
+    log: dict[str, Array], name: str, states: Table, newest: Array, place: tuple[int, int]
 ) -> None:
     """What was newest of some states at each time, in one column of each series."""
     if not len(states):
         return
-    row = np.maximum(_newest(states["stamp"], times), 0)
+    row = np.maximum(newest, 0)
     for column in KEPT:
         _column(log, f"{name}/{column}", states[column][row], place)
 
@@ -97,9 +107,15 @@ def _series(log: dict[str, Array], name: str, values: Array, place: tuple[int, i
     log[name][:, column] = values
 
 
-def _newest(stamps: Array, times: Array) -> Array:
+def _newest(told: Array, times: Array) -> Array:
     """Which of some times is the last that is not after each of the others; −1 for none."""
-    return np.searchsorted(stamps, times + 1e-9, side="right") - 1
+    return np.searchsorted(told, times + 1e-9, side="right") - 1
+
+
+def _times(source: Recorded, topic: Topic) -> list[float]:
+    """When it was told what happened, s."""
+    said = source.news.get(topic.name)
+    return [] if said is None else said.times.tolist()
 
 
 def _hits(source: Recorded, plans: list[GroupPlan], world: int) -> list[list[float]]:
@@ -115,13 +131,13 @@ def _hits(source: Recorded, plans: list[GroupPlan], world: int) -> list[list[flo
 
     return [
         [
-            hit["stamp"],
+            time,
             number_of(hit["robot"]),
             number_of(hit["with"]),
             hit["x"],
             hit["y"],
             hit["speed"],
         ]
-        for hit in source.collisions
+        for time, hit in zip(_times(source, COLLISIONS), source.collisions, strict=True)
         if hit["world"] == world
     ]
