@@ -10,12 +10,14 @@ import pytest
 
 import astray
 from astray.errors import RecordingError
+from astray.logs import read_logs
 from astray.recording.mcap import Mcap
 from astray.recording.recorder import record
 from astray.recording.tables import states
 from astray.ros.types import make, typestore
 from astray.ros.unpack import MessageColumns
 from astray.view.page.recorded import read_recorded
+from astray.world.write import geojson_text
 from test_recording import scenario
 
 
@@ -122,6 +124,26 @@ def test_a_robot_that_was_spawned_later_has_a_shorter_series(tmp_path: Path) -> 
     first, second = robots["rover_0"].truth["stamp"], robots["rover_1"].truth["stamp"]
     assert (first[0], first[-1]) == (0.0, pytest.approx(1.5))
     assert (second[0], second[-1]) == (pytest.approx(1.02), pytest.approx(2.0))
+
+
+def test_every_world_has_its_own_map(tmp_path: Path) -> None:
+    sim = astray.load(scenario(count=1), worlds=[3, 11, 12, 13, 14])
+    other, third = ({"walls": [[[-k, -4], [-k, 4]]]} for k in (3, 2))
+    sim.replace_map(other, worlds=[11, 13])
+    sim.replace_map(third, worlds=[12])
+    sim.clear_map(worlds=[14])
+    sim.step()
+    with record(sim, tmp_path / "run.mcap"):
+        sim.run(0.1)
+    recording = astray.read_recording(tmp_path / "run.mcap")
+    for world in (3, 11, 12, 13):
+        found = recording.map_of(world)
+        assert found is not None
+        told, was = geojson_text(found), geojson_text(sim.map(world))
+        assert told.splitlines()[1:] == was.splitlines()[1:]  # without the name
+    assert not recording.map_of(14)
+    logs = {log.name: log.map for log in read_logs(tmp_path / "run.mcap")}
+    assert [len(map or ()) for map in logs.values()] == [4, 1, 1, 1, 0]
 
 
 def test_a_robot_alone_has_plain_names(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _log(track: Track, plan: GroupPlan) -> Log | None:
         return None
     reference = Reference(truth["stamp"], truth["x"], truth["y"], truth["yaw"])
     start = (float(truth["x"][0]), float(truth["y"][0]), float(truth["yaw"][0]))
-    around = track.recording.map if plan.map is None else None
+    around = track.recording.map_of(track.world) if plan.map is None else None
     return Log(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)
 
 

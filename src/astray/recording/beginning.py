@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STATIC = Topic("/tf_static", TF, latched=True)
 SCENARIO, RUN, MAP_FILE = "scenario.yaml", "run.json", "map.geojson"
+GEOJSON = "application/geo+json"
 
 
 def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
@@ -39,13 +40,24 @@ def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
         "robots": {name: _group(group, feed.robots[name]) for name, group in sim.robots.items()},
     }
     yield RUN, "application/json", json.dumps(about, indent=2) + "\n"
-    told: dict[str, str] = {}
-    for world in sim.worlds.tolist():
+    yield from _maps(sim)
+
+
+def _maps(sim: Sim) -> Iterator[tuple[str, str, str]]:
+    """The map of the first world, and those of worlds that have another."""
+    first, *others = sim.worlds.tolist()
+    usual = sim.map(first)
+    if len(usual):
+        yield MAP_FILE, GEOJSON, geojson_text(usual)
+    for world in others:
         found = sim.map(world)
-        if len(found) and found.digest() not in told.values():
-            name = MAP_FILE if not told else f"world_{world}/{MAP_FILE}"
-            told[name] = found.digest()
-            yield name, "application/geo+json", geojson_text(found)
+        if found.digest() != usual.digest():
+            yield own_map_file(world), GEOJSON, geojson_text(found)
+
+
+def own_map_file(world: int) -> str:
+    """The name of the map of a world that has another than the first one."""
+    return f"world_{world}/{MAP_FILE}"
 
 
 def _group(group: Group, robots: Sequence[Robot]) -> dict[str, Any]:

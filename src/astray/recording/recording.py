@@ -20,7 +20,7 @@ from astray.errors import AstrayError, RecordingError
 from astray.events import Event
 from astray.reading import Reading
 from astray.recording import tables
-from astray.recording.beginning import MAP_FILE, RUN, SCENARIO
+from astray.recording.beginning import MAP_FILE, RUN, SCENARIO, own_map_file
 from astray.recording.mcap import Mcap
 from astray.recording.topics import COLLISIONS, EVENTS
 from astray.ros.tracks import TOPIC as TRACKS
@@ -152,6 +152,7 @@ class Recording:
             for track in (Track(self, group, details, who) for who in details["robots"])
         }
         """Every robot by its name: `rover`, `rover_3`, `world_7/rover_3`."""
+        self._maps: dict[str, Map] = {}
 
     @cached_property
     def scenario(self) -> dict[str, Any]:
@@ -171,11 +172,18 @@ class Recording:
         first, last = self.file.span
         return (last - first) * 1e-9
 
-    @cached_property
+    @property
     def map(self) -> Map | None:
         """The map of the first world at the beginning; None if there was none."""
-        attached = self.file.attachments.get(MAP_FILE)
-        return None if attached is None else read_geojson(attached.data, MAP_FILE)
+        return self.map_of(self.worlds[0])
+
+    def map_of(self, world: int) -> Map | None:
+        """The map of a world at the beginning; None if there was none."""
+        own, attached = own_map_file(world), self.file.attachments
+        name = own if own in attached else MAP_FILE
+        if name in attached and name not in self._maps:
+            self._maps[name] = read_geojson(attached[name].data, name)
+        return self._maps.get(name)
 
     @cached_property
     def poses(self) -> dict[str, MessageColumns]:
