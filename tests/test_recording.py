@@ -292,6 +292,20 @@ def test_a_map_that_is_replaced_is_told_again(tmp_path: Path) -> None:
     assert grids[0].info.resolution == pytest.approx(0.05)
 
 
+def test_the_map_that_a_run_starts_over_with_is_told_again(tmp_path: Path) -> None:
+    sim = astray.load(scenario())
+    with record(sim, tmp_path / "run.mcap"):
+        sim.run(0.2)
+        sim.clear_map()
+        sim.run(0.2)
+        sim.reset()
+        sim.run(0.2)
+    with AnyReader([tmp_path / "run.mcap"]) as bag:
+        some = [c for c in bag.connections if c.topic == "/map"]
+        grids = [bag.deserialize(raw, c.msgtype) for c, _, raw in bag.messages(some)]
+    assert [bool(grid.data.any()) for grid in grids] == [True, False, True]
+
+
 def test_a_grid_has_walls_where_the_map_has_them(recorded: Path) -> None:
     with AnyReader([recorded]) as bag:
         some = [c for c in bag.connections if c.topic == "/map"]

@@ -123,7 +123,8 @@ class Recorder:
         if sim.robots is not self._robots:
             raise WrongInput(f"{self.path}: a run with a new seed needs a new recording")
         is_news = self._news.is_any()
-        if is_news and self._news.started_over():  # time in the file goes on
+        started_over = is_news and self._news.started_over()
+        if started_over:  # time in the file goes on
             self._before += round(self._last_step * sim.dt * 1e9)
             self._cut()
         self._last_step = sim.steps
@@ -134,16 +135,16 @@ class Recorder:
         self._second = second
         now = self._now()
         if is_news:
-            self._note_news(now)
+            self._note_news(now, started_over)
         self._open.hear(now, self.feed.speak())
 
-    def _note_news(self, now: int) -> None:
+    def _note_news(self, now: int, started_over: bool = False) -> None:
         """What happened between the last look and this one comes before what is said now."""
         events, dt = self._news.events(), self.sim.dt
         for event in events:
             ns = self._before + round((event.step or 0) * dt * 1e9)
             self._open.add(ns, self._channels[EVENTS.name], text_message(event.to_json()))
-        if any(event.kind == "world" for event in events):
+        if started_over or any(event.kind == "world" for event in events):
             for topic, data in self._maps.news():
                 self._open.add(now, self._channels[topic.name], data)
         for text in self._news.collisions():
