@@ -428,6 +428,15 @@ def test_worlds_that_make_no_sense_are_refused(worlds: Any) -> None:
         astray.load({"robots": [REMOTE]}, worlds=worlds)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_scenario_takes_is_refused(seed: int) -> None:
+    with pytest.raises(WrongInput, match="a whole number from 0 on"):
+        astray.load({"robots": [REMOTE]}, seed=seed)
+    sim = load()
+    with pytest.raises(WrongInput, match="a whole number from 0 on"):
+        sim.reset(seed=seed)
+
+
 def test_a_log_that_does_not_fit_the_ticks_is_refused() -> None:
     with pytest.raises(WrongInput, match="whole number of ticks"):
         load().run(1.0, log=0.015)

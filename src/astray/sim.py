@@ -84,6 +84,8 @@ class Sim:
 
     def build(self, seed: int) -> None:
         """Make everything that noise goes into, with this seed."""
+        if not 0 <= seed < 2**63:
+            raise WrongInput(f"a seed is a whole number from 0 on, below 2**63, not {seed}")
         self.seed, threads = seed, self._threads
         self.scenery = Scenery(self.scenario, self.worlds, self.seed)
         if not self.agenda.keep:
