@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import astray
+from astray.errors import MapError, WrongInput
+from astray.observers.folder import whole_folder
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
 
@@ -97,6 +99,20 @@ def test_out_holds_all_that_is_needed_to_run_it_again(tmp_path: Path) -> None:
     log = np.load(tmp_path / "a" / "log.npz")
     assert log["worn/belief/x"].shape == (31, 2)
     assert (tmp_path / "a" / "plot.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("problem", [WrongInput("no"), MapError("no"), KeyboardInterrupt()])
+def test_a_folder_that_is_not_finished_leaves_nothing_behind(
+    problem: BaseException, tmp_path: Path
+) -> None:
+    def write() -> None:
+        with whole_folder(tmp_path / "out") as part:
+            (part / "x").write_text("x")
+            raise problem
+
+    with pytest.raises(type(problem)):
+        write()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trajectories_are_read_and_judged_by_evo(tmp_path: Path) -> None:

@@ -86,8 +86,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
         part.replace(folder)
     except OSError as problem:
-        shutil.rmtree(part, ignore_errors=True)
         raise WrongInput(f"{folder}: cannot be written: {problem.strerror or problem}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # whatever went wrong, Ctrl-C included
 
 
 def _write(sim: Sim, log: Log, folder: Path) -> None:
