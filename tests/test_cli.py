@@ -115,6 +115,16 @@ def test_a_folder_that_is_not_finished_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_is_written_without_numba_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sim = astray.load("drift")
+    log = sim.run(0.1, log=0.1)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    sim.write(log, tmp_path / "out")
+    assert json.loads((tmp_path / "out/run.json").read_text())["numba"] is None
+
+
 def test_trajectories_are_read_and_judged_by_evo(tmp_path: Path) -> None:
     pytest.importorskip("evo", reason="evo is a program of its own; the dev extra installs it")
     done = run("run", "drift", "--duration", "20", "--log", "0.02", "--out", "a", cwd=tmp_path)

@@ -128,8 +128,6 @@ def _effective(sim: Sim) -> dict[str, Any]:
 
 
 def _about(sim: Sim) -> dict[str, Any]:
-    import numba
-
     return {
         "seed": sim.seed,
         "worlds": sim.worlds.tolist(),
@@ -137,9 +135,18 @@ def _about(sim: Sim) -> dict[str, Any]:
         "astray": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "numba": numba.__version__,
+        "numba": _numba_version(),
         "platform": platform.platform(),
     }
+
+
+def _numba_version() -> str | None:
+    """None where kernels run as plain Python for want of it."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    return str(numba.__version__)
 
 
 def _collisions(sim: Sim) -> str:
