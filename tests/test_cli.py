@@ -125,6 +125,13 @@ def test_a_run_is_written_without_numba_too(
     assert json.loads((tmp_path / "out/run.json").read_text())["numba"] is None
 
 
+def test_the_scenario_of_a_run_that_was_never_stepped_loads(tmp_path: Path) -> None:
+    sim = astray.load("drift", seed=7)
+    sim.write(sim.run(0.0, log=0.1), tmp_path / "out")
+    again = astray.load(str(tmp_path / "out/scenario.yaml"))
+    assert (again.seed, again.scenario.duration) == (7, sim.scenario.duration)
+
+
 def test_trajectories_are_read_and_judged_by_evo(tmp_path: Path) -> None:
     pytest.importorskip("evo", reason="evo is a program of its own; the dev extra installs it")
     done = run("run", "drift", "--duration", "20", "--log", "0.02", "--out", "a", cwd=tmp_path)

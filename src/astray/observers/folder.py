@@ -124,7 +124,8 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
 
 def _effective(sim: Sim) -> dict[str, Any]:
     """The scenario that loads to this very run."""
-    return {**sim.scenario.effective, "seed": sim.seed, "duration": sim.steps * sim.dt}
+    ran = {"duration": sim.steps * sim.dt} if sim.steps else {}  # of 0 s, no scenario loads
+    return {**sim.scenario.effective, "seed": sim.seed, **ran}
 
 
 def _about(sim: Sim) -> dict[str, Any]:
