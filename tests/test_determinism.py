@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import astray
 from astray import Sim
+from astray.errors import SavedError
 from astray.memory import memories
 from conftest import same
 
@@ -139,6 +140,25 @@ def test_a_run_saved_and_resumed_in_a_new_process_goes_on_bit_for_bit(
         "import sys, astray; sim = astray.resume(sys.argv[1]); sim.run(1.0); print(sim.digest())"
     )
     assert in_new_process(program, str(tmp_path / "run.npz")) == sim.digest()
+
+
+@pytest.mark.parametrize("problem", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_save_that_is_not_finished_leaves_the_old_one(
+    problem: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def savez(stream: Any, **arrays: Any) -> None:
+        stream.write(b"a part of it")
+        raise problem
+
+    goal = tmp_path / "run.npz"
+    sim = astray.load("drift")
+    sim.save(goal)
+    before = goal.read_bytes()
+    monkeypatch.setattr(np, "savez", savez)
+    with pytest.raises((SavedError, KeyboardInterrupt)):
+        sim.save(goal)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+    assert goal.read_bytes() == before
 
 
 def test_a_run_replays_from_its_events(scenario: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """Saved runs: the arrays of a simulation and what it was built from, in one file.
 
-The file is a NumPy archive. It is written beside its goal and moved there when it is whole, so
-that a full disk or a kill leaves either the old file or the new one.
+The file is a NumPy archive.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from astray.memory import memories
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
 from astray.table import Array
+from astray.whole_file import whole_file
 
 FORMAT = 1
 
@@ -60,17 +60,9 @@ def save(sim: Sim, file: str | os.PathLike[str]) -> None:
     raw: dict[str, Any] = {name: _bytes(array) for name, array in _arrays(sim).items()}
     raw |= sim.scenery.saved_maps()
     raw["hits"] = _bytes(sim.collisions)
-    goal = Path(file)
-    part = goal.with_name(goal.name + ".part")
-    try:
-        with part.open("wb") as stream:
-            np.savez(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **raw)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(goal)
-    except OSError as problem:
-        part.unlink(missing_ok=True)
-        raise SavedError(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+    told = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with whole_file(Path(file), SavedError) as stream:
+        np.savez(stream, about=told, **raw)
 
 
 def _bytes(array: Array) -> Array:

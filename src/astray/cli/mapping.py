@@ -81,8 +81,9 @@ def draw(found: Map, goal: Path) -> None:
     import io
 
     from astray.view.map_plot import plot_map
-    from astray.world.write import put
+    from astray.whole_file import whole_file
 
     picture = io.BytesIO()
     plot_map(found).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    put(goal, picture.getvalue())
+    with whole_file(goal) as stream:
+        stream.write(picture.getvalue())

@@ -177,13 +177,14 @@ def _draw(results: Sequence[Result], goal: Path) -> None:
     import io
 
     from astray.view.plot import plot_paths
-    from astray.world.write import put
+    from astray.whole_file import whole_file
 
     picture = io.BytesIO()
     around = results[0].log.map if len(results) == 1 else None
     paths = [_paths(result) for result in results]
     plot_paths(paths, around).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    put(goal, picture.getvalue())
+    with whole_file(goal) as stream:
+        stream.write(picture.getvalue())
 
 
 def _paths(result: Result) -> Paths:

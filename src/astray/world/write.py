@@ -1,15 +1,12 @@
 """Maps as files; the suffix says which format.
 
-    .geojson .json    GeoJSON: everything, exactly
-    .map              ARIA's map: lines in whole millimetres; what is solid is not kept
-    .yaml .yml        a map of ROS's map_server: an image beside it, of cells; places are kept
-
-A file is written beside its goal and moved there when it is whole.
+.geojson .json    GeoJSON: everything, exactly
+.map              ARIA's map: lines in whole millimetres; what is solid is not kept
+.yaml .yml        a map of ROS's map_server: an image beside it, of cells; places are kept
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from pathlib import Path
@@ -18,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError
+from astray.whole_file import whole_file
 from astray.world.chain import Chain, chains, with_holes
 from astray.world.map import Map, Place
 
@@ -30,11 +28,11 @@ def write_map(found: Map, file: str | os.PathLike[str], resolution: float = RESO
     goal = Path(file)
     suffix = goal.suffix.lower()
     if suffix in (".geojson", ".json"):
-        put(goal, geojson_text(found).encode())
+        _put(goal, geojson_text(found).encode())
     elif suffix == ".map":
         from astray.world.aria import aria_text
 
-        put(goal, aria_text(found).encode())
+        _put(goal, aria_text(found).encode())
     elif suffix in (".yaml", ".yml"):
         from astray.world.map_server import map_server_files
 
@@ -43,27 +41,16 @@ def write_map(found: Map, file: str | os.PathLike[str], resolution: float = RESO
             text, pixels = map_server_files(found, picture.name, resolution)
         except MapError as problem:
             raise MapError(f"{goal}: {problem}") from None
-        put(picture, pixels)
-        put(goal, text.encode())
+        _put(picture, pixels)
+        _put(goal, text.encode())
     else:
         raise MapError(f"{goal}: no format for {suffix!r} ({', '.join(SUFFIXES)})")
 
 
-def put(goal: Path, data: bytes) -> None:
+def _put(goal: Path, data: bytes) -> None:
     """Write a file, all of it or nothing."""
-    part = goal.with_name(f"{goal.name}.part{os.getpid()}")
-    try:
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(goal)
-    except (OSError, ValueError) as problem:
-        with contextlib.suppress(OSError, ValueError):
-            part.unlink(missing_ok=True)
-        why = getattr(problem, "strerror", None) or problem
-        raise MapError(f"{goal}: cannot be written: {why}") from None
+    with whole_file(goal, MapError) as stream:
+        stream.write(data)
 
 
 def geojson_text(found: Map) -> str:

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from astray.errors import WrongInput
 from astray.view.page.server import Server, index, static_text
+from astray.whole_file import whole_file
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?(?:class|function|const) (\w+))", re.MULTILINE)
@@ -42,14 +42,9 @@ class ReplayServer(Server):
 
 def write_html(packed: bytes, goal: Path) -> None:
     """Write the page with its style, its program and the recording in one file."""
-    part = goal.with_name(goal.name + ".part")
-    try:
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(self_contained(packed), encoding="utf-8", newline="\n")
-        part.replace(goal)
-    except OSError as problem:
-        part.unlink(missing_ok=True)
-        raise WrongInput(f"{goal}: cannot be written: {problem.strerror or problem}") from None
+    text = self_contained(packed).encode()
+    with whole_file(goal) as stream:
+        stream.write(text)
 
 
 def self_contained(packed: bytes) -> str:
