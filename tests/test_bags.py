@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,15 @@ def test_what_is_no_bag_says_so(tmp_path: Path) -> None:
     (tmp_path / "x.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(100))
     with pytest.raises(LogError, match="cannot be read"):
         read_logs(tmp_path / "x.bag")
+
+
+def test_a_file_that_was_looked_at_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "x.db3").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(LogError, match="give the folder"):
+            read_logs(tmp_path / "x.db3", Wanted(truth="/a"))
+    assert [str(warning.message) for warning in told] == []
 
 
 # Recordings of ours.

@@ -21,9 +21,14 @@ def is_bag(path: Path) -> bool:
     """Whether a bag lies at a path, by its content."""
     if path.is_dir():
         return (path / METADATA).exists()
-    with path.open("rb") as file:
-        begin = file.read(16)
+    begin = _beginning(path)
     return begin.startswith((ROS1, SQLITE)) or is_mcap(begin)
+
+
+def _beginning(path: Path) -> bytes:
+    """The bytes by which a kind of file is known."""
+    with path.open("rb") as file:
+        return file.read(16)
 
 
 class Bag:
@@ -63,7 +68,7 @@ def open_bag(path: Path) -> Iterator[Bag]:
     from rosbags.highlevel.anyreader import AnyReaderError
     from rosbags.typesys import Stores, get_typestore
 
-    if path.is_file() and path.open("rb").read(16).startswith(SQLITE):
+    if path.is_file() and _beginning(path).startswith(SQLITE):
         raise LogError(f"{path}: give the folder of this bag, which has its {METADATA}")
     try:
         # Old bags hold no definitions of their types: those of ROS 2 fit all that is read here.
