@@ -161,6 +161,15 @@ def test_a_save_that_is_not_finished_leaves_the_old_one(
     assert goal.read_bytes() == before
 
 
+def test_what_is_no_saved_run_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    np.savez(tmp_path / "x.npz", x=np.zeros(3))
+    (tmp_path / "x.txt").write_text("x")
+    for name in ("x.npy", "x.npz", "x.txt"):
+        with pytest.raises(SavedError, match=f"{name}: not a saved run"):
+            astray.resume(tmp_path / name)
+
+
 def test_a_run_replays_from_its_events(scenario: dict[str, Any]) -> None:
     scenario["robots"][0]["autonomy"] = {"kind": "remote", "timeout": 0.5}
     scenario["robots"][0]["capacity"] = 4

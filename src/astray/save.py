@@ -80,7 +80,7 @@ def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
         raise SavedError(f"{path}: no such file") from None
     except OSError as problem:
         raise SavedError(f"{path}: cannot be read: {problem.strerror or problem}") from None
-    except (ValueError, KeyError, zipfile.BadZipFile, EOFError):
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):  # of .npy, TypeError
         raise SavedError(f"{path}: not a saved run") from None
     if about.get("format") != FORMAT:
         raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
