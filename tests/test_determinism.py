@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import astray
 from astray import Sim
-from astray.errors import SavedError
+from astray.errors import SavedError, WrongInput
+from astray.events import Event
 from astray.memory import memories
 from conftest import same
 
@@ -168,6 +169,16 @@ def test_what_is_no_saved_run_is_refused(tmp_path: Path) -> None:
     for name in ("x.npy", "x.npz", "x.txt"):
         with pytest.raises(SavedError, match=f"{name}: not a saved run"):
             astray.resume(tmp_path / name)
+
+
+def test_events_are_read_from_a_file_by_its_name(tmp_path: Path) -> None:
+    event = Event("command", "rover", values={"vx": 0.1}, step=3)
+    (tmp_path / "events.jsonl").write_text(f"{event.to_json()}\n")
+    assert astray.read_events(str(tmp_path / "events.jsonl")) == [event]
+    (tmp_path / "x").write_bytes(b"\xff\xfe")
+    for name, why in (("none.jsonl", "No such file"), ("x", "can't decode")):
+        with pytest.raises(WrongInput, match=f"{name}: .*{why}"):
+            astray.read_events(str(tmp_path / name))
 
 
 def test_a_run_replays_from_its_events(scenario: dict[str, Any]) -> None:

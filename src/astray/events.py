@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import EventError
+from astray.errors import EventError, WrongInput
 
 KINDS = (
     "command",
@@ -109,15 +110,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def read_events(file: Path) -> list[Event]:
+def read_events(file: str | os.PathLike[str]) -> list[Event]:
     """The events that a run wrote to a file, a line each."""
     return [event for _, event in numbered_events(file)]
 
 
-def numbered_events(file: Path) -> list[tuple[int, Event]]:
+def numbered_events(file: str | os.PathLike[str]) -> list[tuple[int, Event]]:
     """The events of a file, each with the number of its line; EventError names file and line."""
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise WrongInput(f"{file}: {getattr(problem, 'strerror', None) or problem}") from None
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 found.append((number, Event.from_json(line)))

@@ -67,7 +67,7 @@ def commands(story: Story) -> list[str]:
     return [
         "# These worlds are chosen from Python:",
         f'sim = astray.load("{SCENARIO}", seed={story.seed}, worlds=[{worlds}])',
-        *([f'sim.replay(astray.read_events(pathlib.Path("{EVENTS}")))'] if story.events else []),
+        *([f'sim.replay(astray.read_events("{EVENTS}"))'] if story.events else []),
         f"sim.run({story.duration:g})",
     ]
 

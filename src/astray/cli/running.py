@@ -58,7 +58,7 @@ def run_scenario(
         check_recording(record, overwrite)
     if save is not None:
         check_writable(save)
-    given = [] if events is None else _read(events)
+    given = [] if events is None else numbered_events(events)
 
     def say(text: str) -> None:
         tell.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -96,13 +96,6 @@ def run_scenario(
         raise recorder.failure
     if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
-
-
-def _read(events: Path) -> list[tuple[int, Event]]:
-    try:
-        return numbered_events(events)
-    except (OSError, UnicodeDecodeError) as problem:
-        raise WrongInput(f"{events}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
 def _post(sim: Sim, event: Event, where: str) -> None:
