@@ -12,7 +12,9 @@ import pytest
 from scipy import stats
 
 import astray
+from astray.judge import STATISTICS, account_all
 from astray.observers.summary import student_95, summary
+from astray.table import table
 
 METRICS = [
     {"kind": "position_error"},
@@ -65,6 +67,15 @@ def test_a_belief_without_covariance_has_no_nees(sim: astray.Sim) -> None:
     assert judges["nees", "frozen"].statistics["count"].sum() == 0
     assert np.isnan(judges["nees", "frozen"].values).all()
     assert judges["nees", "belief"].statistics["count"].sum() > 0
+
+
+def test_the_largest_of_values_below_zero_is_one_of_them() -> None:
+    told = table(STATISTICS, 3)
+    rows = np.arange(3)
+    for values in ([-3.0, 2.0, np.nan], [-1.0, 5.0, np.nan], [-2.0, np.nan, np.nan]):
+        account_all(told, np.array(values), rows)
+    assert told["most"].tolist() == [-1.0, 5.0, 0.0]
+    assert told["count"].tolist() == [3, 2, 0]
 
 
 @pytest.mark.parametrize(("metric", "flags"), [("ate", []), ("aligned", ["-a"])])

@@ -66,7 +66,7 @@ def account_all(statistics: Table, values: Array, rows: Rows) -> None:
         s.last = value
         s.total += value
         s.squares += value * value
-        s.most = max(s.most, value)
+        s.most = value if s.count == 1 else max(s.most, value)  # all may be below 0
 
 
 class History:
