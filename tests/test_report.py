@@ -15,11 +15,12 @@ from scipy.stats import chi2
 
 import astray
 from astray.cli import astray as commands
+from astray.cli.reporting import commands as commands_of
 from astray.cli.reporting import write_report
 from astray.errors import WrongInput
 from astray.view.chi_square import chi_square_below, chi_square_point, nees_band
 from astray.view.report_metrics import lines
-from astray.view.report_story import read_story
+from astray.view.report_story import Story, read_story
 
 SCENARIO: dict[str, Any] = {
     "seed": 2,
@@ -135,6 +136,14 @@ def test_what_the_page_says_repeats_the_run(report: Path, run: Path, tmp_path: P
     assert done.exit_code == 0, done.output
     first, again = (astray.read_recording(p) for p in (run / "run.mcap", tmp_path / "again.mcap"))
     assert first.robots["rover_2"].truth.tobytes() == again.robots["rover_2"].truth.tobytes()
+
+
+@pytest.mark.parametrize("worlds", [[0], [2, 5]])
+def test_a_run_is_repeated_to_the_last_digit_of_its_duration(worlds: list[int]) -> None:
+    for duration, said in ((1234.5675, "1234.5675"), (20.0, "20"), (1e-7, "0.0000001")):
+        story = Story("drift", 1, worlds, "0", duration, "", [], [])
+        words = " ".join(commands_of(story))
+        assert f"--duration {said} " in words or f"sim.run({said})" in words
 
 
 def test_several_groups_and_worlds_and_robots_that_believe_the_truth(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from astray.cli.compiling import compiling
@@ -57,7 +58,8 @@ def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text
 
 def commands(story: Story) -> list[str]:
     """What repeats the run, given the files beside the page."""
-    words = ["astray run", SCENARIO, f"--seed {story.seed}", f"--duration {story.duration:g}"]
+    duration = np.format_float_positional(story.duration, trim="-")  # to the last digit
+    words = ["astray run", SCENARIO, f"--seed {story.seed}", f"--duration {duration}"]
     if story.events:
         words.append(f"--events {EVENTS}")
     if story.worlds == list(range(len(story.worlds))):
@@ -68,7 +70,7 @@ def commands(story: Story) -> list[str]:
         "# These worlds are chosen from Python:",
         f'sim = astray.load("{SCENARIO}", seed={story.seed}, worlds=[{worlds}])',
         *([f'sim.replay(astray.read_events("{EVENTS}"))'] if story.events else []),
-        f"sim.run({story.duration:g})",
+        f"sim.run({duration})",
     ]
 
 

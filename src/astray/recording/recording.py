@@ -170,7 +170,7 @@ class Recording:
     def duration(self) -> float:
         """From the first message to the last, s."""
         first, last = self.file.span
-        return (last - first) * 1e-9
+        return (last - first) / 1e9  # rounded once: the float that is nearest
 
     @property
     def map(self) -> Map | None:
