@@ -17,7 +17,7 @@ from astray.scenario.foreign import load_plugins
 from astray.scenario.marks import mark
 from astray.scenario.merge import suggest
 from astray.scenario.model import BUILT_IN
-from astray.scenario.write import _value
+from astray.scenario.write import plain_value
 
 
 def describe(cls: type[Plugin]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def describe(cls: type[Plugin]) -> dict[str, Any]:
     }
     for parameter in parameters(cls):
         needed = parameter.default is dataclasses.MISSING or parameter.default == []
-        default = None if needed else _value(parameter.default)
+        default = None if needed else plain_value(parameter.default)
         found["parameters"].append(
             {"name": parameter.name, "default": default, "unit": comments.get(parameter.name, "")}
         )

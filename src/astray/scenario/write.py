@@ -38,7 +38,7 @@ def _robot(plan: GroupPlan) -> dict[str, Any]:
         "count": plan.count,
         "capacity": plan.capacity,
         "start": {
-            f.name: _value(getattr(plan.start, f.name)) for f in dataclasses.fields(plan.start)
+            f.name: plain_value(getattr(plan.start, f.name)) for f in dataclasses.fields(plan.start)
         },
         "motion": _plugin(plan.motion),
         "control": _plugin(plan.control),
@@ -64,12 +64,13 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
 
 
 def _plugin(plugin: Plugin) -> dict[str, Any]:
-    values = {p.name: _value(getattr(plugin, p.name)) for p in parameters(type(plugin))}
+    values = {p.name: plain_value(getattr(plugin, p.name)) for p in parameters(type(plugin))}
     given = {k: v for k, v in values.items() if v is not None}
     return {"kind": plugin.kind, "name": plugin.name, **given}
 
 
-def _value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """The value of a parameter as plain data, as a scenario has it."""
     if isinstance(value, Drawn):
         return written(value)  # type: ignore[arg-type]
     if isinstance(value, Signals):
@@ -77,5 +78,5 @@ def _value(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, (list, tuple)):
-        return [_value(v) for v in value]
+        return [plain_value(v) for v in value]
     return value
