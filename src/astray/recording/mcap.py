@@ -40,6 +40,10 @@ class Gathered:
     times: list[Array] = field(default_factory=list)
     data: list[Array | list[bytes]] = field(default_factory=list)
 
+    def all_times(self) -> Array:
+        """When the messages were written, ns."""
+        return np.concatenate([np.zeros(0, np.int64), *self.times])
+
     def all_data(self) -> Array | list[bytes]:
         """The messages: (n, size) bytes if all are of one size, else one by one."""
         arrays = [part for part in self.data if isinstance(part, np.ndarray)]
