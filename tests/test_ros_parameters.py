@@ -28,7 +28,7 @@ from astray import (
 )
 from astray.errors import Fault, SignalWarning
 from astray.imports.ros_parameters import fits, signals_in
-from astray.scenario.marks import read_yaml
+from astray.marks import read_yaml
 from test_signal import EXAMPLES, intervals
 
 DOTTED = """\

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import astray
 from astray import ScenarioError
+from astray.marks import dump_yaml, read_yaml
 from astray.scenario.load import bundled, load_scenario
-from astray.scenario.marks import dump_yaml, read_yaml
 from astray.scenario.model import schema
 
 PRESET = """\

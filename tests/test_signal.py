@@ -19,7 +19,7 @@ from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimTyp
 from astray import compute_value as value_of
 from astray.errors import SignalWarning
 from astray.kernel import kernel
-from astray.scenario.marks import read_yaml
+from astray.marks import read_yaml
 from astray.signals import bank, constant, evaluate
 from astray.signals.evaluate import value, value_among
 from conftest import without_jit

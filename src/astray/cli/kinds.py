@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from astray.errors import Fault, ScenarioError, WrongInput
+from astray.marks import mark
 from astray.parameters import parameters, units
 from astray.plugin import KINDS, Plugin
 from astray.scenario.foreign import load_plugins
-from astray.scenario.marks import mark
 from astray.scenario.merge import suggest
 from astray.scenario.model import BUILT_IN
 from astray.scenario.write import plain_value

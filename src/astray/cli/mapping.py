@@ -54,7 +54,7 @@ def tell_map(
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
     """What --set says; values are YAML."""
-    from astray.scenario.marks import read_yaml
+    from astray.marks import read_yaml
 
     spec: dict[str, Any] = {}
     for text in overrides:

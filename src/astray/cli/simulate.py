@@ -122,8 +122,8 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
     """Print the effective SCENARIO, or everything that is wrong with it."""
     import json
 
+    from astray.marks import dump_yaml
     from astray.scenario.load import load_scenario
-    from astray.scenario.marks import dump_yaml
 
     if schema:
         from astray.scenario.model import schema as make_schema

@@ -29,9 +29,9 @@ import numpy as np
 
 from astray import __version__
 from astray.errors import WrongInput
+from astray.marks import dump_yaml
 from astray.observers.log import GroupLog, Log
 from astray.observers.summary import summary
-from astray.scenario.marks import dump_yaml
 from astray.table import Array, Table
 from astray.world.write import write_map
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from astray import __version__
 from astray.group import Group
+from astray.marks import dump_yaml
 from astray.plugin import NEVER
 from astray.ros.feed import Feed, belief_topic
 from astray.ros.grid import GRID, occupancy_grid
@@ -15,7 +16,6 @@ from astray.ros.names import MAP, Robot, world_frame
 from astray.ros.readings import topics_of
 from astray.ros.speaker import Topic
 from astray.ros.transforms import TF
-from astray.scenario.marks import dump_yaml
 from astray.world.write import geojson_text
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ import numpy as np
 
 from astray.errors import AstrayError, RecordingError
 from astray.events import Event
+from astray.marks import read_yaml
 from astray.reading import Reading
 from astray.recording import tables
 from astray.recording.beginning import MAP_FILE, RUN, SCENARIO, own_map_file
@@ -25,7 +26,6 @@ from astray.recording.mcap import Mcap
 from astray.recording.topics import COLLISIONS, EVENTS
 from astray.ros.tracks import TOPIC as TRACKS
 from astray.ros.unpack import MessageColumns
-from astray.scenario.marks import read_yaml
 from astray.table import STATE, Array, Table, table
 from astray.world.geojson import read_geojson
 from astray.world.map import Map

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from astray.errors import Fault, Origin, ScenarioError, WrongInput, suggest
 from astray.imports.ros_parameters import as_parameter, node_parameters
-from astray.scenario.marks import Marked
+from astray.marks import Marked
 from astray.scenario.merge import merge
 
 NAME = re.compile(r"(~/|/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")

@@ -8,7 +8,7 @@ from functools import partial
 from astray.autonomy import Follow, Navigate
 from astray.autonomy.plans import spots_of
 from astray.errors import Fault, Path, WrongInput, in_words, suggest
-from astray.scenario.marks import Marked
+from astray.marks import Marked
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
 from astray.start import place_of

@@ -7,9 +7,9 @@ from typing import Any
 
 from astray.errors import Fault, Path
 from astray.errors import in_words as in_words
+from astray.marks import Marked
 from astray.parameters import parameters
 from astray.plugin import KINDS
-from astray.scenario.marks import Marked
 from astray.scenario.merge import suggest
 from astray.scenario.model import SLOTS, robot_model, scenario_model
 from astray.start import Start

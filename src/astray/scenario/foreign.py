@@ -16,8 +16,8 @@ from pathlib import Path
 from types import CodeType
 
 from astray.errors import Fault
+from astray.marks import Marked
 from astray.plugin import KINDS
-from astray.scenario.marks import Marked
 
 
 def load_plugins(tree: Marked, folder: Path, faults: list[Fault]) -> None:

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ValidationError
 
 from astray.clock import common_dt, divides, nearest_rates
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
+from astray.marks import Marked, mark, read_yaml, walk
 from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.scenario.agree import check_agreement
 from astray.scenario.explain import explain, in_words
 from astray.scenario.foreign import load_plugins
-from astray.scenario.marks import Marked, mark, read_yaml, walk
 from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
 from astray.scenario.model import SLOTS, scenario_model
 from astray.scenario.plan import GroupPlan, Scenario

@@ -13,9 +13,9 @@ import warnings
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
 from astray.imports.ros_parameters import absolute, located, make_paths_absolute, signal_tree
+from astray.marks import Marked, walk
 from astray.parameters import parameters
 from astray.plugin import KINDS
-from astray.scenario.marks import Marked, walk
 from astray.scenario.model import SLOTS
 from astray.signals import Signals, channels
 from astray.signals.findings import Findings

@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.errors import Fault, MapError, in_words
 from astray.errors import Path as Place
-from astray.scenario.marks import Marked
+from astray.marks import Marked
 from astray.table import Array
 from astray.world.generate import GENERATORS
 from astray.world.map import Map

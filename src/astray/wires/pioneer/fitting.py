@@ -11,8 +11,8 @@ from typing import Any
 from astray import draw
 from astray.errors import Fault, ScenarioError, WrongInput
 from astray.imports.robot_file import wheels
+from astray.marks import mark
 from astray.scenario.load import load_scenario
-from astray.scenario.marks import mark
 from astray.scenario.merge import merge, with_presets
 
 MOST_ACCEL, MOST_DECEL, MOST_TURN_ACCEL = 2.0, 10.0, 6.28

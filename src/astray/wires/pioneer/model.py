@@ -19,7 +19,7 @@ from typing import Any
 from astray.errors import Fault, ScenarioError, WrongInput, suggest
 from astray.imports.aria_robot import read_aria_robot
 from astray.imports.stage_robot import read_stage_robot
-from astray.scenario.marks import Marked, read_yaml
+from astray.marks import Marked, read_yaml
 from astray.wires.pioneer.fitting import fit
 
 BUNDLED = Path(__file__).with_name("models.yaml")
