@@ -667,3 +667,48 @@ def test_who_is_spawned_where_there_is_room_keeps_away_from_everyone() -> None:
         again.robots["late"].spawn()
         again.step()
     assert same(sim.truth[sim.truth["world"] == 7], again.truth)
+
+
+def test_worlds_that_are_no_numbers_are_refused_and_not_guessed() -> None:
+    sim = load(worlds=3)
+    rover, mask = sim.robots["rover"], np.array([False, False, True])
+    for which in (mask, [1.7], ["2"]):
+        with pytest.raises(WrongInput, match="worlds are whole numbers"):
+            rover.drive(0.5, worlds=which)
+        with pytest.raises(WrongInput, match="robots are whole numbers"):
+            rover.drive(0.5, robots=which)
+        with pytest.raises(WrongInput, match="worlds are whole numbers"):
+            sim.replace_map({}, worlds=which)
+    with pytest.raises(WrongInput, match="worlds are whole numbers"):
+        sim.reset(worlds=[1.7])
+    with pytest.raises(WrongInput, match="a mask of worlds has 3 values, not 2"):
+        sim.reset(worlds=[True, False])
+    rover.drive(0.5, worlds=np.flatnonzero(mask))
+    sim.step(50)
+    sim.reset(worlds=~mask)
+    assert sim.clock.tolist() == [0, 0, 50]
+    assert (rover.truth["x"] > 0).tolist() == mask.tolist()
+
+
+@pytest.mark.parametrize("worlds", [3.0, "3", [0.5], [[1, 2]], []])
+def test_a_batch_of_what_are_no_worlds_is_wrong_input(worlds: Any) -> None:
+    with pytest.raises(WrongInput, match="worlds"):
+        load(worlds=worlds)
+
+
+@pytest.mark.parametrize("ticks", [1.5, -5, "3", math.nan])
+def test_a_step_of_what_are_no_ticks_is_wrong_input(ticks: Any) -> None:
+    sim = load()
+    with pytest.raises(WrongInput, match="not a number of ticks"):
+        sim.step(ticks)
+    sim.step(np.int64(2))
+    assert sim.steps == 2
+
+
+@pytest.mark.parametrize("seed", [1.5, "abc", math.nan, 2**64])
+def test_a_seed_that_is_no_whole_number_is_wrong_input(seed: Any) -> None:
+    with pytest.raises(WrongInput, match="seed"):
+        astray.load("drift", seed=seed)
+    sim = astray.load("drift")
+    with pytest.raises(WrongInput, match="seed"):
+        sim.reset(seed=seed)

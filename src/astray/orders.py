@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from astray.errors import WrongInput
 from astray.events import Event
 
 
@@ -73,8 +74,16 @@ class Orders:
     def _post(
         self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
     ) -> None:
-        self.post(Event(kind, self.name, _indices(worlds), _indices(robots), values))
+        some = indices(worlds, "worlds"), indices(robots, "robots")
+        self.post(Event(kind, self.name, *some, values))
 
 
-def _indices(which: Any) -> tuple[int, ...] | None:
-    return None if which is None else tuple(int(k) for k in np.atleast_1d(which))
+def indices(which: Any, of: str) -> tuple[int, ...] | None:
+    """Numbers of worlds or robots, one or several."""
+    if which is None:
+        return None
+    given = np.atleast_1d(which)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        hint = "; np.flatnonzero(mask) has those of a mask" if given.dtype == bool else ""
+        raise WrongInput(f"{of} are whole numbers, not {which!r}{hint}")
+    return tuple(given.ravel().tolist())

@@ -10,6 +10,7 @@ import numpy as np
 from astray.errors import WrongInput
 from astray.events import Event
 from astray.observers import Chronicle
+from astray.orders import indices
 from astray.table import Array, Rows
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def reset(sim: Sim, worlds: Any, life: int | None, seed: int | None) -> None:
     chosen = None
     if worlds is not None:
         which = np.asarray(worlds)
-        which = sim.worlds[which] if which.dtype == bool else np.atleast_1d(which)
-        chosen = tuple(np.asarray(which, np.int64).tolist())
+        if which.dtype == bool and which.shape != sim.worlds.shape:
+            raise WrongInput(f"a mask of worlds has {len(sim.worlds)} values, not {which.size}")
+        chosen = indices(sim.worlds[which] if which.dtype == bool else which, "worlds")
     sim.post(Event("reset", worlds=chosen, values={} if life is None else {"life": life}))
     sim.admit()
 

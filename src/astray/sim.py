@@ -20,12 +20,13 @@ from astray import checks, effects, restarting
 from astray.blame import blame
 from astray.clockwork import PHASES, Clockwork
 from astray.errors import WrongInput
-from astray.events import Agenda, Event
+from astray.events import Agenda, Event, is_whole
 from astray.group import Group
 from astray.lives import in_step
 from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
+from astray.orders import indices
 from astray.pace import LOOK_UP, Pace
 from astray.scenario.plan import Scenario
 from astray.scenery import Scenery
@@ -56,8 +57,10 @@ class Sim:
     ) -> None:
         self.scenario = scenario
         self.dt = scenario.dt
-        several = range(int(worlds)) if isinstance(worlds, (int, np.integer)) else worlds
-        self.worlds = np.array(several, np.int64)
+        several = np.array(range(int(worlds)) if isinstance(worlds, (int, np.integer)) else worlds)
+        if several.ndim != 1 or (len(several) and not np.issubdtype(several.dtype, np.integer)):
+            raise WrongInput(f"worlds are so many, or their whole numbers, not {worlds!r}")
+        self.worlds: Array = several.astype(np.int64)
         if not len(self.worlds) or len(set(self.worlds.tolist())) < len(self.worlds):
             raise WrongInput("worlds must be one or more different numbers")
         if self.worlds.min() < 0 or self.worlds.max() >= 2**31:
@@ -84,9 +87,9 @@ class Sim:
 
     def build(self, seed: int) -> None:
         """Make everything that noise goes into, with this seed."""
-        if not 0 <= seed < 2**63:
+        if not is_whole(seed) or not 0 <= seed < 2**63:
             raise WrongInput(f"a seed is a whole number from 0 on, below 2**63, not {seed}")
-        self.seed, threads = seed, self._threads
+        self.seed, threads = int(seed), self._threads
         self.scenery = Scenery(self.scenario, self.worlds, self.seed)
         if not self.agenda.keep:
             self.scenery.keep_newest_hits(NEWEST_HITS)
@@ -124,6 +127,8 @@ class Sim:
 
     def step(self, ticks: int = 1) -> None:
         """Advance by some ticks."""
+        if not is_whole(ticks) or ticks < 0:
+            raise WrongInput(f"{ticks} is not a number of ticks")
         end = self.steps + ticks
         self.resting = False
         try:
@@ -238,8 +243,7 @@ class Sim:
 
         What the robots believe of the world stays as it was.
         """
-        some = None if worlds is None else tuple(int(w) for w in np.atleast_1d(worlds))
-        self.post(Event("world", worlds=some, values={"map": map}))
+        self.post(Event("world", worlds=indices(worlds, "worlds"), values={"map": map}))
 
     def clear_map(self, worlds: Any = None) -> None:
         """Take all obstacles away."""
