@@ -13,6 +13,8 @@ import pytest
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
+from astray.observers.trail import Paths
+from astray.view.plot import plot_paths
 from conftest import same
 
 REMOTE: dict[str, Any] = {
@@ -452,6 +454,24 @@ def test_a_picture_begins_where_the_run_begins_and_ends_where_it_ends() -> None:
     assert float(path.truth[0, 0, 0]) == 2.0
     assert float(path.truth[-1, 0, 0]) == float(sim.truth["x"][0])
     assert len(sim.plot().axes) == 2
+
+
+def _paths(group: str, robots: int = 1, beliefs: tuple[str, ...] = ("belief",)) -> Paths:
+    time = np.linspace(0.0, 1.0, 11)
+    truth = np.zeros((11, robots, 3))
+    truth[..., 0] = time[:, None]
+    errors = {who: np.full((11, robots), 0.1) for who in beliefs}
+    return Paths(group, time, truth, {who: truth + 0.1 for who in beliefs}, errors)
+
+
+def test_a_picture_shows_a_belief_in_the_same_style_on_the_map_and_over_time() -> None:
+    above, below = plot_paths([_paths("rover", beliefs=("belief", "odometry", "ekf"))]).axes
+    styles = [
+        {line.get_label(): line.get_linestyle() for line in axes.lines} for axes in (above, below)
+    ]
+    names = [f"rover: {who}" for who in ("belief", "odometry", "ekf")]
+    assert [styles[0][name] for name in names] == [styles[1][name] for name in names]
+    assert len({styles[0][name] for name in ("rover: truth", *names)}) == 4
 
 
 def test_the_profile_names_every_phase_of_the_tick() -> None:

@@ -71,7 +71,7 @@ def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:
 
 def _draw_error(axes: Axes, group: Paths, colour: str) -> None:
     for k, (who, error) in enumerate(group.errors.items()):
-        style = DASHES[(k + 2) % len(DASHES)] if k else "-"
+        style = DASHES[k % len(DASHES)]
         if error.shape[1] > 1:
             axes.plot(
                 group.time, error, style, color=colour, alpha=max(0.1, 1.0 / error.shape[1]), lw=0.8
