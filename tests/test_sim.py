@@ -474,6 +474,14 @@ def test_a_picture_shows_a_belief_in_the_same_style_on_the_map_and_over_time() -
     assert len({styles[0][name] for name in ("rover: truth", *names)}) == 4
 
 
+def test_a_picture_shows_beliefs_over_the_truths_of_all_groups() -> None:
+    lines = plot_paths([_paths(f"rover{k}") for k in range(5)]).axes[0].lines
+    beliefs = [line.zorder for line in lines if str(line.get_label()).endswith("belief")]
+    truths = [line.zorder for line in lines if str(line.get_label()).endswith("truth")]
+    assert len(beliefs) == len(truths) == 5
+    assert min(beliefs) > max(truths)
+
+
 def test_the_profile_names_every_phase_of_the_tick() -> None:
     sim = load()
     sim.run(1.0)

@@ -20,6 +20,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES = ("--", ":", "-.")
 MOST_PANELS = 4  # groups that get a map of their own
 BELIEF = "#222222"
+OVER_TRUTHS = 2.5  # zorder: beliefs are drawn over the truths of all groups
 
 
 def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
@@ -64,9 +65,10 @@ def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:
             label = f"{group.group}: {who}" if row == 0 else None
             style = DASHES[k % len(DASHES)]
             x, y = belief[:, row, 0], belief[:, row, 1]
-            axes.plot(x, y, style, color=BELIEF, alpha=faint, lw=1.1, label=label)
+            look: Any = {"alpha": faint, "zorder": OVER_TRUTHS}
+            axes.plot(x, y, style, color=BELIEF, lw=1.1, label=label, **look)
             ends = np.stack([group.truth[-1, row, :2], belief[-1, row, :2]])
-            axes.plot(ends[:, 0], ends[:, 1], color="#888888", alpha=faint, lw=0.8)
+            axes.plot(ends[:, 0], ends[:, 1], color="#888888", lw=0.8, **look)
 
 
 def _draw_error(axes: Axes, group: Paths, colour: str) -> None:

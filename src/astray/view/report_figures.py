@@ -10,7 +10,7 @@ import numpy as np
 from astray.table import Array
 from astray.view.chi_square import nees_band
 from astray.view.map_plot import draw_map
-from astray.view.plot import BELIEF, COLOURS, DASHES
+from astray.view.plot import BELIEF, COLOURS, DASHES, OVER_TRUTHS
 from astray.view.report_story import SIGMAS, Story, Tale
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def paths(story: Story) -> Figure:
             for j, tale in enumerate(tales[:MOST_LINES]):
                 label = f"{group}: {story.called(group, who)}" if j == 0 else None
                 x, y = _thin(tale.belief["x"]), _thin(tale.belief["y"])
-                axes.plot(x, y, style, color=shade, lw=0.65 * width, label=label)
+                look: Any = {"lw": 0.65 * width, "zorder": OVER_TRUTHS}
+                axes.plot(x, y, style, color=shade, label=label, **look)
     margin = 0.03 * max(high - low)
     axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     axes.set(xlabel="x in m", ylabel="y in m")
