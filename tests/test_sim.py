@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
@@ -480,6 +481,12 @@ def test_a_picture_shows_beliefs_over_the_truths_of_all_groups() -> None:
     truths = [line.zorder for line in lines if str(line.get_label()).endswith("truth")]
     assert len(beliefs) == len(truths) == 5
     assert min(beliefs) > max(truths)
+
+
+def test_the_legend_of_a_picture_of_many_robots_is_not_faint() -> None:
+    legends: list[Any] = plot_paths([_paths("rover", robots=50)]).findobj(Legend)
+    assert legends
+    assert {line.get_alpha() for legend in legends for line in legend.get_lines()} == {1.0}
 
 
 def test_the_profile_names_every_phase_of_the_tick() -> None:

@@ -14,6 +14,7 @@ from astray.world.map import Map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 # Okabe and Ito's palette: told apart by colour-blind people, too.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -49,8 +50,14 @@ def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
     for axes in (*maps, over_time):
         axes.grid(alpha=0.25)
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize="small", framealpha=0.9)
+            opaque(axes.legend(fontsize="small", framealpha=0.9))
     return figure
+
+
+def opaque(legend: Legend) -> None:
+    """Show the lines of a legend in full, however faint those of many robots are."""
+    for line in legend.get_lines():
+        line.set_alpha(1.0)
 
 
 def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from astray.table import Array
 from astray.view.chi_square import nees_band
 from astray.view.map_plot import draw_map
-from astray.view.plot import BELIEF, COLOURS, DASHES, OVER_TRUTHS
+from astray.view.plot import BELIEF, COLOURS, DASHES, OVER_TRUTHS, opaque
 from astray.view.report_story import SIGMAS, Story, Tale
 
 if TYPE_CHECKING:
@@ -254,4 +254,4 @@ def _finish(axes: Axes, legend: bool = True, outside: bool = False) -> None:
         where: dict[str, Any] = {"loc": "best"}
         if outside:  # a map is full of lines: the legend goes above it
             where = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4}
-        axes.legend(framealpha=0.9, edgecolor="none", **where)
+        opaque(axes.legend(framealpha=0.9, edgecolor="none", **where))
