@@ -489,6 +489,11 @@ def test_the_legend_of_a_picture_of_many_robots_is_not_faint() -> None:
     assert {line.get_alpha() for legend in legends for line in legend.get_lines()} == {1.0}
 
 
+def test_a_picture_without_beliefs_has_no_panel_of_errors() -> None:
+    (axes,) = plot_paths([_paths("rover", beliefs=())]).axes
+    assert axes.get_ylabel() == "y in m"
+
+
 def test_the_profile_names_every_phase_of_the_tick() -> None:
     sim = load()
     sim.run(1.0)

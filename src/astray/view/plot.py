@@ -25,29 +25,29 @@ OVER_TRUTHS = 2.5  # zorder: beliefs are drawn over the truths of all groups
 
 
 def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
-    """Paths on the map, a panel per group, and below how far belief and truth are apart."""
+    """Paths on the map, a panel per group, and below how far beliefs and truth are apart."""
     from matplotlib.figure import Figure
 
     shared = len(paths) > MOST_PANELS
     columns = 1 if shared else len(paths)
-    figure = Figure(figsize=(max(7.0, 3.8 * columns), 7.0), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
-    above, below = parts
-    maps = above.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
-    over_time = below.subplots()
+    erring = any(group.errors for group in paths)
+    size = (max(7.0, 3.8 * columns), 7.0 if erring else 4.0)
+    figure = Figure(figsize=size, layout="constrained")
+    heights = (1.25, 1.0) if erring else (1.0,)
+    parts: Any = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    maps = parts[0].subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
     for k, group in enumerate(paths):
         colour = COLOURS[k % len(COLOURS)]
         axes = maps[0 if shared else k]
         if around is not None and len(around) and (k == 0 or not shared):
             draw_map(axes, around, places=False)
         _draw_paths(axes, group, colour)
-        _draw_error(over_time, group, colour)
         axes.set(xlabel="x in m", title="" if shared else group.group)
         axes.set_aspect("equal", adjustable="box")
     maps[0].set_ylabel("y in m")
-    over_time.set(xlabel="time in s", ylabel="position error in m")
-    over_time.set_ylim(bottom=0.0)
-    for axes in (*maps, over_time):
+    if erring:
+        _draw_errors(parts[1].subplots(), paths)
+    for axes in figure.axes:
         axes.grid(alpha=0.25)
         if axes.get_legend_handles_labels()[0]:
             opaque(axes.legend(fontsize="small", framealpha=0.9))
@@ -76,6 +76,13 @@ def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:
             axes.plot(x, y, style, color=BELIEF, lw=1.1, label=label, **look)
             ends = np.stack([group.truth[-1, row, :2], belief[-1, row, :2]])
             axes.plot(ends[:, 0], ends[:, 1], color="#888888", lw=0.8, **look)
+
+
+def _draw_errors(axes: Axes, paths: Sequence[Paths]) -> None:
+    for k, group in enumerate(paths):
+        _draw_error(axes, group, COLOURS[k % len(COLOURS)])
+    axes.set(xlabel="time in s", ylabel="position error in m")
+    axes.set_ylim(bottom=0.0)
 
 
 def _draw_error(axes: Axes, group: Paths, colour: str) -> None:
