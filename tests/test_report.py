@@ -19,6 +19,7 @@ from astray.cli.reporting import commands as commands_of
 from astray.cli.reporting import write_report
 from astray.errors import WrongInput
 from astray.view.chi_square import chi_square_below, chi_square_point, nees_band
+from astray.view.report_figures import paths
 from astray.view.report_metrics import lines
 from astray.view.report_story import Story, read_story
 
@@ -111,6 +112,17 @@ def test_the_page_is_whole_by_itself(report: Path) -> None:
 def test_names_from_a_scenario_are_text_on_the_page(report: Path) -> None:
     page = (report / "report.html").read_text(encoding="utf-8")
     assert "<h1>this &amp; that: truth and belief</h1>" in page
+
+
+def test_the_paths_of_many_robots_are_faint_and_their_legend_is_not(run: Path) -> None:
+    story = read_story(run / "run")
+    story.tales *= 20  # 60 robots
+    (axes,) = paths(story).axes
+    legend = axes.get_legend()
+    assert legend is not None
+    named = [line for line in axes.lines if str(line.get_label()).startswith("rover")]
+    assert {line.get_alpha() for line in named} == {0.15}
+    assert {line.get_alpha() for line in legend.get_lines()} == {1.0}
 
 
 def test_figures_are_there_as_png_and_pdf(report: Path) -> None:

@@ -54,6 +54,11 @@ def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
     return figure
 
 
+def faintness(robots: int) -> float:
+    """The alpha of the path of one of so many robots."""
+    return 1.0 if robots <= 4 else max(0.15, 4.0 / robots)
+
+
 def opaque(legend: Legend) -> None:
     """Show the lines of a legend in full, however faint those of many robots are."""
     for line in legend.get_lines():
@@ -61,8 +66,9 @@ def opaque(legend: Legend) -> None:
 
 
 def _draw_paths(axes: Axes, group: Paths, colour: str) -> None:
-    faint = 1.0 if group.truth.shape[1] <= 4 else max(0.15, 4.0 / group.truth.shape[1])
-    for row in range(group.truth.shape[1]):
+    robots = group.truth.shape[1]
+    faint = faintness(robots)
+    for row in range(robots):
         label = f"{group.group}: truth" if row == 0 else None
         x, y = group.truth[:, row, 0], group.truth[:, row, 1]
         axes.plot(x, y, color=colour, alpha=faint, lw=1.8, label=label)

@@ -10,7 +10,7 @@ import numpy as np
 from astray.table import Array
 from astray.view.chi_square import nees_band
 from astray.view.map_plot import draw_map
-from astray.view.plot import BELIEF, COLOURS, DASHES, OVER_TRUTHS, opaque
+from astray.view.plot import BELIEF, COLOURS, DASHES, OVER_TRUTHS, faintness, opaque
 from astray.view.report_story import SIGMAS, Story, Tale
 
 if TYPE_CHECKING:
@@ -82,21 +82,21 @@ def paths(story: Story) -> Figure:
         colour = COLOURS[k % len(COLOURS)]
         own = story.of(group)
         first = next(iter(own.values()))
-        width = 1.4 if len(first) <= 4 else 0.9
+        look: Any = {"lw": 1.4 if len(first) <= 4 else 0.9, "alpha": faintness(len(first))}
         for j, tale in enumerate(first[:MOST_LINES]):
             x, y = _thin(tale.truth["x"]), _thin(tale.truth["y"])
-            axes.plot(x, y, color=colour, lw=width, label=f"{group}: truth" if j == 0 else None)
-            axes.plot(x[0], y[0], "o", color=colour, ms=4)
-            axes.plot(x[-1], y[-1], "s", color=colour, ms=4)
+            axes.plot(x, y, color=colour, label=f"{group}: truth" if j == 0 else None, **look)
+            axes.plot(x[0], y[0], "o", color=colour, ms=4, **look)
+            axes.plot(x[-1], y[-1], "s", color=colour, ms=4, **look)
         for i, (who, tales) in enumerate(own.items()):
             if who == "belief" and story.estimators.get(group) is None:
                 continue
             shade, style = (BELIEF, DASHES[0]) if who == "belief" else ("#777777", DASHES[i % 3])
+            thinner = {**look, "lw": 0.65 * look["lw"], "zorder": OVER_TRUTHS}
             for j, tale in enumerate(tales[:MOST_LINES]):
                 label = f"{group}: {story.called(group, who)}" if j == 0 else None
                 x, y = _thin(tale.belief["x"]), _thin(tale.belief["y"])
-                look: Any = {"lw": 0.65 * width, "zorder": OVER_TRUTHS}
-                axes.plot(x, y, style, color=shade, label=label, **look)
+                axes.plot(x, y, style, color=shade, label=label, **thinner)
     margin = 0.03 * max(high - low)
     axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     axes.set(xlabel="x in m", ylabel="y in m")
