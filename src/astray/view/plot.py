@@ -93,7 +93,7 @@ def _draw_errors(axes: Axes, paths: Sequence[Paths]) -> None:
 
 def _draw_error(axes: Axes, group: Paths, colour: str) -> None:
     for k, (who, error) in enumerate(group.errors.items()):
-        style = DASHES[k % len(DASHES)]
+        style = DASHES[k % len(DASHES)] if k else "-"  # there is no truth to tell it from
         if error.shape[1] > 1:
             axes.plot(
                 group.time, error, style, color=colour, alpha=max(0.1, 1.0 / error.shape[1]), lw=0.8
