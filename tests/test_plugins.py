@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import astray
-from astray import FIX, PluginError, Sensor, check_plugin
+from astray import FIX, PluginError, Sensor, check_plugin, columns
 from astray.parameters import parameters
-from astray.plugin import KINDS, Estimator
+from astray.plugin import KINDS, Estimator, Plugin
 from astray.scenario.model import BUILT_IN
 
 assert BUILT_IN
+TAKEN = ("kind", "name", "params", "memory", "given", "key", "fixed", "normals", "bulk", "measures")
 NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
     "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
@@ -97,7 +98,7 @@ def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
     check_plugin(cls, ROBOTS.get(cls.kind), **{**drawn, **NEEDS.get(cls.kind, {})})
 
 
-def declare(kind: str, **body: Any) -> Any:
+def declare(kind: str, /, **body: Any) -> Any:
     """A sensor class with one flaw."""
     body = {"__doc__": "A flawed sensor.", "measures": FIX, "__module__": __name__, **body}
     return type(Sensor)(kind.title(), (Sensor,), body, kind=kind)
@@ -182,6 +183,76 @@ def test_a_parameter_cannot_take_a_name_of_numpys() -> None:
     cls = declare("clash", sense=sense_all_rows, __annotations__={"mean": float}, mean=0.0)
     with pytest.raises(astray.ScenarioError, match="cannot be called 'mean'"):
         astray.load({"robots": [{"name": "a", "sensors": [{"kind": cls.kind}]}]})
+
+
+def sense_without_rows(self: Any, scene: Any, out: Any) -> None:
+    """Lacks the rows."""
+
+
+def takes(name: str, value: Any = 0.0) -> dict[str, Any]:
+    """A class body with a parameter of this name."""
+    return {"__annotations__": {name: float}, name: value, "sense": sense_all_rows}
+
+
+FLAWED = [
+    ({"sens": sense_all_rows}, r"define sense\(self, rows, scene, out\); it has 'sens'; did you"),
+    ({}, r"must define sense\(self, rows, scene, out\)$"),
+    (
+        {"sense": sense_without_rows},
+        r"sense\(self, rows, scene, out\), not sense\(self, scene, out\)",
+    ),
+    ({"sense": sense_all_rows, "bind": lambda self, n: None}, r"bind\(self, n, sheets\), not"),
+    ({"sense": sense_all_rows, "measures": None}, "must say what it measures"),
+    ({"sense": sense_all_rows, "measures": columns("range m")}, "begin its layout with READING"),
+    ({"sense": sense_all_rows, "measures": ("range m",)}, "begin its layout with READING"),
+    *((takes(name), f"parameter called '{name}', which is taken") for name in TAKEN),
+    (takes("_gain"), "no key of a scenario begins with '_'"),
+]
+
+
+@pytest.mark.parametrize(("body", "says"), FLAWED)
+def test_a_flawed_class_is_refused_when_it_is_declared(body: dict[str, Any], says: str) -> None:
+    with pytest.raises(PluginError, match=says) as refused:
+        declare("flawed", **body)
+    assert str(refused.value).startswith("sensor kind 'flawed' (class Flawed) ")
+    assert "flawed" not in KINDS["sensor"]
+    astray.load("drift")  # and nobody else minds
+
+
+def test_a_class_needs_no_more_than_can_be_called() -> None:
+    def sense(self: Any, *handed: Any, gain: float = 1.0) -> None:
+        """Takes anything."""
+
+    declare("any_call", sense=sense, __annotations__={"rate": float}, rate=5.0)
+    check_plugin(KINDS["sensor"]["any_call"])
+
+
+def test_a_class_without_a_kind_may_leave_things_to_others() -> None:
+    class Half(Sensor):
+        """Not a kind."""
+
+    assert Half not in KINDS["sensor"].values()
+
+
+def test_a_plugin_of_no_family_is_refused() -> None:
+    with pytest.raises(PluginError, match="must subclass a family"):
+        type(Plugin)("Stray", (Plugin,), {"__module__": __name__}, kind="stray")
+
+
+def test_a_flawed_class_of_a_file_is_a_fault_of_the_scenario_that_lists_it(tmp_path: Path) -> None:
+    (tmp_path / "flawed.py").write_text(
+        "import astray\n"
+        "class Flawed(astray.Sensor, kind='flawed'):\n"
+        "    measures = astray.FIX\n"
+        "    def sens(self, rows, scene, out): ...\n"
+    )
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text("robots: [{name: a}]\nplugins: [flawed.py]\n")
+    with pytest.raises(astray.ScenarioError, match="did you mean 'sense'") as refused:
+        astray.load(scenario)
+    (fault,) = refused.value.faults
+    assert (fault.origin.line, fault.path) == (2, "plugins[0]")
+    assert fault.message.startswith("flawed.py:2: PluginError: sensor kind 'flawed'")
 
 
 def test_a_motion_that_is_faster_than_it_says_is_caught() -> None:

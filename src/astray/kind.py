@@ -18,6 +18,7 @@ import numpy as np
 
 from astray import noise
 from astray.blank import Blank, Part
+from astray.declaring import check_declared
 from astray.draw import nominal
 from astray.errors import PluginError
 from astray.parameters import draw_parameters, drawn_parameters, given_parameters, parameter_columns
@@ -86,12 +87,13 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
             KINDS[family] = {}
         if kind:
             cls.kind = kind
-            known = KINDS[cls.family].get(kind)
+            known = KINDS.get(cls.family, {}).get(kind)
             if known and (_file_of(known), known.__qualname__) != (_file_of(cls), cls.__qualname__):
                 raise PluginError(
                     f"{cls.family} kind {kind!r} is declared twice: in {known.__module__} and in "
                     f"{cls.__module__}"
                 )
+            check_declared(cls, kind)
             KINDS[cls.family][kind] = cls
 
     def __post_init__(self) -> None:
