@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from matplotlib.legend import Legend
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
 from astray.observers.trail import Paths
+from astray.sensors import Lidar
 from astray.view.plot import plot_paths
 from conftest import same
 
@@ -423,6 +425,33 @@ def test_a_plugin_that_raises_is_named() -> None:
     sim = load({**REMOTE, "sensors": [*REMOTE["sensors"], {"kind": "broken_sensor"}]})
     with pytest.raises(PluginError, match=r"sensor 'broken_sensor' failed in sense at t = .*oh"):
         sim.run(1.0)
+
+
+def test_a_plugin_that_raises_is_told_the_line_of_its_own_file() -> None:
+    def helper() -> int:
+        return 1 // 0
+
+    def call(it: Callable[[], int]) -> None:
+        it()
+
+    class Careless(astray.Sensor, kind="careless_sensor"):
+        """Raises somewhere else."""
+
+        measures = astray.FIX
+
+        def sense(self, rows: Any, scene: Any, out: Any) -> None:
+            call(helper)
+
+    class Heir(Lidar, kind="careless_heir"):
+        """Lets a built-in kind raise."""
+
+        def sense(self, rows: Any, scene: Any, out: Any) -> None:
+            super().sense(rows, None, out)  # type: ignore[arg-type]
+
+    for kind, raises in (("careless_sensor", helper), ("careless_heir", Heir.sense)):
+        line = raises.__code__.co_firstlineno + 1
+        with pytest.raises(PluginError, match=rf"{kind}.* \(test_sim.py:{line}\)$"):
+            load({**REMOTE, "sensors": [*REMOTE["sensors"], {"kind": kind}]})
 
 
 @pytest.mark.parametrize("worlds", [0, [], [1, 1], [-1]])
