@@ -123,6 +123,18 @@ def test_replay_writes_one_file(folder: Path, tmp_path: Path) -> None:
     assert "unsafe" not in text
 
 
+def test_replay_loses_no_file_by_mistake(folder: Path, tmp_path: Path) -> None:
+    goal = tmp_path / "keep.yaml"
+    goal.write_text("duration: 5\n")
+    command = [*COMMAND, "replay", str(folder), "--html", str(goal)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "keep.yaml exists already; choose another file or --overwrite" in done.stderr
+    assert goal.read_text() == "duration: 5\n"
+    subprocess.run([*command, "--overwrite"], check=True)
+    assert 'data-mode="file"' in goal.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("what", ["missing", "empty", "torn"])
 def test_what_is_no_run_is_wrong_input(what: str, folder: Path, tmp_path: Path) -> None:
     place = tmp_path / what

@@ -15,10 +15,11 @@ from astray.cli.options import BROWSER, JSON, PORT, QUIET
 @click.option(
     "--html", type=click.Path(path_type=Path), help="Write one file that shows itself instead."
 )
+@click.option("--overwrite", is_flag=True, help="Replace an earlier file there.")
 @PORT
 @BROWSER
 @QUIET
-def replay(recording: Path, html: Path | None, port: int, no_browser: bool, quiet: bool) -> None:
+def replay(recording: Path, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
     """Show RECORDING, a run that was recorded or written to a folder, on a page to scrub in."""
     from astray.cli.viewing import Look
     from astray.cli.viewing import replay as show
@@ -27,7 +28,7 @@ def replay(recording: Path, html: Path | None, port: int, no_browser: bool, quie
         if not quiet:
             click.echo(text, err=True)
 
-    show(recording, html=html, look=Look(port, not no_browser), say=say)
+    show(recording, look=Look(port, not no_browser), say=say, **options)
 
 
 @click.command("score")

@@ -51,8 +51,11 @@ def run_again(sim: Sim, say: Say) -> bool:
     return True
 
 
-def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
+def replay(
+    source: Path, *, html: Path | None, look: Look, say: Say, overwrite: bool = False
+) -> None:
     """Show a run that was recorded or written to a folder, or make one file that shows itself."""
+    from astray.recording.while_running import check_recording
     from astray.view.page.folder import read_folder
     from astray.view.page.pack import pack
     from astray.view.page.recorded import read_recorded
@@ -60,6 +63,8 @@ def replay(source: Path, *, html: Path | None, look: Look, say: Say) -> None:
 
     if not source.exists():
         raise WrongInput(f"{source}: there is no such file or folder")
+    if html is not None:
+        check_recording(html, overwrite)
     packed = pack(read_recorded(source) if source.is_file() else read_folder(source))
     if html is not None:
         write_html(packed, html)
