@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from astray.cli import astray as commands
 from astray.cli import main
 from astray.cli.scoring import found_itself
+from astray.errors import WrongInput
 from astray.estimators import Ekf, Odometry, Particle
 from astray.logs import read_logs, run_on_log, score, withhold
 from astray.logs.score import compare
@@ -81,6 +82,7 @@ def test_a_picture_shows_truth_and_belief(mrclam: Path, tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--estimator", "odometri"], "no estimator 'odometri'; did you mean 'odometry'?"),
+        (["--estimator", "remote"], "'remote' lives elsewhere and cannot be run on a log"),
         (["--estimator", "particle"], "particle needs a sensor that measures start"),
         (["--estimator", "odometry", "--plot", "x.txt"], "x.txt: a picture is one of .png"),
     ],
@@ -97,6 +99,13 @@ def test_a_wrong_wish_is_refused_without_a_traceback(
         main()
     assert stopped.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_an_estimator_that_lives_elsewhere_is_not_offered() -> None:
+    with pytest.raises(WrongInput) as refused:
+        run("nowhere", "--estimator", "remot")
+    assert "odometry" in str(refused.value)
+    assert "remote" not in str(refused.value)
 
 
 def test_the_score_is_that_of_the_definitions(mrclam: Path) -> None:

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from astray import estimators
 from astray.cli.compiling import compiling
 from astray.errors import WrongInput, suggest
+from astray.estimators import Remote
 from astray.logs import Log, Outages, Result, read_logs, run_on_log, score, withhold
 from astray.logs.bag import Wanted
 from astray.logs.score import compare
@@ -31,7 +31,6 @@ WARM_UP = 5.0  # s of a log that compile every kernel before the time is taken
 DRAWN = 5000  # points of a path
 FOUND = 0.5  # m: a robot that is nearer knows where it is
 MEANS = ("position_rmse", "heading_rmse", "ate", "nees", "final", "updates_per_s")
-assert estimators
 
 
 def score_logs(
@@ -71,7 +70,10 @@ def score_logs(
 
 
 def _kind(name: str) -> type[Estimator]:
-    known = KINDS["estimator"]
+    # What lives elsewhere has nothing to run on a log: its belief would stay where it starts.
+    known = {kind: made for kind, made in KINDS["estimator"].items() if made is not Remote}
+    if name == Remote.kind:
+        raise WrongInput(f"{name!r} lives elsewhere and cannot be run on a log")
     if name not in known:
         listed = ", ".join(sorted(known))
         raise WrongInput(f"no estimator {name!r}{suggest(name, known)} ({listed})")
