@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,23 @@ def test_a_wrong_wish_is_refused_without_a_traceback(
         main()
     assert stopped.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_an_estimator_of_ones_own_is_scored(mrclam: Path) -> None:
+    own = "from astray.estimators import Odometry\nclass Mine(Odometry, kind='mine'): pass\n"
+    (mrclam / "mine.py").write_text(own)
+    command = [sys.executable, "-m", "astray", "score", ".", "--estimator", "mine"]
+    found = subprocess.run(  # elsewhere: no other test is to know this kind
+        [*command, "--plugins", "mine.py", "--json", "--quiet"],
+        cwd=mrclam,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    built_in = scored(str(mrclam), "--estimator", "odometry")["logs"]
+    error = json.loads(found.stdout)["logs"][0]["mean"]["position_rmse"]
+    assert error == built_in[0]["mean"]["position_rmse"]
 
 
 def test_an_estimator_that_lives_elsewhere_is_not_offered() -> None:

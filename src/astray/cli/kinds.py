@@ -39,13 +39,18 @@ def describe(cls: type[Plugin]) -> dict[str, Any]:
     return found
 
 
-def print_kinds(name: str | None, plugins: Sequence[str], as_json: bool) -> None:
-    """Print the catalogue, or one kind of it."""
-    assert BUILT_IN  # importing them declares the built-in kinds
+def declare(plugins: Sequence[str]) -> None:
+    """Make the built-in kinds known, and those of the files that --plugins names."""
+    assert BUILT_IN  # importing them declares them
     faults: list[Fault] = []
     load_plugins(mark({"plugins": list(plugins)}, "--plugins"), Path.cwd(), faults)
     if faults:
         raise ScenarioError(faults)
+
+
+def print_kinds(name: str | None, plugins: Sequence[str], as_json: bool) -> None:
+    """Print the catalogue, or one kind of it."""
+    declare(plugins)
     every = [cls for family in KINDS.values() for _, cls in sorted(family.items())]
     chosen = [cls for cls in every if name in (None, cls.kind, cls.family)]
     if not chosen:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from astray.cli.options import BROWSER, JSON, PORT, QUIET
+from astray.cli.options import BROWSER, JSON, PLUGINS, PORT, QUIET
 
 
 @click.command()
@@ -34,6 +34,7 @@ def replay(recording: Path, port: int, no_browser: bool, quiet: bool, **options:
 @click.command("score")
 @click.argument("log")
 @click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
+@PLUGINS
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.option("--imu", metavar="TOPIC", help="Of a bag: the IMU; by its type unless given.")
 @click.option("--wheels", metavar="TOPIC", help="Of a bag: the joint states of the wheels.")

@@ -21,6 +21,9 @@ BROWSER = click.option("--no-browser", is_flag=True, help="Print the page's addr
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Of the page; a free one unless given."
 )
+PLUGINS = click.option(
+    "--plugins", multiple=True, metavar="FILE", help="A Python file with plugins to include."
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from astray.cli.compiling import compiling
+from astray.cli.kinds import declare
 from astray.errors import WrongInput, suggest
 from astray.estimators import Remote
 from astray.logs import Log, Outages, Result, read_logs, run_on_log, score, withhold
@@ -37,6 +38,7 @@ def score_logs(
     path: str,
     *,
     estimator: str,
+    plugins: Sequence[str] = (),
     seed: int = 0,
     imu: str | None = None,
     wheels: str | None = None,
@@ -50,6 +52,7 @@ def score_logs(
     """Score an estimator on the logs at a path as the command line asks."""
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise WrongInput(f"{plot}: a picture is one of {', '.join(PICTURES)}")
+    declare(plugins)
     kind = _kind(estimator)
     console = Console(stderr=True, quiet=quiet)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())

@@ -10,6 +10,7 @@ import click
 from astray.cli.options import (
     BROWSER,
     JSON,
+    PLUGINS,
     PORT,
     QUIET,
     SCENARIO,
@@ -140,9 +141,7 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
 
 @click.command()
 @click.argument("name", required=False)
-@click.option(
-    "--plugins", multiple=True, metavar="FILE", help="A Python file with plugins to include."
-)
+@PLUGINS
 @JSON
 def kinds(name: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     """List the kinds of plugins with their parameters, units and defaults; or only NAME."""
