@@ -24,7 +24,18 @@ FAMILIES = (
 LAYERS = (
     ("errors", "table", "kernel_cache", "kernel", "maths", "marks", "whole_file"),
     ("se2", "noise", "draw", "signals", "rotation", "blank", "world"),
-    ("clock", "reading", "tracks", "parameters", "kind", "scene", "plugin", "start", "lives"),
+    (
+        "clock",
+        "reading",
+        "tracks",
+        "parameters",
+        "declaring",
+        "kind",
+        "scene",
+        "plugin",
+        "start",
+        "lives",
+    ),
     FAMILIES,
     (
         "blame",
