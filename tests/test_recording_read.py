@@ -209,4 +209,4 @@ def test_a_heading_is_that_of_a_quaternion_of_any_length(length: float) -> None:
     kind = "geometry_msgs/msg/PoseStamped"
     q = {"z": length * np.sin(1.0), "w": length * np.cos(1.0)}
     said = typestore().serialize_cdr(make(kind, {"pose": {"orientation": q}}), kind)
-    assert states(MessageColumns(kind, [bytes(said)]))["yaw"] == pytest.approx(2.0)
+    assert states(MessageColumns(kind, [bytes(said)], [0]))["yaw"] == pytest.approx(2.0)
