@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def find_spots(
     for i in range(len(spots)):
         if worlds[i] != worlds[begun]:
             begun = i
-        if not np.isnan(spots[i, 0]):
+        if not math.isnan(spots[i, 0]):
             continue
         low_x, low_y, high_x, high_y = bounds[i, 0], bounds[i, 1], bounds[i, 2], bounds[i, 3]
         found = False
