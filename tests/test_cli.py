@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import astray
+from astray.cli import running
 from astray.errors import MapError, WrongInput
 from astray.observers.folder import whole_folder
 
@@ -273,3 +274,23 @@ def test_check_prints_the_effective_scenario(tmp_path: Path) -> None:
 
 def test_version() -> None:
     assert run("--version").stdout.split()[-1] == astray.__version__
+
+
+def test_a_name_with_brackets_is_no_markup(tmp_path: Path) -> None:
+    done = run("run", "remote", "--duration", "0.1", "--set", 'name="a[/b]"', cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a[/b]: 0.1 s" in done.stdout
+
+
+def test_a_folder_that_cannot_be_written_loses_no_saved_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise WrongInput("no space left")
+
+    monkeypatch.setattr(running, "write_folder", full)
+    with pytest.raises(WrongInput, match="no space left"):
+        running.run_scenario(
+            "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
+        )
+    assert astray.resume(tmp_path / "run.npz").time == pytest.approx(0.1)

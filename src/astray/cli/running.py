@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -84,10 +85,12 @@ def run_scenario(
         wall = time.perf_counter() - started
         while look is not None and run_again(sim, say):
             series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
-    if out is not None and series is not None:
-        write_folder(sim, series, out, overwrite)
-    if save is not None:
-        sim.save(save)
+    try:
+        if out is not None and series is not None:
+            write_folder(sim, series, out, overwrite)
+    finally:  # a folder that cannot be written is no reason to lose the run
+        if save is not None:
+            sim.save(save)
     if as_json:
         print(json.dumps(summary(sim)))
     elif not quiet:
@@ -112,7 +115,7 @@ def _watch(
     """Run with a progress bar."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[factor]}"))
     with Progress(*columns, TimeRemainingColumn(), console=tell, transient=True) as bar:
-        task = bar.add_task(sim.scenario.name, total=seconds, factor="")
+        task = bar.add_task(escape(sim.scenario.name), total=seconds, factor="")
 
         def progress(done: float) -> None:
             bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
@@ -127,7 +130,8 @@ def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None)
     console = Console()
     found = summary(sim)
     worlds = f" in {found['worlds']} worlds" if found["worlds"] > 1 else ""
-    table = Table(title=f"{found['scenario']}: {found['time']:g} s{worlds}, seed {found['seed']}")
+    title = f"{found['scenario']}: {found['time']:g} s{worlds}, seed {found['seed']}"
+    table = Table(title=escape(title))
     for heading in ("robot", "believes", "metric"):
         table.add_column(heading)
     for heading in ("rms", "most", "at the end"):
