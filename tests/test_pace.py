@@ -110,3 +110,14 @@ def test_a_slow_run_can_be_asked_between_its_ticks(rover: dict[str, Any]) -> Non
             sim.pace.ask(lambda: asked.append(sim.steps))
             until(lambda k=k: len(asked) > k)  # type: ignore[misc]
     assert asked == [0, 0, 0]
+
+
+def test_a_stop_that_comes_before_a_run_is_meant_for_it_and_for_no_other() -> None:
+    sim = astray.load("drift")
+    sim.pace.stop()
+    sim.run(1.0)
+    assert sim.steps == 0
+    assert sim.pace.stopped
+    sim.run(1.0)
+    assert sim.time == pytest.approx(1.0)
+    assert not sim.pace.stopped

@@ -33,16 +33,22 @@ class Pace:
         self._again: tuple[int | None] | None = None
         self._changed = threading.Condition()
         self._granted = 0
-        self._stopped = False
+        self._stopped = self._heard = False
         self._wall = self._since = time.perf_counter()
         self._from = self._seen = self._now = 0.0
 
     def begin(self, now: float) -> None:
-        """Start to count at this simulated time."""
+        """Start to count at this simulated time; a stop that came before it is meant for it."""
         with self._changed:
-            self._stopped = False
+            if self._heard:
+                self._stopped = self._heard = False
             self._wall = self._since = time.perf_counter()
             self._from = self._seen = self._now = now
+
+    def end(self) -> None:
+        """The run is over: if it was stopped, the next one is not."""
+        with self._changed:
+            self._heard = self._stopped
 
     def set_speed(self, speed: float | None) -> None:
         """Change the speed; the present moment is the new origin."""

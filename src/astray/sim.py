@@ -205,6 +205,7 @@ class Sim:
             if logger is not None:
                 self.observers.remove(logger)
             self.resting = True
+            self.pace.end()
             self.clockwork.look_anew()
             self.pace.answer()
         return logger.log() if logger else None
