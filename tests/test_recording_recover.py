@@ -22,7 +22,7 @@ from rosbags.highlevel import AnyReader
 
 import astray
 from astray.cli import astray as commands
-from astray.errors import RecordingError
+from astray.errors import RecordingError, WrongInput
 from astray.recording.recorder import Recorder, record
 from astray.recording.recover import recover
 from astray.recording.tail import Tail
@@ -256,6 +256,35 @@ def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
     assert found == true
     damaged.write_bytes(wrong)
     assert "1 chunk was damaged" in run(str(damaged)).output
+
+
+@pytest.mark.parametrize("byte", [0, 1, 3, 7])
+def test_a_wrong_byte_in_the_head_of_a_chunk_costs_no_other_chunk(
+    byte: int, whole: Path, tmp_path: Path
+) -> None:
+    with whole.open("rb") as file:
+        chunk = make_reader(file).get_summary().chunk_indexes[1]
+    data, damaged = bytearray(whole.read_bytes()), tmp_path / "damaged.mcap"
+    data[chunk.chunk_start_offset + byte] ^= 0x40 if byte else 6  # its length, or what it is
+    damaged.write_bytes(data)
+    mended = recover(damaged)
+    found, true = messages(damaged), messages(whole)
+    assert len(found) == mended.messages >= len(true) - chunk_length(whole)
+    assert set(found) <= set(true)
+    assert mended.lost_bytes + mended.damaged > 0
+    assert recover(damaged).was_whole
+
+
+def test_a_file_in_the_way_of_a_mended_one_is_not_lost_by_mistake(
+    whole: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.mcap"
+    kept.write_text("precious")
+    with pytest.raises(WrongInput, match="exists already; choose another file or --overwrite"):
+        run(str(whole), "--out", str(kept))
+    assert kept.read_text() == "precious"
+    assert run(str(whole), "--out", str(kept), "--overwrite").exit_code == 0
+    assert messages(kept) == messages(whole)
 
 
 def chunk_length(path: Path) -> int:

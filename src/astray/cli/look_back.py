@@ -56,6 +56,7 @@ def score_command(log: str, **options: Any) -> None:
 @click.command("recover")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Write the whole file there instead.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier file there.")
 @QUIET
 @JSON
 def recover_command(file: Path, **options: Any) -> None:

@@ -8,12 +8,20 @@ from pathlib import Path
 from rich.console import Console
 
 from astray.recording.recover import Mended, recover
+from astray.recording.while_running import check_recording
 
 
 def recover_file(
-    file: Path, *, out: Path | None = None, quiet: bool = False, as_json: bool = False
+    file: Path,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Mend a file as the command line asks."""
+    if out is not None:
+        check_recording(out, overwrite)
     mended = recover(file, out)
     if as_json:
         print(json.dumps(_plain(mended)))

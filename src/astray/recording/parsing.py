@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ LARGEST = 1 << 34  # bytes; no record is larger than that
 LARGEST_CHUNK = 1 << 31  # bytes that are unpacked; no chunk that makes sense has more
 ZSTD = b"\x28\xb5\x2f\xfd"  # how it begins
 CHECKED = 4  # the bit of the next byte that says that there is a checksum
+COMPRESSIONS = ("", "zstd", "lz4")
+CHUNK_HEAD = re.compile(rb"\x06[\x00-\xff]{4}\x00{4}")  # the op of a chunk, and its length
 PIECE = 1 << 12  # bytes that are read at once of what is damaged
 
 
@@ -51,6 +54,29 @@ def walk(data: memoryview, start: int = 0) -> Iterator[Record]:
             raise Torn(start, op, data[body:])
         yield Record(op, data[body : body + length], start)
         start = body + length
+
+
+def find_chunk(data: memoryview, start: int) -> int:
+    """Where the next chunk begins, from a place on at which nothing makes sense; or the end."""
+    for found in CHUNK_HEAD.finditer(data, start):
+        place = found.start()
+        _, length = HEAD.unpack_from(data, place)
+        body = place + HEAD.size
+        if body + length <= len(data) and _is_chunk(data[body : body + length]):
+            return place
+    return len(data)
+
+
+def _is_chunk(content: memoryview) -> bool:
+    """Whether some bytes have the parts of a chunk, and nothing behind them."""
+    try:
+        fields = Fields(content)
+        fields.numbers("QQQI")
+        known = fields.text() in COMPRESSIONS
+        (length,) = fields.numbers("Q")
+    except (struct.error, UnicodeDecodeError):
+        return False
+    return known and fields.at + length == len(content)
 
 
 class Fields:

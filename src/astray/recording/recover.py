@@ -1,8 +1,8 @@
 """Mending files whose writer was killed: all whole messages are kept, the summary is made anew.
 
-A torn file is read from its beginning as far as it makes sense; of a chunk that is cut off, too,
-what can be unpacked is kept. If a tail lies beside a recording and belongs behind its last whole
-chunk, its messages follow.
+A torn file is read from its beginning as far as it makes sense, and on from the next chunk behind
+what does not; of a chunk that is cut off, too, what can be unpacked is kept. If a tail lies beside
+a recording and belongs behind its last whole chunk, its messages follow.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from astray.recording.lock import is_held
 from astray.recording.parsing import (
     Fields,
     Torn,
+    find_chunk,
     is_finished,
     is_mcap,
     parse_attachment,
@@ -132,31 +133,23 @@ class _Mender:
         self.loose = bytearray()
         self.first: int | None = None
         self.last = 0
+        self.last_chunk = len(MAGIC)  # behind where it begins
         self.found = Mended(goal, None)
 
     def mend(self, waiting: tuple[Mark, bytes] | None) -> Mended:
         """Copy, then end the file."""
         if waiting is not None and not waiting[0].fits(self.data):
             waiting = None  # it was written beside another file
-        start = last_chunk = len(MAGIC)
-        try:
-            for op, content, start in walk(self.data, len(MAGIC)):
-                if op in (Op.DATA_END, Op.FOOTER):
-                    break
-                with contextlib.suppress(struct.error, ValueError):  # whole, but makes no sense
-                    self._take(op, content)
-                last_chunk = start + 1 if op == Op.CHUNK else last_chunk
-            else:
-                start = len(self.data)
-        except Torn as torn:
-            start = torn.start
-            if torn.op == Op.CHUNK and torn.rest is not None and waiting is None:
-                self._take_chunk(torn.rest)
-        if not is_finished(self.data):
-            self.found.lost_bytes = len(self.data) - start
+        place, end = len(MAGIC), len(self.data)
+        while place < end and (torn := self._take_from(place)) is not None:
+            place = find_chunk(self.data, torn.start + 1)
+            self.found.lost_bytes += place - torn.start
+            cut_off = torn.op == Op.CHUNK and (waiting is None or place < end)
+            if cut_off and torn.rest is not None:
+                self._take_chunk(torn.rest[: place - torn.start - HEAD.size])
         self._settle()
         # A tail that is older than the last chunk says nothing that is not in it.
-        if waiting is not None and last_chunk <= waiting[0].position:
+        if waiting is not None and self.last_chunk <= waiting[0].position:
             before = self.found.messages
             self._take_chunk(memoryview(waiting[1]))
             self.found.from_tail = self.found.messages - before
@@ -164,6 +157,22 @@ class _Mender:
         if self.first is not None:
             self.found.seconds = (self.last - self.first) * 1e-9
         return self.found
+
+    def _take_from(self, place: int) -> Torn | None:
+        """Take all records from a place on, as far as they make sense."""
+        try:
+            for op, content, start in walk(self.data, place):
+                if op in (Op.DATA_END, Op.FOOTER):
+                    if not is_finished(self.data):
+                        self.found.lost_bytes += len(self.data) - start
+                    break
+                with contextlib.suppress(struct.error, ValueError):  # whole, but makes no sense
+                    self._take(op, content)
+                if op == Op.CHUNK:
+                    self.last_chunk = start + 1
+        except Torn as torn:
+            return torn
+        return None
 
     def _open(self, profile: str = "", library: str = "") -> Container:
         if self.container is None:
