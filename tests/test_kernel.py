@@ -279,3 +279,20 @@ def test_kernels_of_other_people_may_make_arrays_and_ours_count_no_references(
         ASTRAY_CACHE_DIR=tmp_path,
     )
     assert told == "0.0\nFalse True\n"
+
+
+def test_kernels_come_without_linear_algebra_until_somebody_multiplies_matrices() -> None:
+    code = """
+import sys
+import numpy as np
+from astray.kernel import kernel
+from astray.maths import exp
+exp(0.0)
+import numba.np.arraymath
+print("scipy.linalg" in sys.modules, numba.np.arraymath._HAVE_BLAS)
+@kernel
+def twice(matrix):
+    return np.dot(matrix, matrix)
+print(twice(np.array([[0.0, 2.0], [1.0, 0.0]])).tolist(), "scipy.linalg" in sys.modules)
+"""
+    assert python(code) == "False True\n[[2.0, 0.0], [0.0, 2.0]] True\n"
