@@ -1,0 +1,44 @@
+"""Agents that learn: robots as environments of Gymnasium and PettingZoo.
+
+`import astray.gym` registers `astray/Reach-v0`. `Env` has one robot, `VectorEnv` thousands in as
+many worlds, `ParallelEnv` several in one. A scenario says what is around them and how wrong their
+sensors are, a `Task` what they are to do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from astray.errors import WrongInput
+
+try:
+    import gymnasium
+except ImportError:
+    raise WrongInput("astray.gym needs Gymnasium: pip install 'astray[gym]'") from None
+
+from astray.gym.agents import Options
+from astray.gym.env import Env
+from astray.gym.task import Reach, Task
+from astray.gym.vector import VectorEnv
+
+if TYPE_CHECKING:
+    from astray.gym.parallel import ParallelEnv as ParallelEnv
+
+__all__ = ["Env", "Options", "ParallelEnv", "Reach", "Task", "VectorEnv"]
+
+REACH = "astray/Reach-v0"
+
+if REACH not in gymnasium.registry:
+    gymnasium.register(
+        REACH, entry_point="astray.gym:Env", vector_entry_point="astray.gym:VectorEnv"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ParallelEnv":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:  # late: it alone needs PettingZoo
+        from astray.gym.parallel import ParallelEnv
+    except ImportError:
+        raise WrongInput("ParallelEnv needs PettingZoo: pip install 'astray[gym]'") from None
+    return ParallelEnv
