@@ -178,8 +178,11 @@ class Group(Parts, Orders):
         """
         self.arrivals: list[Rows] = []
         taken: list[Rows] = []
+        when: dict[Beat, Rows | None] = {}  # so that sensors of one beat share their rows
         for channel in self._taking:
-            rows = due(channel.taking)
+            if channel.taking not in when:
+                when[channel.taking] = due(channel.taking)
+            rows = when[channel.taking]
             everyone = rows is not None and len(rows) == len(self.truth)
             if not waking and (channel.on_the_way or not everyone):
                 channel.stale()  # else all that was fresh is fresh again
@@ -294,7 +297,10 @@ class Group(Parts, Orders):
         first = several[0]
         if len(several) == 1 or all(rows is first for rows in several):
             return first
-        return np.unique(np.concatenate(several))
+        some = np.zeros(len(self.truth), bool)
+        for rows in several:
+            some[rows] = True
+        return np.flatnonzero(some)
 
     def _each(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
         """Call a verb for rows, split over the threads where that is worth it."""

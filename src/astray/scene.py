@@ -64,6 +64,11 @@ class Scene:
         return others
 
     @property
+    def is_lonely(self) -> bool:
+        """Whether there is one robot in each world, and so nobody to be seen."""
+        return self.population == 1
+
+    @property
     def view(self) -> View:
         """All that rays can meet, as kernels read it; robots are there once `crowd` is gathered."""
         if self._view is None or self._view.ends is not self.map.index.ends:

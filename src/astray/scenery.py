@@ -129,8 +129,11 @@ class Scenery:
         self.placed(rows)
 
     def moved(self) -> None:
-        """Take note that robots are no longer where the crowd was gathered."""
-        self._gathered = False
+        """Take note that robots are no longer where the crowd was gathered.
+
+        Where there is one in each world, nobody looks for others, and it stays as it was.
+        """
+        self._gathered &= self.scene.is_lonely
 
     def changed(self) -> None:
         """Take note that robots came or went."""

@@ -12,6 +12,7 @@ a belief claims nothing its doubt is the largest one, and what did not arrive ye
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,15 @@ class Part(NamedTuple):
     high: Array
     read: Callable[[Rows], Array]
     """The values of these rows, (rows, columns)."""
+
+
+@kernel
+def write_within(out: Array, values: Array, low: Array, high: Array) -> None:
+    """Write values within bounds, and zeros for what is not a number."""
+    for j in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            v = values[j, k]
+            out[j, k] = 0.0 if math.isnan(v) else min(max(v, low[k]), high[k])
 
 
 @kernel
@@ -65,8 +75,8 @@ class Sight:
         """What these rows see now, (rows, columns)."""
         seen = np.empty((len(rows), len(self.low)), np.float32)
         for columns, part in self._parts:
-            np.clip(part.read(rows), part.low, part.high, out=seen[:, columns], casting="unsafe")
-        return np.nan_to_num(seen, copy=False)
+            write_within(seen[:, columns], part.read(rows), part.low, part.high)
+        return seen
 
 
 def _chosen(group: Group, observe: Sequence[str] | None) -> Sequence[str]:

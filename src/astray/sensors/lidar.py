@@ -212,7 +212,7 @@ class Lidar(Sensor, kind="lidar"):
         desk.call(desk.room, seen, desk.tables, ranges, rows, desk.how)
 
     def _how(self, scene: Scene, desk: Desk) -> Layout:
-        first = scene.first if self.robots else -1
+        first = scene.first if self.robots and not scene.is_lonely else -1
         return self.key, self.start, self.step, self.sweep, first, desk.pairs
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
