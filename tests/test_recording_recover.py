@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -23,6 +24,7 @@ from rosbags.highlevel import AnyReader
 import astray
 from astray.cli import astray as commands
 from astray.errors import RecordingError, WrongInput
+from astray.recording.container import Batch, Mark
 from astray.recording.recorder import Recorder, record
 from astray.recording.recover import recover
 from astray.recording.tail import Tail
@@ -165,9 +167,35 @@ def test_a_session_of_pioneers_is_recorded(tmp_path: Path) -> None:
 def await_tail(recorder: Recorder) -> None:
     """Wait until all that a recorder has heard is in its tail: half a second on an idle machine."""
     for _ in range(600):
-        if recorder._tailed[1] == recorder._open.moments:
+        if recorder._failure or recorder._tailed[1] == recorder._open.moments:
             break
         time.sleep(0.1)
+
+
+def test_a_tail_that_finds_no_descriptor_is_written_when_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Batch] = []
+    write = Tail.write
+
+    def refuse(tail: Tail, batch: Batch, mark: Mark) -> None:
+        tried.append(batch)
+        if len(tried) <= 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        write(tail, batch, mark)
+
+    monkeypatch.setattr(Tail, "write", refuse)
+    sim = astray.load(scenario())
+    with record(sim, tmp_path / "run.mcap") as recorder:
+        sim.run(0.35)
+        await_tail(recorder)
+        assert len(tried) == 3
+        assert Tail(tmp_path / "run.mcap").read() is not None
+        sim.run(3.0)
+    untroubled = astray.load(scenario())
+    with record(untroubled, tmp_path / "other.mcap"):
+        untroubled.run(3.35)
+    assert messages(tmp_path / "run.mcap") == messages(tmp_path / "other.mcap")
 
 
 def test_a_paused_run_has_all_in_its_tail(tmp_path: Path) -> None:

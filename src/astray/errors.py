@@ -17,11 +17,14 @@ AstrayError
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Path = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
+NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+"""Of an OSError where too many files are open: there may be room again in a moment."""
 
 
 class AstrayError(Exception):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astray import __version__
-from astray.errors import RecordingFailed, WrongInput
+from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
 from astray.recording.beginning import STATIC, Maps, attachments
 from astray.recording.chunk import Chunk, Memory
 from astray.recording.container import Container
@@ -203,7 +203,13 @@ class Recorder:
         if young or not chunk.moments or have == self._tailed or not self._full.empty():
             return
         batch = self._encoder.encode(chunk, self._memory)
-        self._tail.write(batch, container.mark)
+        try:
+            self._tail.write(batch, container.mark)
+        except OSError as problem:
+            # The file itself is open and goes on; the tail before stays until one can be written.
+            if problem.errno not in NO_DESCRIPTORS:
+                raise
+            return
         self._tailed = have
 
     # The end.
