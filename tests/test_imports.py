@@ -22,7 +22,7 @@ FAMILIES = (
     "trackers",
 )
 LAYERS = (
-    ("errors", "table", "kernel_cache", "kernel", "maths", "marks", "whole_file"),
+    ("errors", "table", "kernel_cache", "kernel", "maths", "marks", "whole_file", "door"),
     ("se2", "noise", "draw", "signals", "rotation", "blank", "world"),
     (
         "clock",

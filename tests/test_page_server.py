@@ -19,7 +19,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 import astray
+from astray.door import MOST
 from astray.errors import WrongInput
+from astray.view.page import patience
 from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.view.page.messages import LARGEST, Reset
 from astray.view.page.server import Server
@@ -454,6 +456,36 @@ def test_there_is_room_for_some_pages_only(room: Room) -> None:
         with pytest.raises(InvalidStatus):
             clients.enter_context(room.connect())
     until(lambda: not room.view.hub.pages)
+
+
+def test_connections_that_say_nothing_leave_descriptors_for_the_run(room: Room) -> None:
+    with contextlib.ExitStack() as idle:
+        for _ in range(MOST + 50):
+            raw = socket.create_connection(("127.0.0.1", room.port), 20)
+            idle.enter_context(raw)
+        assert raw.recv(4096).startswith(b"HTTP/1.1 503 ")
+        assert any(f"{MOST} connections are open" in text for text in room.logged)
+    until(lambda: not room.view.server._door.inside())
+    assert room.get(f"/?token={room.view.server.token}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"GET / HTTP/1.1\r\nHost: a"],
+    ids=["nothing", "half a request"],
+)
+def test_who_connects_and_asks_for_nothing_is_sent_away(
+    room: Room, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE", 0.3)
+    with room.connect() as client, socket.create_connection(("127.0.0.1", room.port), 20) as raw:
+        raw.sendall(said)
+        with contextlib.suppress(ConnectionError):
+            while raw.recv(4096):
+                pass
+        messages(client, "scene")
+        time.sleep(0.7)
+        messages(client, "status")  # who looks at the run may stay
 
 
 # That the run does not notice.

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from astray.door import MOST
 from astray.errors import WrongInput
 from astray.ros.layout import Layout
 from astray.wires.rosbridge import client as client_module
+from astray.wires.rosbridge import server as server_module
 from astray.wires.rosbridge.serving import serving
 from astray.wires.rosbridge.text import Writer
 from astray.wires.rosbridge.wire import Wire
@@ -79,6 +81,31 @@ def test_bytes_that_are_no_websocket_do_no_harm(wire: Wire) -> None:
     with talking(wire) as line:
         line.send('{"op": "call_service", "service": "/rosapi/nodes"}')
         assert receive(line, "service_response")["result"]
+
+
+def test_connections_that_say_nothing_leave_descriptors_for_the_run(wire: Wire) -> None:
+    with contextlib.ExitStack() as idle:
+        for _ in range(MOST + 50):
+            raw = socket.create_connection(("127.0.0.1", wire.port), PATIENCE)
+            idle.enter_context(raw)
+        assert raw.recv(4096).startswith(b"HTTP/1.1 503 ")
+    until(lambda: not wire.server._door.inside())
+    with talking(wire) as line:
+        line.send('{"op": "call_service", "service": "/rosapi/nodes"}')
+        assert receive(line, "service_response")["result"]
+
+
+def test_who_connects_and_does_not_ask_for_a_websocket_is_sent_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "HANDSHAKE", 0.2)
+    with (
+        serving(load()) as wire,
+        socket.create_connection(("127.0.0.1", wire.port), PATIENCE) as raw,
+    ):
+        raw.sendall(b"GET / HTTP/1.1\r\n")
+        with contextlib.suppress(ConnectionError):
+            assert not raw.recv(1)
 
 
 def test_a_client_that_stops_reading_is_cut_off_and_the_run_goes_on(

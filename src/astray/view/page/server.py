@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import secrets
 import socket
-import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from importlib import resources
@@ -17,10 +16,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
 from astray.turns import short_turns
 from astray.view.page.guard import Guard
 from astray.view.page.messages import LARGEST
+from astray.view.page.patience import PatientProtocol
 
 ADDRESS = "127.0.0.1"
 SEND_BUFFER = 1 << 16  # bytes
@@ -62,8 +63,8 @@ class Server:
     ) -> None:
         self.token = token or secrets.token_urlsafe(16)
         self._routes, self._log, self._work = routes, log, work
-        self._socket = _listen(port)
-        self.port: int = self._socket.getsockname()[1]
+        self._door = _listen(port, log)
+        self.port: int = self._door.getsockname()[1]
         self._thread: threading.Thread | None = None
         self._turns = contextlib.ExitStack()
 
@@ -87,6 +88,9 @@ class Server:
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
+                loop="none",
+                http=PatientProtocol,
+                backlog=WAITING,
                 log_config=None,
                 log_level="critical",
                 access_log=False,
@@ -101,7 +105,8 @@ class Server:
         self._thread.start()
 
     def _serve(self) -> None:
-        self._server.run(sockets=[self._socket])
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:  # a door needs that
+            runner.run(self._server.serve(sockets=[self._door]))
 
     def close(self) -> None:
         """Send everyone away and free the port."""
@@ -110,18 +115,15 @@ class Server:
             self._thread.join()
             self._thread = None
             self._turns.close()
-        self._socket.close()
+        self._door.close()
 
 
-def _listen(port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _listen(port: int, log: Callable[[str], None]) -> Door:
+    made = Door(busy=BUSY, log=lambda text: log(f"the page: {text}"))
     try:
-        if sys.platform != "win32":  # there it would let two servers share a port
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # What waits in the system is old when it is read: little of it, please.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        made.bind((ADDRESS, port))
-        made.listen(32)
+        made.open(ADDRESS, port)
     except OSError as problem:
         made.close()
         why = problem.strerror or str(problem)

@@ -11,12 +11,12 @@ import contextlib
 import gc
 import selectors
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from astray.door import Door
 from astray.errors import WrongInput
 from astray.events import Event
 from astray.turns import short_turns
@@ -77,7 +77,7 @@ class Server:
         """Listen on every port, and begin to serve."""
         try:
             for port in self.ports:
-                port.listener = _listen(address, port.number)
+                port.listener = _listen(address, port.number, self.log)
                 port.number = port.listener.getsockname()[1]
         except BaseException:
             self._close_ports()
@@ -230,7 +230,7 @@ class Server:
 
     def _welcome(self, port: Port) -> None:
         assert port.listener is not None
-        with contextlib.suppress(BlockingIOError, InterruptedError, ConnectionError):
+        with contextlib.suppress(OSError):  # who has gone again, or there is no descriptor for
             sock, _ = port.listener.accept()
             place = port.vacant()
             if place is None:
@@ -302,24 +302,20 @@ class Server:
                 port.listener = None
 
 
-def _listen(address: str, number: int) -> socket.socket:
-    """A socket that listens; a port in TIME_WAIT from an earlier run does not matter."""
+def _listen(address: str, number: int, log: Log) -> Door:
+    """A door without a bound of its own: a port has no more clients than robots."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    door = Door(family, most=None, log=log)
     try:
-        if sys.platform != "win32":  # there it would let two servers share a port
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((address, number))
-        sock.listen(8)
-        sock.setblocking(False)
+        door.open(address, number)
     except OSError as problem:
-        sock.close()
+        door.close()
         why = problem.strerror or str(problem)
         raise WrongInput(
             f"port {number} of {address} cannot be used: {why}; "
             "choose another by --port, or another address by --bind-to-address"
         ) from None
     except OverflowError:
-        sock.close()
+        door.close()
         raise WrongInput(f"{number} is no port: they go up to 65535") from None
-    return sock
+    return door

@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
+from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
 from astray.turns import short_turns
 from astray.wires.rosbridge.client import Client
@@ -32,7 +33,7 @@ from astray.wires.rosbridge.protocol import MOST_BYTES
 
 ADDRESS = "127.0.0.1"
 PATIENCE = 10.0  # s of real time that a client may take to read what it is sent
-MOST_CLIENTS = 100
+HANDSHAKE = 10.0  # s of real time that it may take to ask for a WebSocket
 AT_ONCE = 64  # messages that are sent to a client in one go
 ALLOWANCE = 5000  # messages of one client within a second, before it is read no further
 WORKERS = 16  # threads for services, which may have to wait for the run
@@ -57,7 +58,8 @@ class Server:
         self.on_wake: Callable[[], None] = lambda: None
         """Called in the thread of the server after `wake`."""
         self._origins, self._patience, self._log = tuple(origins), patience, log
-        self._loop = asyncio.new_event_loop()
+        self._door = Door(busy=BUSY, log=lambda text: self._log(f"rosbridge: {text}"))
+        self._loop = asyncio.SelectorEventLoop()  # a door needs one that selects
         self._workers = ThreadPoolExecutor(WORKERS, "astray-service")
         self._thread = threading.Thread(target=self._serve, name="astray-rosbridge", daemon=True)
         self._turns = contextlib.ExitStack()
@@ -81,6 +83,7 @@ class Server:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
             self._thread.join()
+        self._door.close()
         self._workers.shutdown(wait=False, cancel_futures=True)
         self._turns.close()
 
@@ -109,10 +112,12 @@ class Server:
         quiet = logging.getLogger("astray.rosbridge")  # who hangs up in mid-handshake is no news
         quiet.setLevel(logging.CRITICAL)
         try:
+            self._door.open(ADDRESS, self.port)
             listening: Listening = await serve(
                 self._talk,
-                ADDRESS,
-                self.port,
+                sock=self._door,
+                backlog=WAITING,
+                open_timeout=HANDSHAKE,
                 process_request=self._check,
                 max_size=MOST_BYTES,
                 max_queue=16,
@@ -132,8 +137,6 @@ class Server:
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
         """Refuse who comes by another name, or from a page of elsewhere."""
         wrong = self.fault(request.headers.get_all("Host"), request.headers.get_all("Origin"))
-        if not wrong and len(self.hub.clients) >= MOST_CLIENTS:
-            wrong = f"there are {MOST_CLIENTS} clients already"
         if not wrong:
             return None
         self._log(f"rosbridge refused a client: {wrong}")
