@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from astray.door import MOST
 from astray.errors import WrongInput
 from astray.ros.layout import Layout
+from astray.ros.maps import MapTopic
 from astray.wires.rosbridge import client as client_module
 from astray.wires.rosbridge import server as server_module
 from astray.wires.rosbridge.serving import serving
@@ -135,6 +136,46 @@ def masked(text: str) -> bytes:
     data = text.encode()
     assert len(data) < 126
     return bytes([0x81, 0x80 | len(data), 0, 0, 0, 0]) + data
+
+
+def test_calls_that_take_long_keep_nobody_from_other_services_and_end_with_their_caller() -> None:
+    pause = {"op": "call_service", "service": "/set_simulation_state", "args": [{"state": 2}]}
+    steps = {"op": "call_service", "service": "/step_simulation", "args": [10_000_000]}
+    with serving(load()) as wire, talking(wire) as good:
+        with talking(wire) as bad:
+            bad.send(json.dumps(pause))
+            assert receive(bad, "service_response")["result"]
+            for _ in range(30):
+                bad.send(json.dumps(steps))
+            until(lambda: wire.sim.pace.granted > 0)
+            good.send('{"op": "call_service", "service": "/get_simulation_state"}')
+            assert receive(good, "service_response")["values"]["state"] == {"state": 2}
+        until(lambda: wire.sim.pace.granted == 0)
+        good.send(json.dumps({**steps, "args": [3]}))
+        assert receive(good, "service_response")["values"]["result"]["result"] == 1
+
+
+def test_a_map_is_put_into_words_once_however_often_it_is_asked_for(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[float] = []
+    message = MapTopic.message
+
+    def noted(topic: MapTopic, sim: Any) -> bytes:
+        made.append(sim.time)
+        return message(topic, sim)
+
+    monkeypatch.setattr(MapTopic, "message", noted)
+    with talking(wire) as line:
+        for world in ({"walls": [[[0, 0], [1, 1]]]}, {"walls": [[[0, 0], [9, 9]]]}):
+            wire.sim.replace_map(world)
+            until(lambda: not wire.sim.agenda.is_waiting)
+            widths = []
+            for _ in range(5):
+                line.send('{"op": "subscribe", "topic": "/map"}')
+                widths.append(receive(line, "publish")["msg"]["info"]["width"])
+            assert len(set(widths)) == 1
+    assert len(made) == 2
 
 
 def test_a_client_that_vanishes_leaves_nothing_behind(wire: Wire) -> None:

@@ -18,7 +18,7 @@ from astray.ros.types import decode, to_plain
 from astray.wires.rosbridge import client as client_module
 from astray.wires.rosbridge import protocol
 from astray.wires.rosbridge.cbor import pack
-from astray.wires.rosbridge.client import Client, Wish
+from astray.wires.rosbridge.client import MOST_TOPICS, MOST_WISHES, Client, Wish
 from astray.wires.rosbridge.hub import Graph, Hub
 from astray.wires.rosbridge.protocol import BadRequest, Fragments, parse
 from astray.wires.rosbridge.text import Writer, to_text
@@ -157,6 +157,65 @@ def test_who_lets_answers_pile_up_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
     for _ in range(11):
         client.say(" " * 100)
     assert client.is_cut
+
+
+def test_no_more_bytes_are_held_back_than_may(
+    monkeypatch: pytest.MonkeyPatch, timers: Timers
+) -> None:
+    monkeypatch.setattr(client_module, "MOST_BYTES", 1000)
+    client = client_of(timers)
+    client.subscribe("/a", "1", Wish(throttle=10.0, queue_length=10**9))
+    for k in range(50):
+        client.publish("/a", to_text({"op": "publish", "topic": "/a", "msg": f"{k:100}"}))
+    assert len(timers.waiting) == 1
+    assert client.dropped > 40
+    heard = sent(client)
+    timers.advance(1000.0)
+    heard += sent(client)
+    assert [int(said["msg"]) for said in heard] == [0, *range(50 - len(heard) + 1, 50)]
+    assert client._bytes == 0
+
+
+def test_a_client_has_a_bounded_number_of_subscriptions() -> None:
+    hub, client = hub_of()
+    for k in range(MOST_TOPICS + 50):
+        hub.handle(client, f'{{"op": "subscribe", "topic": "/a{k % 500}", "id": "{k}"}}')
+    said = sent(client)
+    assert len(said) == 50
+    assert {one["msg"] for one in said} == {f"a client has at most {MOST_TOPICS} subscriptions"}
+    hub.handle(client, '{"op": "unsubscribe", "topic": "/a0"}')
+    for k in range(MOST_WISHES + 1):
+        hub.handle(client, '{"op": "unsubscribe", "topic": "/a1"}')
+        hub.handle(client, f'{{"op": "unsubscribe", "topic": "/a{k + 2}"}}')
+        hub.handle(client, f'{{"op": "subscribe", "topic": "/b", "id": "{k}"}}')
+    assert "100 times already" in sent(client)[0]["msg"]
+
+
+def test_who_subscribes_many_times_at_once_is_told_the_map_once() -> None:
+    hub, client = hub_of()
+    begun: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+    hub._start = lambda what, reply: begun.append((what, reply))
+    hub.graph.latched["/map"] = lambda: [lambda form: "{}"]
+    for k in range(50):
+        hub.handle(client, f'{{"op": "subscribe", "topic": "/map", "id": "{k}"}}')
+    for _ in range(2):
+        (one,) = begun
+        one[1](one[0]())
+        assert sent(client) == [{"op": "publish", "topic": "/map", "msg": {}}]
+        begun.clear()
+        hub.handle(client, '{"op": "subscribe", "topic": "/map", "id": "again"}')
+
+
+def test_calls_of_who_has_left_are_dropped() -> None:
+    hub, client = hub_of()
+    begun: list[Callable[[], Any]] = []
+    called: list[Any] = []
+    hub._start = lambda what, reply: begun.append(what)
+    hub.graph.services["/add"] = Service("x/srv/Add", called.append)
+    hub.handle(client, '{"op": "call_service", "service": "/add"}')
+    hub.remove(client)
+    assert begun[0]() is None
+    assert not called
 
 
 def test_two_subscriptions_of_one_topic_are_one_message_each() -> None:

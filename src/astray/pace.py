@@ -78,6 +78,16 @@ class Pace:
             self._granted += ticks
             self._changed.notify_all()
 
+    @property
+    def granted(self) -> int:
+        """The ticks that a paused run may still do."""
+        return self._granted
+
+    def step_no_more(self) -> None:
+        """Take back the ticks that were allowed and have not happened."""
+        with self._changed:
+            self._granted = 0
+
     def stop(self) -> None:
         """End the run after the present tick."""
         with self._changed:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astray.errors import AstrayError
 from astray.events import Event
@@ -44,8 +44,10 @@ class Service:
     """A service: its type, what answers it, and the fields of a request in their order."""
 
     type: str
-    answer: Callable[[Plain], Response]
+    answer: Callable[..., Response]
     fields: tuple[str, ...] = ()
+    is_long: bool = False
+    """Whether a call may take minutes; then it also takes `wanted`, which tells if it still is."""
 
 
 class Services:
@@ -56,7 +58,7 @@ class Services:
         self.sim, self.patience = sim, patience
         self._entities = EntityServices(sim, patience)
         self._stopped = False  # paused by being stopped, until it goes on
-        answers: dict[str, Callable[[Plain], Response]] = {
+        answers: dict[str, Callable[..., Response]] = {
             "GetSimulatorFeatures": self._features,
             **self._entities.answers,
             "ResetSimulation": self._reset,
@@ -68,7 +70,10 @@ class Services:
         assert answers.keys() == SERVICES.keys()
         self.table = {
             service_name(kind): Service(
-                f"{PACKAGE}/srv/{kind}", _checked(kind, answer), fields_of(request_of(kind))
+                f"{PACKAGE}/srv/{kind}",
+                _checked(kind, answer),
+                fields_of(request_of(kind)),
+                is_long=kind == "StepSimulation",
             )
             for kind, answer in answers.items()
         }
@@ -91,7 +96,7 @@ class Services:
             raise Unable(Result.FEATURE_UNSUPPORTED, "time and state are reset together, with all")
         return dict(OK)
 
-    def _step(self, request: Plain) -> Response:
+    def _step(self, request: Plain, wanted: Callable[[], bool] = lambda: True) -> Response:
         pace, steps = self.sim.pace, request["steps"]
         if not pace.paused:
             raise Unable(Result.OPERATION_FAILED, "only a paused simulation can be stepped")
@@ -102,7 +107,10 @@ class Services:
         pace.step(steps)
         deadline = time.monotonic() + STEP_PATIENCE
         while self.sim.steps < end:
-            if pace.stopped or not pace.paused or time.monotonic() > deadline:
+            if not wanted():
+                pace.step_no_more()
+            over = pace.stopped or not pace.paused or not pace.granted
+            if (over or time.monotonic() > deadline) and self.sim.steps < end:
                 raise Unable(Result.OPERATION_FAILED, f"stopped at step {self.sim.steps} of {end}")
             time.sleep(POLL)
         self._look(lambda: None)  # the last tick has ended, too
@@ -150,13 +158,13 @@ def service_name(kind: str) -> str:
     return "/" + "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 
-def _checked(kind: str, answer: Callable[[Plain], Response]) -> Callable[[Plain], Response]:
+def _checked(kind: str, answer: Callable[..., Response]) -> Callable[..., Response]:
     """Let a service have whole requests, and give whole responses even where it fails."""
 
-    def call(given: Plain) -> Response:
+    def call(given: Plain, **more: Any) -> Response:
         request: Plain = to_plain(make(request_of(kind), _as_meant(kind, given)))
         try:
-            response = answer(request)
+            response = answer(request, **more)
         except Unable as problem:
             response = failed(problem.code, problem)
         except AstrayError as problem:

@@ -17,7 +17,8 @@ from astray.wires.rosbridge.text import to_text
 
 MOST_WAITING = 100  # messages of one topic, unless asked for less
 MOST_BYTES = 32 << 20  # waiting for one client
-MOST_TOPICS = 1000  # that one client may hear or speak on
+MOST_TOPICS = 1000  # that one client may speak on, and subscriptions that it may have
+MOST_WISHES = 100  # subscriptions of one client to one topic
 Later = Callable[[float, Callable[[], None]], object]
 
 
@@ -41,6 +42,8 @@ class Subscription:
     held: deque[str | bytes] = field(default_factory=deque)
     """What has to wait for its turn, where it comes faster than wanted."""
     next_turn: float = 0.0
+    is_timed: bool = False
+    """Whether somebody will look at what is held."""
 
     @property
     def throttle(self) -> float:
@@ -76,10 +79,13 @@ class Client:
         self.fragments = Fragments()
         self.calls = 0
         """Services that it has called and that have not answered."""
+        self.awaited: set[str] = set()
+        """Topics of which it is about to be told what newcomers are told."""
+        self.has_left = False
         self.dropped = 0
         self.is_cut = False
         self._outbox: deque[str | bytes | Subscription] = deque()
-        self._bytes = 0
+        self._wishes = self._bytes = 0
         self._sent = 0
         self._later, self._wake = later, wake
 
@@ -87,11 +93,14 @@ class Client:
 
     def subscribe(self, topic: str, id: str, wish: Wish) -> None:
         """Hear a topic."""
-        if topic not in self.subscriptions and len(self.subscriptions) >= MOST_TOPICS:
-            raise BadRequest(f"a client hears at most {MOST_TOPICS} topics")
-        subscription = self.subscriptions.setdefault(topic, Subscription())
-        if len(subscription.wishes) >= MOST_TOPICS:
-            raise BadRequest(f"{topic} is subscribed to {MOST_TOPICS} times already")
+        subscription = self.subscriptions.get(topic) or Subscription()
+        if id not in subscription.wishes:
+            if self._wishes >= MOST_TOPICS:
+                raise BadRequest(f"a client has at most {MOST_TOPICS} subscriptions")
+            if len(subscription.wishes) >= MOST_WISHES:
+                raise BadRequest(f"{topic} is subscribed to {MOST_WISHES} times already")
+            self._wishes += 1
+        self.subscriptions[topic] = subscription
         subscription.wishes[id] = wish
 
     def unsubscribe(self, topic: str, id: str | None) -> None:
@@ -99,11 +108,14 @@ class Client:
         subscription = self.subscriptions.get(topic)
         if subscription is None:
             return
-        if id is not None:
-            subscription.wishes.pop(id, None)
-        if id is None or not subscription.wishes:
+        gone = [k for k in subscription.wishes if id is None or k == id]
+        for k in gone:
+            del subscription.wishes[k]
+        self._wishes -= len(gone)
+        if not subscription.wishes:
             del self.subscriptions[topic]
-            subscription.held.clear()
+            while subscription.held:
+                self._bytes -= len(subscription.held.popleft())
 
     # What it is sent.
 
@@ -127,23 +139,35 @@ class Client:
         if now < subscription.next_turn or subscription.held:
             if not subscription.queue_length:
                 return
-            if not subscription.held:
-                wait = max(0.0, subscription.next_turn - now)
-                self._later(wait, lambda: self._release(topic, subscription))
-            subscription.held.append(text)
-            while len(subscription.held) > subscription.queue_length:
-                subscription.held.popleft()
+            self._hold(subscription, text)
+            self._time(topic, subscription, max(0.0, subscription.next_turn - now))
             return
         subscription.next_turn = now + subscription.throttle
         self._queue(subscription, text)
 
+    def _hold(self, subscription: Subscription, text: str | bytes) -> None:
+        """Keep a message until its turn, unless too many or too many bytes wait."""
+        held, most = subscription.held, subscription.queue_length
+        held.append(text)
+        self._bytes += len(text)
+        while held and (len(held) > most or self._bytes > MOST_BYTES):
+            self._bytes -= len(held.popleft())
+            self.dropped += 1
+
+    def _time(self, topic: str, subscription: Subscription, wait: float) -> None:
+        if subscription.held and not subscription.is_timed:
+            subscription.is_timed = True
+            self._later(wait, lambda: self._release(topic, subscription))
+
     def _release(self, topic: str, subscription: Subscription) -> None:
         """Send the next message that was held back."""
+        subscription.is_timed = False
         if subscription.held and self.subscriptions.get(topic) is subscription:
             subscription.next_turn = time.monotonic() + subscription.throttle
-            self._queue(subscription, subscription.held.popleft())
-            if subscription.held:
-                self._later(subscription.throttle, lambda: self._release(topic, subscription))
+            text = subscription.held.popleft()
+            self._bytes -= len(text)
+            self._queue(subscription, text)
+            self._time(topic, subscription, subscription.throttle)
 
     def _queue(self, subscription: Subscription, text: str | bytes) -> None:
         for part in self._parts(subscription, text):

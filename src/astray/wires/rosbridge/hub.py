@@ -55,6 +55,8 @@ class Hub:
 
     def __init__(self, graph: Graph, start: Start, may_post: Callable[[], bool]) -> None:
         self.graph, self._start, self._may_post = graph, start, may_post
+        self.start_long = start
+        """Lets calls be done that may take minutes, so that they keep nobody from the others."""
         self.now: Callable[[], float] = lambda: 0.0
         """The time of the run, s."""
         self.on_speaker: Callable[[str], None] = lambda topic: None
@@ -82,6 +84,7 @@ class Hub:
     def remove(self, client: Client) -> None:
         """Someone has left."""
         self.clients.remove(client)
+        client.has_left = True
         client.subscriptions.clear()
         self._note_wanted()
 
@@ -156,11 +159,12 @@ class Hub:
             self.publish(topic, said_by(type, to_bytes(made), self.now()))
 
     def _subscribe(self, client: Client, message: Mapping[str, Any]) -> None:
-        topic, known = name_of(message, "topic"), self.graph.said | self.graph.heard
+        topic = name_of(message, "topic")
         if message.get("type"):
             type = _type_of(message)
-            if known.get(topic, type) != type and (topic, type) not in self.graph.ears:
-                raise BadRequest(f"{topic} is of type {known[topic]}, not {type}")
+            known = self.graph.heard.get(topic) or self.graph.said.get(topic, type)
+            if known != type and (topic, type) not in self.graph.ears:
+                raise BadRequest(f"{topic} is of type {known}, not {type}")
         throttle = number_of(message, "throttle_rate", LONGEST_THROTTLE)
         length = number_of(message, "queue_length", 1e9)
         fragment = number_of(message, "fragment_size", 1e9)
@@ -174,10 +178,12 @@ class Hub:
         client.subscribe(topic, str(message.get("id")), wish)
         self._note_wanted()
         latched = self.graph.latched.get(topic)
-        if latched is not None:
+        if latched is not None and topic not in client.awaited:  # once for all that ask meanwhile
+            client.awaited.add(topic)
             self._start(latched, lambda all_: self._tell_latched(client, topic, all_))
 
     def _tell_latched(self, client: Client, topic: str, all_: Any) -> None:
+        client.awaited.discard(topic)
         if not isinstance(all_, Exception):
             for said in all_:
                 self._tell([client], topic, said)
@@ -188,7 +194,9 @@ class Hub:
         self._note_wanted()
 
     def _note_wanted(self) -> None:
-        self.wanted = frozenset(t for client in self.clients for t in client.subscriptions)
+        wanted = frozenset(t for client in self.clients for t in client.subscriptions)
+        if wanted != self.wanted:  # the run looks anew at another set
+            self.wanted = wanted
 
     # Services.
 
@@ -205,12 +213,17 @@ class Hub:
             self._respond(client, name, id, problem)
             return
         client.calls += 1
+        more = {"wanted": lambda: not client.has_left} if service.is_long else {}
+
+        def answer() -> Any:
+            return None if client.has_left else service.answer(request, **more)
 
         def reply(outcome: Any) -> None:
             client.calls -= 1
-            self._respond(client, name, id, outcome)
+            if not client.has_left:
+                self._respond(client, name, id, outcome)
 
-        self._start(lambda: service.answer(request), reply)
+        (self.start_long if service.is_long else self._start)(answer, reply)
 
     def _respond(self, client: Client, service: str, id: object, outcome: Any) -> None:
         failed = isinstance(outcome, Exception)

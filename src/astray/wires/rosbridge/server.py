@@ -13,7 +13,8 @@ import logging
 import struct
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ HANDSHAKE = 10.0  # s of real time that it may take to ask for a WebSocket
 AT_ONCE = 64  # messages that are sent to a client in one go
 ALLOWANCE = 5000  # messages of one client within a second, before it is read no further
 WORKERS = 16  # threads for services, which may have to wait for the run
+STEPPERS = 1  # threads for those that may take minutes: a run is stepped by one call at a time
 HERE = ("127.0.0.1", "localhost", "::1")
 Log = Callable[[str], None]
 
@@ -53,14 +55,16 @@ class Server:
         patience: float = PATIENCE,
         log: Log = lambda text: None,
     ) -> None:
-        self.hub = Hub(graph, self._start, may_post)
+        self._workers = ThreadPoolExecutor(WORKERS, "astray-service")
+        self._steppers = ThreadPoolExecutor(STEPPERS, "astray-stepping")
+        self.hub = Hub(graph, partial(self._start, self._workers), may_post)
+        self.hub.start_long = partial(self._start, self._steppers)
         self.port = 0
         self.on_wake: Callable[[], None] = lambda: None
         """Called in the thread of the server after `wake`."""
         self._origins, self._patience, self._log = tuple(origins), patience, log
         self._door = Door(busy=BUSY, log=lambda text: self._log(f"rosbridge: {text}"))
         self._loop = asyncio.SelectorEventLoop()  # a door needs one that selects
-        self._workers = ThreadPoolExecutor(WORKERS, "astray-service")
         self._thread = threading.Thread(target=self._serve, name="astray-rosbridge", daemon=True)
         self._turns = contextlib.ExitStack()
         self._opened = threading.Event()
@@ -84,7 +88,8 @@ class Server:
             self._loop.call_soon_threadsafe(self._end.set)
             self._thread.join()
         self._door.close()
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        for workers in (self._workers, self._steppers):
+            workers.shutdown(wait=False, cancel_futures=True)
         self._turns.close()
 
     def wake(self) -> None:
@@ -198,7 +203,7 @@ class Server:
         except ConnectionClosed:
             pass
 
-    def _start(self, what: Callable[[], Any], reply: Reply) -> None:
+    def _start(self, workers: Executor, what: Callable[[], Any], reply: Reply) -> None:
         """Do something that may wait in another thread, and tell its outcome in this one."""
 
         def work() -> None:
@@ -209,7 +214,7 @@ class Server:
             with contextlib.suppress(RuntimeError):  # the server has closed meanwhile
                 self._loop.call_soon_threadsafe(reply, outcome)
 
-        self._workers.submit(work)
+        workers.submit(work)
 
 
 def frame(said: str | bytes) -> bytes:

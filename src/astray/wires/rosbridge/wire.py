@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ from astray.wires.rosbridge import rosapi
 from astray.wires.rosbridge.forms import Forms, Telling, said_by
 from astray.wires.rosbridge.hub import Graph
 from astray.wires.rosbridge.server import PATIENCE, Log, Server
+from astray.world.map import Map
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -191,6 +193,15 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     return graph
 
 
-def _told(sim: Sim, map: MapTopic) -> Callable[[], list[Telling]]:
-    """What tells a map, as it is when that is asked for."""
-    return lambda: [said_by(GRID, look(sim, lambda: map.message(sim)), sim.time)]
+def _told(sim: Sim, topic: MapTopic) -> Callable[[], list[Telling]]:
+    """What tells a map, as it is when that is asked for; it is put into words only once."""
+    made: tuple[Map, float, Telling] | None = None
+
+    def tell() -> Telling:
+        nonlocal made
+        known, now = sim.map(topic.world), sim.time
+        if made is None or made[0] is not known or made[1] > now:  # or the run has begun anew
+            made = known, now, cache(said_by(GRID, topic.message(sim), now))
+        return made[2]
+
+    return lambda: [look(sim, tell)]
