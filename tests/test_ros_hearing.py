@@ -162,6 +162,7 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
         ("/initialpose", {"header": {"frame_id": "laser"}}),
         ("/initialpose", {"pose": {"covariance": [-1.0] + [0.0] * 35}}),
         ("/initialpose", {"pose": {"covariance": [math.nan] * 36}}),
+        ("/initialpose", {"pose": {"covariance": [1e308] * 36}}),
         ("/initialpose", {"pose": {"pose": {"position": {"y": math.inf}}}}),
     ],
 )

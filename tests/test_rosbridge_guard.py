@@ -23,6 +23,8 @@ from astray.wires.rosbridge.text import Writer
 from astray.wires.rosbridge.wire import Wire
 from rosbridge import PATIENCE, load, receive, talking, until
 
+HUGE = [1e308] * 36
+
 
 @pytest.fixture
 def wire() -> Iterator[Wire]:
@@ -46,6 +48,7 @@ def wire() -> Iterator[Wire]:
         '{"op": "publish", "topic": "/cmd_vel", "msg": {"linear": {"x": NaN}}}',
         '{"op": "publish", "topic": "/cmd_vel", "msg": {"sideways": 1}}',
         '{"op": "publish", "topic": "/nowhere", "msg": {}}',
+        f'{{"op": "publish", "topic": "/initialpose", "msg": {{"pose": {{"covariance": {HUGE}}}}}}}',
         '{"op": "advertise", "topic": "/cmd_vel", "type": "std_msgs/String"}',
         '{"op": "advertise", "topic": "/x", "type": "no_msgs/Type"}',
         '{"op": "subscribe", "topic": "a topic"}',

@@ -323,6 +323,13 @@ def test_compression_that_is_not_offered_is_told_to_who_wants_to_know() -> None:
     assert sent(client) == [{"op": "publish", "topic": "/odom", "msg": {}}]
 
 
+def test_a_fault_of_ours_is_told_and_loses_no_client() -> None:
+    hub, client = hub_of()
+    hub.graph.ears["/cmd_vel", "geometry_msgs/msg/Twist"] = lambda message: [][0]
+    hub.handle(client, '{"op": "publish", "topic": "/cmd_vel", "msg": {}}')
+    assert "IndexError" in sent(client)[0]["msg"]
+
+
 def test_who_floods_a_run_that_rests_is_told() -> None:
     hub, client = hub_of([])
     hub._may_post = lambda: False

@@ -37,6 +37,7 @@ POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamp
 POSE_COVARIANCE = "geometry_msgs/msg/PoseWithCovarianceStamped"
 ODOMETRY = "nav_msgs/msg/Odometry"
 ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
+LARGEST = 1e100  # of a covariance: what filters make of it is finite, too
 
 HOLD = 0.5  # s for which a robot with an autonomy of its own does what it was told
 AHEAD = 2.0  # s by which filters may say something before its time
@@ -237,8 +238,8 @@ def heading_of(q: Any) -> float:
 def planar_covariance(covariance: Any) -> Any:
     """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw)."""
     found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR, PLANAR)]
-    if not np.isfinite(found).all():
-        raise BadMessage("a covariance must be finite")
+    if not (np.abs(found) <= LARGEST).all():
+        raise BadMessage(f"a covariance must be finite, and at most {LARGEST:g}")
     found = 0.5 * (found + found.T)
     spread = np.linalg.eigvalsh(found)
     if spread[0] < -ROUNDING * max(spread[-1], 0.0) - TINY:

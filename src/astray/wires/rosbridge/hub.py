@@ -99,6 +99,9 @@ class Hub:
             op(client, message)
         except AstrayError as problem:
             client.status("error", str(problem)[:1000], message.get("id"))
+        except Exception as problem:  # noqa: BLE001 - no message is a reason to lose a client
+            text = f"{type(problem).__name__}: {problem}"
+            client.status("error", text[:1000], message.get("id"))
 
     def publish(self, topic: str, said: Telling) -> None:
         """Tell everyone who hears a topic a message of it, each in the form that it wants."""
