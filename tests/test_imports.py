@@ -22,7 +22,17 @@ FAMILIES = (
     "trackers",
 )
 LAYERS = (
-    ("errors", "table", "kernel_cache", "kernel", "maths", "marks", "whole_file", "door"),
+    (
+        "errors",
+        "table",
+        "kernel_cache",
+        "kernel",
+        "maths",
+        "marks",
+        "whole_file",
+        "door",
+        "harmless",
+    ),
     ("se2", "noise", "draw", "signals", "rotation", "blank", "world"),
     (
         "clock",

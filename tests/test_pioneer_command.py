@@ -17,6 +17,7 @@ import pytest
 
 import astray
 from astray.events import read_events
+from astray.recording.recording import Recording
 from astray.wires.pioneer import Client, NoAnswer
 from astray.wires.pioneer.commands import Command
 
@@ -94,6 +95,30 @@ def test_robots_are_served_until_ctrl_c_and_their_run_replays(tmp_path: Path) ->
     again.replay(read_events(out / "events.jsonl"))
     again.run()
     assert again.digest() == json.loads((out / "summary.json").read_text("utf-8"))["digest"]
+
+
+@no_signals
+def test_clients_are_served_when_nobody_reads_the_log_any_more() -> None:
+    with pioneer("-p", "0") as process:
+        (port,) = ports(process, 1)
+        assert process.stderr is not None
+        process.stderr.close()
+        for _ in range(2):
+            with Client(port=port) as client:
+                client.wait(0.3)
+        assert ended(process) == 0
+        process.stderr = None
+
+
+@no_signals
+def test_who_is_told_of_the_port_may_end_the_run_at_once_and_has_its_folder(tmp_path: Path) -> None:
+    kept = ("--out", str(tmp_path / "run"), "--record", str(tmp_path / "run.mcap"))
+    with pioneer("-p", "0", *kept) as process:
+        ports(process, 1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert (tmp_path / "run" / "events.jsonl").exists()
+    assert Recording(tmp_path / "run.mcap").robots
 
 
 @no_signals

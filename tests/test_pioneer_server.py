@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import socket
@@ -20,6 +21,7 @@ from astray.wires.pioneer.commands import Command
 from astray.wires.pioneer.fleet import Wanted, plan_fleet
 from astray.wires.pioneer.framing import Framer, encode
 from astray.wires.pioneer.line import BACKLOG, Line
+from astray.wires.pioneer.server import MOST_POSTED
 from astray.wires.pioneer.serving import serving
 from astray.wires.pioneer.session import Robot, Rules
 from astray.wires.pioneer.terminal import Terminal
@@ -232,6 +234,27 @@ def test_a_flood_is_read_no_faster_than_a_cycle_allows(pair: Wire, bystander: Cl
     assert until(lambda: clients(pair) == 1)
 
 
+def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
+    with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
+        sock = plug(wire.ports[0], HELLO)
+        assert until(lambda: clients(wire) == 1)
+        wire.sim.pace.pause()
+        sock.settimeout(1.0)
+        flood = 3000 * commands.bare(Command.SETO)
+        waiting = 0
+        with contextlib.suppress(TimeoutError):  # it is read no further
+            while waiting < 3 * MOST_POSTED:
+                sock.send(flood)
+                waiting = len(wire.sim.agenda.waiting())
+        assert MOST_POSTED <= len(wire.sim.agenda.waiting()) < 2 * MOST_POSTED
+        with plug(wire.ports[1], encode(0)) as other:  # who comes meanwhile is heard
+            other.settimeout(SECONDS)
+            assert other.recv(100) == encode(0)
+        wire.sim.pace.play()
+        sock.close()
+        assert until(lambda: clients(wire) == 0)
+
+
 def test_a_client_that_stops_reading_is_cut_off(pair: Wire, bystander: Client) -> None:
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -249,6 +272,16 @@ def test_a_handshake_that_never_ends_is_given_up(
 ) -> None:
     monkeypatch.setattr("astray.wires.pioneer.line.PATIENCE", 0.3)
     assert hangs_up(plug(pair.ports[0], encode(0)))
+
+
+def test_a_log_that_nobody_can_read_ends_no_service() -> None:
+    def closed(text: str) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with serving("p3dx", speed=20.0, log=closed) as wire:
+        for _ in range(2):
+            with Client(port=wire.ports[0]) as client:
+                client.wait(0.5)
 
 
 def test_a_fault_in_one_session_ends_that_session_alone(

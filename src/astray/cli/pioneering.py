@@ -15,6 +15,7 @@ from astray.cli.running import LOG_PERIOD
 from astray.cli.stopping import stopping
 from astray.cli.viewing import Look, viewed
 from astray.errors import WrongInput, suggest
+from astray.harmless import harmless
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
@@ -87,23 +88,23 @@ def serve_pioneers(
     wire.server.logs_packets = log_packets
     if terminals:
         _add_terminals(fleet)
-    wire.open(address)
-    try:
-        _tell_ports(fleet, address)
-        # A reset would take the robots from under their clients.
-        with (
-            viewed(sim, look, say, resets=False),
-            recording(sim, record, overwrite) as recorder,
-            stopping(sim.pace.stop),
-        ):
-            series = None
-            if out is None:
-                sim.run(FOREVER, speed=speed)
-            else:
-                period = max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
-                series = sim.run(FOREVER, speed=speed, log=period)
-    finally:
-        wire.close()
+    with stopping(sim.pace.stop):  # whoever is told of the ports may end it at once
+        wire.open(address)
+        try:
+            _tell_ports(fleet, address)
+            # A reset would take the robots from under their clients.
+            with (
+                viewed(sim, look, say, resets=False),
+                recording(sim, record, overwrite) as recorder,
+            ):
+                series = None
+                if out is None:
+                    sim.run(FOREVER, speed=speed)
+                else:
+                    period = max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
+                    series = sim.run(FOREVER, speed=speed, log=period)
+        finally:
+            wire.close()
     if out is not None and series is not None:
         write_folder(sim, series, out, overwrite)
         say(f"Written to {out}.")
@@ -119,7 +120,7 @@ def _teller(quiet: bool) -> Callable[[str], None]:
         if not quiet:
             click.echo(text, err=True)
 
-    return say
+    return harmless(say)
 
 
 def _parse_start(text: str | None) -> Pose | str | None:

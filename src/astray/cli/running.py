@@ -76,7 +76,7 @@ def run_scenario(
 
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires
-    with viewed(sim, look, say, resets=resets), stopping(sim.pace.stop):
+    with stopping(sim.pace.stop), viewed(sim, look, say, resets=resets):
         with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
             for wire in wires:
                 connected.enter_context(wire(sim, say))

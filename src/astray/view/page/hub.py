@@ -15,6 +15,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from astray.harmless import harmless
 from astray.view.page import messages
 from astray.view.page.commands import Commands
 from astray.view.page.live import LiveSource
@@ -47,7 +48,7 @@ class Hub:
     """Hands frames to pages, and what pages ask for to the run."""
 
     def __init__(self, source: LiveSource, log: Callable[[str], None]) -> None:
-        self.source, self.sim, self.log = source, source.sim, log
+        self.source, self.sim, self.log = source, source.sim, harmless(log)
         self.commands = Commands(source)
         self.pages: set[Page] = set()
         self.wishes = Wishes()

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
+from astray.harmless import harmless
 from astray.turns import short_turns
 from astray.view.page.guard import Guard
 from astray.view.page.messages import LARGEST
@@ -62,8 +63,8 @@ class Server:
         work: Work | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(16)
-        self._routes, self._log, self._work = routes, log, work
-        self._door = _listen(port, log)
+        self._routes, self._log, self._work = routes, harmless(log), work
+        self._door = _listen(port, self._log)
         self.port: int = self._door.getsockname()[1]
         self._thread: threading.Thread | None = None
         self._turns = contextlib.ExitStack()

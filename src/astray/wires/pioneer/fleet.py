@@ -14,7 +14,7 @@ from astray.wires.pioneer.mobilesim import like_mobilesim
 from astray.wires.pioneer.model import Model, find_model
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.odometry import odometry_errors
-from astray.wires.pioneer.server import Port
+from astray.wires.pioneer.ports import Port
 from astray.wires.pioneer.session import Robot
 from astray.wires.pioneer.sip import FIRST_FRONT, FIRST_REAR
 from astray.world.map import Map

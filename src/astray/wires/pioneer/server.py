@@ -13,14 +13,14 @@ import selectors
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from astray.door import Door
-from astray.errors import WrongInput
 from astray.events import Event
+from astray.harmless import harmless
 from astray.turns import short_turns
 from astray.wires.pioneer.line import ALLOWANCE, Line, Log
+from astray.wires.pioneer.ports import Port, listen
 from astray.wires.pioneer.requests import Request, Say
 from astray.wires.pioneer.session import Outcome, Robot, Rules, Stage
 from astray.wires.pioneer.terminal import Terminal
@@ -28,23 +28,7 @@ from astray.wires.pioneer.terminal import Terminal
 BREATH = 0.1  # s of real time after which the thread looks up by itself
 NEAR = 0.0015  # s before a due time from which on it is slept for
 SEND_BUFFER = 1 << 16  # bytes
-
-
-@dataclass
-class Port:
-    """A port and the robots behind it: one, or several that come and go with their clients."""
-
-    number: int
-    robots: Sequence[Robot]
-    makes_robots: bool = False
-    lines: dict[int, Line] = field(default_factory=dict)
-    """By the robot's place in `robots`."""
-    listener: socket.socket | None = None
-    terminal: Terminal | None = None
-
-    def vacant(self) -> int | None:
-        """The first robot without a client."""
-        return next((k for k in range(len(self.robots)) if k not in self.lines), None)
+MOST_POSTED = 1000  # events of one robot within a cycle, before its client is read no further
 
 
 class Server:
@@ -53,7 +37,8 @@ class Server:
     def __init__(
         self, ports: Sequence[Port], post: Callable[[Event], None], rules: Rules, log: Log
     ) -> None:
-        self.ports, self.post, self.rules, self.log = ports, post, rules, log
+        self.ports, self.rules, self.log = ports, rules, harmless(log)
+        self._post, self._posted = post, Counter[tuple[str, int]]()
         self.ask: Callable[[Line, Request], None] = lambda line, request: None
         """Told of what a client wants that concerns more than its robot."""
         self.greet: Callable[[], None] = lambda: None
@@ -77,7 +62,7 @@ class Server:
         """Listen on every port, and begin to serve."""
         try:
             for port in self.ports:
-                port.listener = _listen(address, port.number, self.log)
+                port.listener = listen(address, port.number, self.log)
                 port.number = port.listener.getsockname()[1]
         except BaseException:
             self._close_ports()
@@ -130,13 +115,19 @@ class Server:
         """
         at = at or 0.0
         self._due = at if self._due is None else min(self._due, at)
+        self._posted.clear()
         self._refill()
         self._ring()
+
+    def post(self, robot: Robot, event: Event) -> None:
+        """Let something happen to a robot, and count it: while a run rests, events pile up."""
+        self._posted[robot.group, robot.number] += 1
+        self._post(event)
 
     def do(self, line: Line, outcome: Outcome) -> None:
         """Post, answer and pass on what comes of some packets."""
         for event in outcome.events:
-            self.post(event)
+            self.post(line.robot, event)
         if outcome.answer:
             line.queue(outcome.answer)
         for request in outcome.requests:
@@ -233,7 +224,7 @@ class Server:
         with contextlib.suppress(OSError):  # who has gone again, or there is no descriptor for
             sock, _ = port.listener.accept()
             place = port.vacant()
-            if place is None:
+            if place is None or not self._may_post(port.robots[place]):
                 self.log(f"port {port.number}: a further client is refused")
                 sock.close()
                 return
@@ -243,7 +234,7 @@ class Server:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
             robot = port.robots[place]
             if port.makes_robots:
-                self.post(Event("spawn", robot.group, (self.rules.world,), (robot.number,)))
+                self.post(robot, Event("spawn", robot.group, (self.rules.world,), (robot.number,)))
             self._seat(port, sock, place)
 
     def _seat(self, port: Port, channel: socket.socket | Terminal, place: int) -> None:
@@ -262,7 +253,7 @@ class Server:
         """Let a client go: its robot stops, and is free for the next one."""
         self.owing.discard(line)
         for event in line.session.end():
-            self.post(event)
+            self.post(line.robot, event)
         if isinstance(line.channel, Terminal) and not self._closing:
             line.greet()  # whoever opens the terminal next finds a robot that waits for SYNC
             line.cut = line.owes = False
@@ -280,11 +271,16 @@ class Server:
                     del port.lines[place]
                     if port.makes_robots:
                         whom = (line.robot.number,)
-                        self.post(Event("remove", line.robot.group, (self.rules.world,), whom))
+                        removal = Event("remove", line.robot.group, (self.rules.world,), whom)
+                        self.post(line.robot, removal)
 
     def _refill(self) -> None:
         for line in self.lines():
-            line.credit = ALLOWANCE
+            if self._may_post(line.robot):
+                line.credit = ALLOWANCE
+
+    def _may_post(self, robot: Robot) -> bool:
+        return self._posted[robot.group, robot.number] < MOST_POSTED
 
     def _ring(self) -> None:
         with contextlib.suppress(BlockingIOError, OSError):
@@ -300,22 +296,3 @@ class Server:
             if port.listener is not None:
                 port.listener.close()
                 port.listener = None
-
-
-def _listen(address: str, number: int, log: Log) -> Door:
-    """A door without a bound of its own: a port has no more clients than robots."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    door = Door(family, most=None, log=log)
-    try:
-        door.open(address, number)
-    except OSError as problem:
-        door.close()
-        why = problem.strerror or str(problem)
-        raise WrongInput(
-            f"port {number} of {address} cannot be used: {why}; "
-            "choose another by --port, or another address by --bind-to-address"
-        ) from None
-    except OverflowError:
-        door.close()
-        raise WrongInput(f"{number} is no port: they go up to 65535") from None
-    return door

@@ -16,8 +16,9 @@ from astray.group import Group
 from astray.wires.pioneer.line import Line, Log
 from astray.wires.pioneer.maps import MapLoader
 from astray.wires.pioneer.moment import Beams, Intervals, Moment
+from astray.wires.pioneer.ports import Port
 from astray.wires.pioneer.requests import ClearMaster, Exit, LoadMap, Request
-from astray.wires.pioneer.server import Port, Server
+from astray.wires.pioneer.server import Server
 from astray.wires.pioneer.session import Robot, Rules
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from websockets.protocol import State
 
 from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
+from astray.harmless import harmless
 from astray.turns import short_turns
 from astray.wires.rosbridge.client import Client
 from astray.wires.rosbridge.hub import Graph, Hub, Reply
@@ -62,7 +63,7 @@ class Server:
         self.port = 0
         self.on_wake: Callable[[], None] = lambda: None
         """Called in the thread of the server after `wake`."""
-        self._origins, self._patience, self._log = tuple(origins), patience, log
+        self._origins, self._patience, self._log = tuple(origins), patience, harmless(log)
         self._door = Door(busy=BUSY, log=lambda text: self._log(f"rosbridge: {text}"))
         self._loop = asyncio.SelectorEventLoop()  # a door needs one that selects
         self._thread = threading.Thread(target=self._serve, name="astray-rosbridge", daemon=True)
