@@ -6,7 +6,8 @@
     ROS_STATIC_PEERS                addresses to look at besides, with semicolons between
     CYCLONEDDS_URI                  the transport's own settings; then all but the number is its own
 
-Unless told otherwise a node stays on this machine.
+Unless told otherwise a node looks for others on this machine alone and tells nobody else of itself.
+Cyclone DDS has no setting for where it listens: its sockets take what comes by any interface.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ class Discovery:
             return f"domain {self.domain}, as CYCLONEDDS_URI says"
         where = {
             "OFF": "nobody is looked for",
-            "LOCALHOST": "this machine",
-            "SUBNET": "this network",
+            "LOCALHOST": "others are looked for on this machine",
+            "SUBNET": "others are looked for in this network",
             "SYSTEM_DEFAULT": "as the transport is set up",
         }[self.range]
         return f"domain {self.domain}, {', '.join([where, *self.peers])}"
