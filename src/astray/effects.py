@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.errors import EventError, WrongInput
+from astray.errors import EventError
 from astray.events import Event
 from astray.group import Group
 from astray.maths import wrap
 from astray.restarting import awake, restart
 from astray.table import MODES, STOP, Rows, Table
 from astray.whom import each_of, group_of, parameter_of, rows_of, worlds_of
-from astray.world.content import KEYS, content_of, map_with
+from astray.world.content import content_fault, content_of, map_with
 from astray.world.map import Map
 from astray.world.read import read_map
 
@@ -54,7 +54,8 @@ def with_content(event: Event) -> Event:
     if event.kind != "world":
         return event
     if "segments" in event.values:
-        _check_content(event.values)
+        if fault := content_fault(event.values):
+            raise EventError(f"world: {fault}")
         return event
     unknown = set(event.values) - {"map"}
     if unknown:
@@ -62,17 +63,6 @@ def with_content(event: Event) -> Event:
     given = event.values.get("map")
     found = given if isinstance(given, Map) else read_map(given) if given else Map()
     return dataclasses.replace(event, values=content_of(found))
-
-
-def _check_content(values: Mapping[str, Any]) -> None:
-    """Refuse what is no map, while its sender still listens."""
-    unknown = set(values) - set(KEYS)
-    if unknown:
-        raise EventError(f"world: no value {min(unknown)!r} ({', '.join(KEYS)})")
-    try:
-        map_with(values)
-    except (WrongInput, ValueError, TypeError, IndexError) as problem:
-        raise EventError(f"world: not a map: {problem}") from None
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from astray.errors import SavedError, ScenarioError
 from astray.events import Event
 from astray.hands import Hands
 from astray.memory import memories
+from astray.scenario.carry import with_maps
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
 from astray.table import Array
@@ -49,7 +50,7 @@ def save(sim: Sim, file: str | os.PathLike[str]) -> None:
     about = {
         "format": FORMAT,
         "astray": __version__,
-        "scenario": sim.scenario.effective,
+        "scenario": with_maps(sim.scenario),
         "seed": sim.seed,
         "steps": sim.steps,
         "worlds": sim.worlds.tolist(),

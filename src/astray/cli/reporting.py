@@ -11,7 +11,7 @@ from rich.console import Console
 
 from astray.cli.compiling import compiling
 from astray.errors import WrongInput
-from astray.observers.folder import check_folder, whole_folder
+from astray.observers.folder import check_folder, whole_folder, write_files
 from astray.view.report_figures import Drawn, draw
 from astray.view.report_metrics import lines, table_text
 from astray.view.report_page import page
@@ -52,6 +52,7 @@ def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text
     files[PAGE] = page(story, found, pictures, commands(story)).encode()
     files[TABLE] = table_text(found).encode()
     files[SCENARIO] = story.scenario.encode()
+    files |= story.files
     files[EVENTS] = "".join(event.to_json() + "\n" for event in story.events).encode()
     _write(folder, files)
 
@@ -87,5 +88,4 @@ def _picture(drawn: Drawn, suffix: str) -> bytes:
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     with whole_folder(folder) as part:
-        for name, data in files.items():
-            (part / name).write_bytes(data)
+        write_files(part, files)

@@ -9,6 +9,7 @@
     map.geojson      the map of the first world as it was in the end
     plot.png         a picture
     trajectories/    one file per robot and belief in TUM's text format, which evo reads
+    files/           maps, plugins and samples that the scenario took from files
 
 It is written beside its goal and moved there when it is whole.
 """
@@ -21,7 +22,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from astray.errors import WrongInput
 from astray.marks import dump_yaml
 from astray.observers.log import GroupLog, Log
 from astray.observers.summary import summary
+from astray.scenario.carry import with_files
 from astray.table import Array, Table
 from astray.world.write import write_map
 
@@ -95,7 +97,10 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
     def text(name: str, content: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
 
-    text("scenario.yaml", dump_yaml(_effective(sim)))
+    scenario, files = with_files(sim.scenario)
+    ran = {"duration": sim.steps * sim.dt} if sim.steps else {}  # of 0 s, no scenario loads
+    text("scenario.yaml", dump_yaml({**scenario, "seed": sim.seed, **ran}))
+    write_files(folder, files)
     text("run.json", json.dumps(_about(sim), indent=2) + "\n")
     text("events.jsonl", "".join(event.to_json() + "\n" for event in sim.events))
     text("summary.json", json.dumps(summary(sim), indent=2) + "\n")
@@ -122,10 +127,11 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
     sim.plot().savefig(folder / "plot.png", dpi=120)
 
 
-def _effective(sim: Sim) -> dict[str, Any]:
-    """The scenario that loads to this very run."""
-    ran = {"duration": sim.steps * sim.dt} if sim.steps else {}  # of 0 s, no scenario loads
-    return {**sim.scenario.effective, "seed": sim.seed, **ran}
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their names from a folder."""
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
 
 
 def _about(sim: Sim) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from astray.ros.names import MAP, Robot, world_frame
 from astray.ros.readings import topics_of
 from astray.ros.speaker import Topic
 from astray.ros.transforms import TF
+from astray.scenario.carry import with_map_files
 from astray.world.write import geojson_text
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ GEOJSON = "application/geo+json"
 
 def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
     """Name, media type and text of what belongs to the run: no time of day, no machine."""
-    effective = {**sim.scenario.effective, "seed": sim.seed}
-    yield SCENARIO, "application/yaml", dump_yaml(effective)
+    scenario, files = with_map_files(sim.scenario)
+    yield SCENARIO, "application/yaml", dump_yaml({**scenario, "seed": sim.seed})
+    for name, data in files.items():
+        yield name, "application/json", data.decode()
     about = {
         "astray": __version__,
         "scenario": sim.scenario.name,

@@ -26,6 +26,7 @@ from astray.recording.mcap import Mcap
 from astray.recording.topics import COLLISIONS, EVENTS
 from astray.ros.tracks import TOPIC as TRACKS
 from astray.ros.unpack import MessageColumns
+from astray.scenario.carry import NAMED
 from astray.table import STATE, Array, Table, table
 from astray.world.geojson import read_geojson
 from astray.world.map import Map
@@ -159,7 +160,18 @@ class Recording:
         """The effective scenario, as plain data; `astray.load` makes the same run of it."""
         tree = read_yaml(self.scenario_text, SCENARIO, [])
         plain = None if tree is None else tree.plain()
-        return plain if isinstance(plain, dict) else {}
+        if not isinstance(plain, dict):
+            return {}
+        for holder in (plain.get("world") or {}, *plain.get("robots", ())):
+            if isinstance(holder.get("map"), str) and holder["map"] in self.files:
+                holder["map"] = json.loads(self.files[holder["map"]])
+        return plain
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """The files that the scenario names, by their names from it, which lead nowhere else."""
+        attached = self.file.attachments
+        return {name: attached[name].data for name in attached if NAMED.fullmatch(name)}
 
     @property
     def scenario_text(self) -> str:

@@ -19,6 +19,9 @@ from astray.errors import Fault
 from astray.marks import Marked
 from astray.plugin import KINDS
 
+SOURCES: dict[Path, bytes] = {}
+"""What was imported of each file: a run may last longer than the file stays as it was."""
+
 
 def load_plugins(tree: Marked, folder: Path, faults: list[Fault]) -> None:
     """Import what a scenario lists under `plugins`; paths become absolute in the tree."""
@@ -61,12 +64,15 @@ class _Source(importlib.machinery.SourceFileLoader):
 
 
 def _import_file(path: Path) -> bool:
-    """Import a file once per content; True if it was imported for the first time."""
-    digest = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    """Import a file once per content, also of a copy; True if it is for the first time."""
+    source = path.read_bytes()
+    if source in SOURCES.values():
+        SOURCES.setdefault(path, source)
+        return False
     name = f"astray_plugin_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     loaded = sys.modules.get(name)
-    if loaded is not None and loaded.__dict__.get("_astray_digest") == digest:
-        return False
+    for copy in [other for other, held in SOURCES.items() if held == SOURCES.get(path)]:
+        del SOURCES[copy]  # what it declared is about to be declared anew
     spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, str(path)))
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
@@ -77,7 +83,7 @@ def _import_file(path: Path) -> bool:
     except BaseException:
         del sys.modules[name]
         raise
-    module.__dict__["_astray_digest"] = digest
+    SOURCES[path] = source
     return loaded is None
 
 

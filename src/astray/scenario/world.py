@@ -1,7 +1,8 @@
 """The maps of a scenario: that of the world, and those that robots were given.
 
 A map is read once, where the scenario is loaded, so that a broken file is a fault with a line. A
-path goes from the file that it is written in, and stands in the effective scenario in full.
+path goes from the file that it is written in, and stands in the effective scenario in full; what is
+written of a run elsewhere has the map itself in its place.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from astray.errors import Fault, MapError, in_words
 from astray.errors import Path as Place
 from astray.marks import Marked
 from astray.table import Array
+from astray.world.content import content_of
 from astray.world.generate import GENERATORS
 from astray.world.map import Map
 from astray.world.read import bundled_maps, check_spec, per_world, read_map
@@ -28,6 +30,13 @@ class MapPlan:
     spec: Any
     read: Map | None = None
     """What was read of a file, so that it is read once."""
+
+    def carried(self) -> Any:
+        """What describes it anywhere: of a file, all that was read of it."""
+        name = self.spec.get("file") if isinstance(self.spec, dict) else self.spec
+        if self.read is None or name is None or name in bundled_maps():
+            return self.spec
+        return content_of(self.read)
 
     def maps(self, worlds: Array, seed: int) -> list[Map]:
         """The maps of these worlds, by their numbers; only one if they all share it."""

@@ -21,6 +21,7 @@ from astray.logs.log import Reference
 from astray.logs.score import Comparison, measure
 from astray.metrics import Nees
 from astray.recording.recording import Track, read_recording
+from astray.scenario.carry import FILES
 from astray.table import STATE, Array, Table, table
 from astray.world.map import Map
 from astray.world.read import read_map
@@ -89,6 +90,8 @@ class Story:
     collisions: int = 0
     estimators: dict[str, str | None] = field(default_factory=dict)
     """What each group believes by; None where it believes the truth."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What the scenario names, by the names from it."""
 
     @property
     def groups(self) -> list[str]:
@@ -132,6 +135,7 @@ def _from_recording(path: Path) -> Story:
         recording.map,
         len(recording.collisions),
         {track.group: track.estimator for track in recording.robots.values()},
+        recording.files,
     )
 
 
@@ -148,6 +152,8 @@ def _from_folder(folder: Path) -> Story:
             arrays = {name: archive[name] for name in archive.files}
         scenario = (folder / "scenario.yaml").read_text(encoding="utf-8")
         events = read_events(folder / "events.jsonl")
+        carried = [file for file in (folder / FILES).rglob("*") if file.is_file()]
+        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in carried}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise WrongInput(f"{folder}: holds no run that can be read: {why}") from None
@@ -165,6 +171,7 @@ def _from_folder(folder: Path) -> Story:
         read_map(str(there)) if there.exists() else None,
         sum(group.get("collisions", 0) for group in groups.values()),
         {name: group["estimator"] for name, group in groups.items()},
+        files,
     )
 
 

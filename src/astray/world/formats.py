@@ -6,6 +6,7 @@ from pathlib import Path
 
 from astray.errors import MapError, in_words
 from astray.world.aria import MAGIC, read_aria
+from astray.world.content import HEAD, read_content_file
 from astray.world.findings import Findings
 from astray.world.geojson import read_geojson
 from astray.world.image import read_image
@@ -39,6 +40,8 @@ def read_file(file: Path, scale: float | None = None) -> Map:
         return read_aria(data, str(file))
     if kind == "GeoJSON":
         return read_geojson(data, str(file))
+    if kind == "map of a run":
+        return read_content_file(data, str(file))
     return _read_yaml(data, file)
 
 
@@ -52,7 +55,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def format_of(data: bytes, file: Path) -> str:
-    """GeoJSON, ARIA map, YAML or image."""
+    """GeoJSON, ARIA map, YAML, image, or the map of a run that astray wrote."""
     begin = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     by_suffix = BY_SUFFIX.get(file.suffix.lower())
     if not begin:
@@ -61,6 +64,8 @@ def format_of(data: bytes, file: Path) -> str:
         return "image"
     if begin.startswith(MAGIC.encode()):
         return "ARIA map"
+    if begin.startswith(HEAD):
+        return "map of a run"
     if begin.startswith((b"{", b"[")) and by_suffix != "YAML":
         return "GeoJSON"
     if by_suffix:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError, WrongInput, in_words, suggest
+from astray.world.content import is_content, map_with
 from astray.world.findings import Findings
 from astray.world.formats import SUFFIXES, read_file
 from astray.world.generate import GENERATORS, make, parse_layout
@@ -51,6 +52,8 @@ def read_map(spec: Spec, folder: Path = Path("."), world: int = 0, seed: int = 0
         return _read_file(spec, folder, None)
     if faults := check_spec(spec):
         raise MapError("\n".join(f"map{_dotted(path)}: {message}" for path, message in faults))
+    if is_content(spec):
+        return map_with(spec)
     if "file" in spec:
         made = _read_file(spec["file"], folder, spec.get("scale"))
     elif "kind" in spec:

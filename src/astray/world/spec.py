@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 from astray.errors import Path
 from astray.world import generate
+from astray.world.content import content_fault, is_content
 from astray.world.findings import Findings, short
 from astray.world.generate import FEWEST_SEGMENTS, GENERATORS, MOST_SEGMENTS, parse_layout
 from astray.world.inline import KEYS as INLINE
@@ -35,6 +36,10 @@ def per_world(spec: object) -> bool:
 
 
 def _check_mapping(spec: Mapping[str, object], findings: Findings) -> None:
+    if is_content(spec):
+        if fault := content_fault(spec):
+            findings.fault((), fault)
+        return
     if "shift" in spec:
         findings.numbers(spec["shift"], ("shift",), "x y yaw")
     ways = [key for key in ("file", "kind") if key in spec]
