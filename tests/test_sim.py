@@ -252,6 +252,19 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
         (lambda s: s.robots["rover"].drive("fast"), "'fast': it must be a number"),
         (lambda s: s.robots["rover"].believe(estimator="you", x=1.0), "no estimator 'you'"),
         (lambda s: s.robots["rover"].believe(x=1.0, cov=[1.0, 2.0]), "one matrix of 3 x 3 numbers"),
+        (lambda s: s.robots["rover"].believe(x=1.0, cov=1.0), "one matrix of 3 x 3 numbers"),
+        (
+            lambda s: s.robots["rover"].believe(cov=np.diag([1.0, -0.1, 1.0])),
+            "must not be negative in any direction",
+        ),
+        (
+            lambda s: s.robots["rover"].believe(cov=[[1, 2, 0], [2, 1, 0], [0, 0, 1]]),
+            "must not be negative in any direction",
+        ),
+        (
+            lambda s: s.robots["rover"].believe(cov=[[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]),
+            "must be symmetric",
+        ),
         (lambda s: s.reset(life=-1), "life is -1: it must be a whole number from 0 to 2097151"),
         (lambda s: s.reset(life=3_000_000), "life is 3000000"),
         (lambda s: s.post(astray.Event("reset", values={"life": "x"})), "life is 'x'"),
@@ -278,6 +291,15 @@ def test_a_belief_may_be_set_with_a_covariance_for_each_row() -> None:
     sim.robots["rover"].believe(x=1.0, cov=each)
     sim.step()
     assert sim.robots["rover"].belief["cov"][:, 0, 0].tolist() == [1.0, 2.0]
+
+
+def test_a_covariance_may_be_off_by_rounding() -> None:
+    sim = load()
+    side = np.array([[1.0, 2.0, 3.0]])
+    cov = side.T @ side * 1e-3  # certain but for one direction
+    cov[0, 1] += 1e-12
+    sim.robots["rover"].believe(x=1.0, cov=cov)
+    sim.robots["rover"].believe(x=1.0, cov=np.zeros((3, 3)))
 
 
 def test_the_last_life_there_is_can_be_lived() -> None:

@@ -24,6 +24,8 @@ PLACED = ("x", "y", "yaw", "vx", "vy", "wz", "steer")
 BELIEVED = (*PLACED, "z", "vz", "ax", "ay", "alpha", "stamp", "cov")
 BEYOND = 100.0  # m from a map that a goal may lie at most: the way to it is planned cell by cell
 LONGEST_HOLD = 1e6  # s that a hand may stay on a robot
+ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
+ASKEW = 1e-6  # of its largest entry, by which it may differ from its transpose
 COMMANDED = tuple(c for c in COMMAND.names or () if c not in ("mode", "stamp"))
 
 
@@ -63,7 +65,7 @@ def _numbers(group: Group, value: Any, kind: str, name: str, one: tuple[int, ...
         array = np.asarray(value, float)
     except (ValueError, TypeError):
         raise EventError(f"{kind}: {name} is {value!r}: it must be a number") from None
-    if array.ndim and array.shape not in (one, (rows, *one)):
+    if (array.ndim or one) and array.shape not in (one, (rows, *one)):
         what = f"matrix of {' x '.join(map(str, one))} numbers" if one else "number"
         raise EventError(
             f"{kind}: {name} needs one {what}, or one for each of the {rows} rows "
@@ -76,11 +78,27 @@ def _columns(group: Group, values: Mapping[str, Any], known: tuple[str, ...], ki
     for name, value in values.items():
         if name not in known:
             raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
-        if isinstance(value, float) and math.isfinite(value):
+        if isinstance(value, float) and math.isfinite(value) and name != "cov":
             continue  # most are, and wires post them a thousand times a second
         array = _numbers(group, value, kind, name, (3, 3) if name == "cov" else ())
         if not np.isfinite(array).all():
             raise EventError(f"{kind}: {name} is {value}: it must be finite")
+        if name == "cov" and (wrong := _no_covariance(array)):
+            raise EventError(f"{kind}: cov is {value}: {wrong}")
+
+
+def _no_covariance(found: Array) -> str:
+    """What keeps matrices, (..., 3, 3), from being covariances; empty if nothing does."""
+    askew = np.abs(found - np.swapaxes(found, -1, -2)).max()
+    if askew > ASKEW * np.abs(found).max():
+        return "a covariance must be symmetric"
+    return "a covariance must not be negative in any direction" if is_negative(found) else ""
+
+
+def is_negative(found: Array) -> bool:
+    """Whether a symmetric matrix, or any of several, is negative in some direction."""
+    spread = np.linalg.eigvalsh(found)
+    return bool((spread[..., 0] < -ROUNDING * np.maximum(spread[..., -1], 0.0) - TINY).any())
 
 
 def _check_command(group: Group, values: Mapping[str, Any]) -> None:

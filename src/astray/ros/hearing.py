@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from astray.autonomy import Navigate, Remote
+from astray.checks import is_negative
 from astray.errors import WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
@@ -36,7 +37,6 @@ TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStampe
 POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamped"
 POSE_COVARIANCE = "geometry_msgs/msg/PoseWithCovarianceStamped"
 ODOMETRY = "nav_msgs/msg/Odometry"
-ROUNDING, TINY = 1e-9, 1e-15  # by which a covariance may be negative
 LARGEST = 1e100  # of a covariance: what filters make of it is finite, too
 
 HOLD = 0.5  # s for which a robot with an autonomy of its own does what it was told
@@ -241,8 +241,7 @@ def planar_covariance(covariance: Any) -> Any:
     if not (np.abs(found) <= LARGEST).all():
         raise BadMessage(f"a covariance must be finite, and at most {LARGEST:g}")
     found = 0.5 * (found + found.T)
-    spread = np.linalg.eigvalsh(found)
-    if spread[0] < -ROUNDING * max(spread[-1], 0.0) - TINY:
+    if is_negative(found):
         raise BadMessage("a covariance must not be negative in any direction")
     return found
 
