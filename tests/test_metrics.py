@@ -12,8 +12,10 @@ import pytest
 from scipy import stats
 
 import astray
+from astray.cli.running import _print_summary
 from astray.judge import STATISTICS, account_all
 from astray.observers.summary import student_95, summary
+from astray.plugin import KINDS
 from astray.table import table
 
 METRICS = [
@@ -113,6 +115,24 @@ def test_rivals_are_compared_pairwise_with_an_interval(sim: astray.Sim) -> None:
     assert versus["low"] < difference.mean() < versus["high"]
     half = 3.1824 * difference.std(ddof=1) / 2.0  # Student's t for 3 degrees of freedom, 4 worlds
     assert versus["high"] - versus["rms_difference"] == pytest.approx(half, rel=1e-3)
+
+
+def test_what_has_an_expected_mean_is_judged_by_its_mean(
+    sim: astray.Sim, capsys: pytest.CaptureFixture[str]
+) -> None:
+    means = {name for name, cls in KINDS["metric"].items() if cls.average == "mean"}  # type: ignore[attr-defined]
+    assert means == {"nees", "nis", "contacts_nees"}
+    sim.robots["rover"].believe(estimator="frozen", x=1.0, cov=np.eye(3))
+    sim.run(20.0)
+    found = summary(sim)["robots"]["rover"]["metrics"]["nees"]
+    assert found["belief"]["average"] == "mean"
+    judges = {j.subject: j for j in sim.robots["rover"].judges if j.metric.name == "nees"}
+    mean = {who: j.statistics["total"] / j.statistics["count"] for who, j in judges.items()}
+    versus = found["frozen"]["against_belief"]
+    assert versus["mean_difference"] == pytest.approx((mean["frozen"] - mean["belief"]).mean())
+    _print_summary(sim, 1.0, None, None)
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "odometry │ nees" in line)
+    assert f"mean {found['belief']['mean']:.4g}" in said
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 99, 9999])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -208,6 +208,7 @@ class Metric(Plugin, family="metric"):
     """Judges a belief by the truth of its stamp."""
 
     unit: ClassVar[str] = ""
+    average: ClassVar[Literal["rms", "mean"]] = "rms"  # over time, by which it is judged
     rate: Positive | None = None  # Hz; whenever a belief changed unless given
     offset: NonNegative = 0.0  # s after the start of the first call
 
@@ -224,6 +225,7 @@ class ContactMetric(Plugin):
 
     family: ClassVar[str] = "metric"
     unit: ClassVar[str] = ""
+    average: ClassVar[Literal["rms", "mean"]] = "rms"  # over time, by which it is judged
     rate: Positive | None = None  # Hz; whenever the tracks changed unless given
     offset: NonNegative = 0.0  # s after the start of the first call
 

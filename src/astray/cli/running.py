@@ -162,7 +162,10 @@ def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:
     for metric, subjects in group["metrics"].items():
         for subject, values in subjects.items():
             if values["values"]:
-                cells = [f"{values[key]:.4g} {values['unit']}" for key in ("rms", "most", "last")]
+                kinds = (values["average"], "most", "last")
+                cells = [f"{values[key]:.4g} {values['unit']}".rstrip() for key in kinds]
+                if values["average"] != "rms":  # as the heading says
+                    cells[0] = f"{values['average']} {cells[0]}"
             else:
                 cells = ["", "", "never measured"]
             table.add_row(name, who.get(subject, subject), metric, *cells)

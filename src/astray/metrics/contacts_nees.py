@@ -76,6 +76,7 @@ def measure_all(
 class ContactsNees(ContactMetric, kind="contacts_nees"):
     """Normalised error squared of what is believed of others: 4 on average if it is honest."""
 
+    average = "mean"
     cutoff: Positive = 3.0  # m, from which on a track is not about a robot
     within: Positive = 8.0  # m from the observer; who is farther away does not count
 

@@ -49,6 +49,8 @@ def measure_all(out: Array, truth: Table, belief: Table, rows: Rows) -> None:
 class Nees(Metric, kind="nees"):
     """Normalised estimation error squared of the pose: 3 on average for an honest belief."""
 
+    average = "mean"
+
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
         """NEES of these rows."""
         measure_all(out, truth, belief, rows)

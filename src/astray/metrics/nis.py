@@ -28,6 +28,8 @@ def measure_all(out: Array, innovations: Array, rows: Rows) -> None:
 class Nis(Metric, kind="nis"):
     """Normalised innovations squared per degree of freedom: 1 on average for an honest filter."""
 
+    average = "mean"
+
     def watch(self, estimator: Estimator) -> None:
         """Look at what an estimator tells of its innovations."""
         self.estimator = estimator

@@ -64,7 +64,10 @@ def _apart(group: Group) -> dict[str, float]:
 
 
 def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
-    """A metric over time and over rows: rms, mean, worst, last and how the last ones spread."""
+    """A metric over time and over rows: rms, mean, worst, last and how the last ones spread.
+
+    By which of rms and mean it is judged is its `average`.
+    """
     measured = judge.statistics["count"] > 0
     found = judge.statistics[measured]
     if not len(found):
@@ -72,6 +75,7 @@ def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
     count = int(found["count"].sum())
     return {
         "unit": judge.metric.unit,
+        "average": judge.metric.average,
         "values": count,
         "rms": float(np.sqrt(found["squares"].sum() / count)),
         "mean": float(found["total"].sum() / count),
@@ -85,6 +89,10 @@ def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
 
 def _rms(found: Table) -> Array:
     return np.asarray(np.sqrt(found["squares"] / found["count"]))
+
+
+def _mean(found: Table) -> Array:
+    return np.asarray(found["total"] / found["count"])
 
 
 def _spread(values: Array) -> float:
@@ -103,16 +111,18 @@ def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
 
 
 def compare(rival: Judge | ContactJudge, owner: Judge | ContactJudge) -> dict[str, Any]:
-    """The rival's rms less the owner's, row by row: its mean and a 95 % interval of that."""
+    """The rival's average less the owner's, row by row: its mean and a 95 % interval of that."""
     both = (rival.statistics["count"] > 0) & (owner.statistics["count"] > 0)
-    difference = _rms(rival.statistics[both]) - _rms(owner.statistics[both])
+    average = _rms if rival.metric.average == "rms" else _mean
+    difference = average(rival.statistics[both]) - average(owner.statistics[both])
+    name = f"{rival.metric.average}_difference"
     if len(difference) < 2:
-        return {"rows": len(difference), "rms_difference": float(difference.sum())}
+        return {"rows": len(difference), name: float(difference.sum())}
     half = student_95(len(difference) - 1) * _spread(difference) / math.sqrt(len(difference))
     mean = float(difference.mean())
     return {
         "rows": len(difference),
-        "rms_difference": mean,
+        name: mean,
         "low": mean - half,
         "high": mean + half,
     }
