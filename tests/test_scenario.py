@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from astray import ScenarioError
 from astray.marks import dump_yaml, read_yaml
 from astray.scenario.load import bundled, load_scenario
 from astray.scenario.model import schema
+from astray.world import block, merge, read_map, wall, write_map
 
 PRESET = """\
 motion: {kind: differential, radius: 0}
@@ -262,6 +264,62 @@ def test_dt_is_the_largest_that_fits_all_rates_unless_given() -> None:
     assert dt(30) == pytest.approx(1 / 120)
     assert dt(40, 100) == pytest.approx(1 / 200)
     assert dt(12.5, 1000) == 0.001
+
+
+def test_a_mapping_may_hold_what_python_has_for_numbers_lists_and_files(tmp_path: Path) -> None:
+    write_map(block([(1, -1), (2, -1), (2, 1), (1, 1)]), tmp_path / "post.geojson")
+    (tmp_path / "cart.yaml").write_text("motion: {kind: differential, radius: 0.2}\n")
+
+    def made(array: Any, whole: Any, real: Any, file: Any) -> dict[str, Any]:
+        wheels = {"kind": "wheels", "rate": whole(50), "ticks": whole(7)}
+        points = array([[2.0, 0.5], [1.0, 1.0]])
+        robot = {
+            "name": "a",
+            "count": whole(2),
+            "preset": file(tmp_path / "cart.yaml"),
+            "start": {"x": real(0.1), "y": {"uniform": array([0.0, 0.5])}},
+            "sensors": (wheels,),
+            "autonomy": {"kind": "waypoints", "points": points, "loop": array([True])[0]},
+            "footprint": {"corners": array([[0.1, 0.1], [-0.1, 0.1], [0.0, -0.1]])},
+            "map": {"file": file(tmp_path / "post.geojson"), "shift": array([1, 0, 0])},
+        }
+        puppet = {"signals": {"vx": {"type": "samples", "points": points[::-1]}}}
+        return {
+            "name": "same",
+            "seed": whole(3),
+            "duration": real(2.5),
+            "world": {"map": file(tmp_path / "post.geojson")},
+            "robots": [robot, {"name": "b", "autonomy": {"kind": "scripted", **puppet}}],
+        }
+
+    plain = load_scenario(made(list, int, float, str)).effective
+    assert load_scenario(made(np.array, np.int64, np.float64, Path)).effective == plain
+    assert json.loads(json.dumps(plain)) == plain
+
+
+def test_a_mapping_may_hold_maps_themselves(tmp_path: Path) -> None:
+    around = read_map({"kind": "rooms", "seed": 1})
+    known = merge([block([(0, 0), (1, 0), (1, 1)]), wall([(3, 3), (4, 3)])], "known")
+    robot = {"name": "a", "map": known, "start": {"clearance": 0.3}}
+    sim = astray.load({"world": {"map": around}, "robots": [robot]})
+    assert sim.map().digest() == around.digest()
+    assert sim.robots["a"].known.map.map().digest() == known.digest()
+    again = astray.load(json.loads(json.dumps(sim.scenario.effective)))
+    assert again.digest() == sim.digest()
+    assert again.map().places == around.places
+    sim.write(sim.run(0.1, log=0.1), tmp_path / "run")
+    moved = astray.load(tmp_path / "run" / "scenario.yaml")
+    moved.run(0.1)
+    assert moved.digest() == sim.digest()
+    assert moved.robots["a"].known.map.map().digest() == known.digest()
+
+
+def test_one_value_may_be_set_without_a_list() -> None:
+    assert load_scenario("drift", "duration=3").duration == 3.0
+    assert faults_of("drift", "duration", 3) == [  # type: ignore[arg-type]
+        "--set:1:1: 'duration' is not path=value",
+        "--set:2:1: 3 is not path=value",
+    ]
 
 
 @pytest.mark.parametrize("name", bundled())

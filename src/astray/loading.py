@@ -14,12 +14,12 @@ def load(
     worlds: Worlds = 1,
     seed: int | None = None,
     threads: int = 1,
-    set: Sequence[str] = (),
+    set: str | Sequence[str] = (),
     keep_events: bool = True,
 ) -> Sim:
     """Load a scenario: a path, the name of a bundled one, or a mapping.
 
     `worlds=4096` runs as many independent copies, `worlds=range(40, 50)` those ten alone with the
-    same bytes. `set` takes "path=value" as the command line does.
+    same bytes. `set` takes "path=value", one or several, as the command line does.
     """
     return Sim(load_scenario(source, set), worlds, seed, threads, keep_events)

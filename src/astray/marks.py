@@ -10,8 +10,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
+import numpy as np
 import yaml
 
 from astray.errors import Fault, Origin
@@ -70,8 +72,12 @@ class Marked:
 
 
 def mark(value: Any, file: str) -> Marked:
-    """Plain data as if it had been written in a file of that name."""
+    """Plain data, or what Python has in its place, as if it were written in a file of that name."""
     origin = Origin(file)
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    elif isinstance(value, PurePath):
+        value = str(value)
     if isinstance(value, Mapping):
         return Marked({str(k): mark(v, file) for k, v in value.items()}, origin)
     if isinstance(value, (list, tuple)):

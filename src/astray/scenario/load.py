@@ -37,7 +37,7 @@ def bundled() -> dict[str, Path]:
     return {file.stem: file for file in sorted(BUNDLED.glob("*.yaml"))}
 
 
-def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(source: Source, overrides: str | Sequence[str] = ()) -> Scenario:
     """Read a scenario from a file, a bundled name or a mapping; ScenarioError has every fault."""
     faults: list[Fault] = []
     tree, folder, name = _read(source, faults)
@@ -46,8 +46,8 @@ def load_scenario(source: Source, overrides: Sequence[str] = ()) -> Scenario:
     if not isinstance(tree.value, dict):
         raise ScenarioError([Fault(tree.origin, "", "a scenario is a mapping of keys to values")])
     # A preset is chosen before it is merged, everything else is set after.
-    numbered = dict(enumerate(overrides, 1))
-    early = {k: o for k, o in numbered.items() if EARLY.search(o.partition("=")[0])}
+    numbered = dict(enumerate([overrides] if isinstance(overrides, str) else overrides, 1))
+    early = {k: o for k, o in numbered.items() if EARLY.search(str(o).partition("=")[0])}
     tree = with_overrides(tree, early, faults)
     load_plugins(tree, folder, faults)
     tree = with_presets(tree, folder, faults)

@@ -119,7 +119,7 @@ def _why(problem: Exception) -> str:
 def with_overrides(tree: Marked, overrides: Mapping[int, str], faults: list[Fault]) -> Marked:
     """The scenario with every `path=value` of --set, by its number, written into it."""
     for number, text in overrides.items():
-        path, equals, value = text.partition("=")
+        path, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         origin = Origin("--set", number, 1)
         if not equals or not path.strip():
             faults.append(Fault(origin, "", f"{text!r} is not path=value"))

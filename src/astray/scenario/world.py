@@ -59,6 +59,9 @@ def _read(tree: Marked, place: Place, faults: list[Fault]) -> None:
     if written is None or written.value is None or isinstance(written.value, MapPlan):
         return
     spec = written.plain()
+    if isinstance(spec, Map):
+        written.value = MapPlan(content_of(spec), spec)
+        return
     if isinstance(spec, str):
         spec = _in_full(spec, written.origin.file)
     elif isinstance(spec, dict):
