@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import astray
 from astray import ScenarioError
-from astray.marks import dump_yaml, read_yaml
+from astray.marks import dump_yaml, mark, read_yaml
+from astray.parameters import parameters
+from astray.plugin import KINDS
+from astray.scenario.explain import explain_all
 from astray.scenario.load import bundled, load_scenario
-from astray.scenario.model import schema
+from astray.scenario.model import (
+    SLOTS,
+    footprint_model,
+    robot_model,
+    scenario_model,
+    schema,
+    start_model,
+)
 from astray.world import block, merge, read_map, wall, write_map
 
 PRESET = """\
@@ -74,7 +87,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         (cart + "3:30", "robots[0].sensors[0].tick", "did you mean 'ticks'?"),
         ("--set:1:23", "robots[0].start.spread", "must be at least 0"),
         ("--set:2:13", "robots[0].speed", "no key 'speed' here"),
-        ("--set:3:6", "seed", "greater than or equal to 0"),
+        ("--set:3:6", "seed", "must be at least 0"),
         ("--set:4:1", "", "'oops' is not path=value"),
     ]
     for origin, path, message in expected:
@@ -92,11 +105,11 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         ("- 1\n- 2", "a scenario is a mapping"),
         ("", "needs 'robots'"),
         ("robots: []", "at least one entry"),
-        ("robots: 5", "valid list"),
-        ("robots: [{name: 3 robots}]", "pattern"),
+        ("robots: 5", "a list is needed, not 5"),
+        ("robots: [{name: 3 robots}]", "a name of letters"),
         ("robots: [{name: a, motion: {}}]", "needs a kind"),
         ("robots: [{name: a, motion: 5}]", "mapping of keys"),
-        ("robots: [{name: a, count: 1.5}]", "integer"),
+        ("robots: [{name: a, count: 1.5}]", "a whole number"),
         ("robots: [{name: a, count: 70000}]", "65536"),
         ("robots: [{name: a, motion: {kind: differential, radius: .inf}}]", "finite"),
         ("robots: [{name: a, motion: {kind: differential, radius: '1'}}]", "a number is needed"),
@@ -312,6 +325,66 @@ def test_a_mapping_may_hold_maps_themselves(tmp_path: Path) -> None:
     moved.run(0.1)
     assert moved.digest() == sim.digest()
     assert moved.robots["a"].known.map.map().digest() == known.digest()
+
+
+ODD = (None, True, 1, -1, 2.5, -2.5, 1e300, math.nan, 2**70, "", "word", "3", [], [1], [[1]])
+ODDER = ([[1, 2]], [[1, 2, 3]], [[1, "a"]], [None], {}, {"a": 1}, [{"a": 1}], [[math.inf, 1]])
+
+
+def test_no_fault_is_in_the_words_of_a_library() -> None:
+    model, types, said = scenario_model(), set[str](), set[str]()
+
+    def note(robot: dict[str, Any], **scenario: Any) -> None:
+        tree = {"robots": [{"name": "a", **robot}], **scenario}
+        try:
+            model.model_validate(tree)
+        except ValidationError as problem:
+            errors = problem.errors(include_url=False)
+            types.update(error["type"] for error in errors)
+            said.update(map(str, explain_all(errors, mark(tree, "x"))))
+
+    for odd in (*ODD, *ODDER):
+        for key in model.model_fields:
+            note({}, **{key: odd})
+        for key in robot_model().model_fields:
+            note({key: odd})
+        for part, inner in (("start", start_model()), ("footprint", footprint_model())):
+            for key in inner.model_fields:
+                note({part: {key: odd}})
+        for slot, family in SLOTS.items():
+            for kind, cls in KINDS[family].items():
+                for parameter in parameters(cls):
+                    item = {"kind": kind, parameter.name: odd}
+                    if slot in ("metrics", "interactions"):
+                        note({}, **{slot: [item]})
+                    else:
+                        note({slot: [item] if slot in ("sensors", "rivals") else item})
+    theirs = re.compile(
+        r"[Ii]nput|\bvalid|instance|[Vv]alue error|parse|[Ff]ield req|argument|item|[Tt]uple|pattern|\.str|\.float"
+    )
+    assert [line for line in said if theirs.search(line.partition(", not ")[0])] == []
+    assert len(types) > 20
+
+
+@pytest.mark.parametrize(
+    ("autonomy", "says"),
+    [
+        ("{kind: navigate, goals: [[1]]}", "goals[0]: has too few entries: [1]"),
+        (
+            "{kind: navigate, goals: [[1, 2, 3]]}",
+            "goals[0]: takes at most 2 entries, not [1, 2, 3]",
+        ),
+        ("{kind: navigate, goals: [[1, x]]}", "goals[0][1]: a number is needed, not 'x'"),
+        ("{kind: navigate, goals: [3]}", "goals[0]: a list or a text is needed, not 3"),
+        ("{kind: navigate, goals: 3}", "goals: a list is needed, not 3"),
+        ("{kind: navigate, loop: 3}", "loop: true or false is needed, not 3"),
+    ],
+)
+def test_a_fault_says_what_is_needed(autonomy: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(f"robots: [{{name: a, autonomy: {autonomy}}}]\n")
+    (found,) = faults_of(file)
+    assert found.endswith(f"robots[0].autonomy.{says}")
 
 
 def test_one_value_may_be_set_without_a_list() -> None:

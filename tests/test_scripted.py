@@ -137,7 +137,7 @@ def test_the_origin_moves_the_signals_and_may_be_drawn() -> None:
         ({"signals": {"vy": 1, "wz": 1, "curvature": 1}}, "curvature and vy and wz exclude"),
         ({"signals": {"vz": 1}}, "no signal 'vz' here"),
         ({"signals": 3}, "a mapping of names to signals is needed, not 3"),
-        ({"file": 3}, "valid string"),
+        ({"file": 3}, "a text is needed"),
     ],
 )
 def test_a_wrong_course_is_refused(options: dict[str, Any], says: str) -> None:

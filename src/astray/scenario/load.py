@@ -14,7 +14,7 @@ from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.marks import Marked, mark, read_yaml, walk
 from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.scenario.agree import check_agreement
-from astray.scenario.explain import explain, in_words
+from astray.scenario.explain import explain_all, in_words
 from astray.scenario.foreign import load_plugins
 from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
 from astray.scenario.model import SLOTS, scenario_model
@@ -97,7 +97,7 @@ def _validate(tree: Marked, faults: list[Fault]) -> BaseModel | None:
     try:
         return scenario_model().model_validate(tree.plain())
     except ValidationError as problem:
-        faults.extend(explain(error, tree) for error in problem.errors(include_url=False))
+        faults.extend(explain_all(problem.errors(include_url=False), tree))
         return None
 
 

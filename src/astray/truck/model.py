@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
 from astray.marks import read_yaml
+from astray.scenario.explain import what_is_wrong
 from astray.truck.frames import Frame, Mount, find_mount
 
 Size = Annotated[float, Gt(0)]
@@ -256,10 +257,9 @@ def _reason(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
         return f"no key {name!r} here{suggest(name, _keys(error['loc'][:-1]))}"
-    if error["type"] == "value_error":
-        return str(error["ctx"]["error"])
-    message = error["msg"][0].lower() + error["msg"][1:]
-    return f"{message}, not {error['input']!r}"
+    if error["type"] == "missing":
+        return "is missing"
+    return what_is_wrong(error)
 
 
 def _keys(where: tuple[int | str, ...]) -> list[str]:
