@@ -85,6 +85,25 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
     assert "enclose no area" in said
 
 
+def test_a_map_is_replaced_by_those_that_a_scenario_would_have_made() -> None:
+    for spec in ({"kind": "forest", "size": [9, 9]}, {"kind": "forest", "per_world": True}):
+        sim = astray.load(scenario(seed=5), worlds=[3, 4, 8])
+        sim.replace_map(spec, worlds=[3, 8])
+        sim.step()
+        like = astray.load(scenario(seed=5, world={"map": spec}), worlds=[3, 4, 8])
+        for world in (3, 8):
+            assert sim.map(world).digest() == like.map(world).digest()
+        assert (sim.map(3).digest() == sim.map(8).digest()) is ("per_world" not in spec)
+        assert sim.map(4).digest() == read_map(ROOM).digest()
+        again = astray.load(scenario(seed=5), worlds=[3, 4, 8])
+        again.replay(sim.events)
+        again.step()
+        assert again.map(8).digest() == sim.map(8).digest()
+    sim.replace_map(spec)
+    sim.step()
+    assert sim.map(4).digest() == like.map(4).digest()
+
+
 def test_a_map_can_be_replaced_and_cleared_while_belief_stays() -> None:
     robot = {"sensors": [LIDAR, {"kind": "wheels"}], "estimator": {"kind": "odometry"}}
     sim = astray.load(scenario(robot=robot))

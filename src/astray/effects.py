@@ -17,7 +17,7 @@ from astray.table import MODES, STOP, Rows, Table
 from astray.whom import each_of, group_of, parameter_of, rows_of, worlds_of
 from astray.world.content import content_fault, content_of, map_with
 from astray.world.map import Map
-from astray.world.read import read_map
+from astray.world.read import per_world, read_map
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -49,20 +49,27 @@ def apply(sim: Sim, event: Event) -> None:
         sim.scenery.make_ghosts(group.scene.first + rows, bool(event.values.get("ghostly", True)))
 
 
-def with_content(event: Event) -> Event:
-    """A world event that holds the map itself, so that its log needs no file."""
+def with_content(sim: Sim, event: Event) -> list[Event]:
+    """World events that hold the map itself, so that their log needs no file; one as it is."""
     if event.kind != "world":
-        return event
+        return [event]
     if "segments" in event.values:
         if fault := content_fault(event.values):
             raise EventError(f"world: {fault}")
-        return event
+        return [event]
     unknown = set(event.values) - {"map"}
     if unknown:
         raise EventError(f"world: no value {min(unknown)!r} (map)")
-    given = event.values.get("map")
-    found = given if isinstance(given, Map) else read_map(given) if given else Map()
-    return dataclasses.replace(event, values=content_of(found))
+    given: Any = event.values.get("map")
+    maps: list[tuple[tuple[int, ...] | None, Map]]
+    if isinstance(given, Map):
+        maps = [(event.worlds, given)]
+    elif per_world(given):
+        numbers = sim.worlds[worlds_of(sim, event)].tolist()
+        maps = [((world,), read_map(given, world=world, seed=sim.seed)) for world in numbers]
+    else:
+        maps = [(event.worlds, read_map(given, seed=sim.seed) if given else Map())]
+    return [dataclasses.replace(event, worlds=w, values=content_of(found)) for w, found in maps]
 
 
 def _command(group: Group, rows: Rows, values: Mapping[str, Any]) -> None:

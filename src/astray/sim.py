@@ -231,7 +231,8 @@ class Sim:
     def post(self, event: Event) -> None:
         """Let something happen at the start of the next tick: the one way in. Safe for threads."""
         checks.check(self, event)
-        self.agenda.post(effects.with_content(event))
+        for one in effects.with_content(self, event):
+            self.agenda.post(one)
 
     def map(self, world: int | None = None) -> Map:
         """The map of a world as it is now; of the first one unless named."""
