@@ -541,6 +541,18 @@ def test_the_legend_of_a_picture_of_many_robots_is_not_faint() -> None:
     assert {line.get_alpha() for legend in legends for line in legend.get_lines()} == {1.0}
 
 
+@pytest.mark.parametrize("groups", [1, 3, 6])
+def test_the_legends_of_a_picture_cover_no_line(groups: int) -> None:
+    figure = plot_paths([_paths(f"rover{k}") for k in range(groups)])
+    figure.draw_without_rendering()
+    legends: list[Any] = figure.findobj(Legend)
+    assert len(legends) == 2
+    for legend in legends:
+        assert legend.get_window_extent().y0 >= 0.0
+        for axes in figure.axes:
+            assert not legend.get_window_extent().overlaps(axes.get_window_extent())
+
+
 def test_a_picture_without_beliefs_has_no_panel_of_errors() -> None:
     (axes,) = plot_paths([_paths("rover", beliefs=())]).axes
     assert axes.get_ylabel() == "y in m"

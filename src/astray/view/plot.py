@@ -13,7 +13,7 @@ from astray.world.map import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
 # Okabe and Ito's palette: told apart by colour-blind people, too.
@@ -49,9 +49,18 @@ def plot_paths(paths: Sequence[Paths], around: Map | None = None) -> Figure:
         _draw_errors(parts[1].subplots(), paths)
     for axes in figure.axes:
         axes.grid(alpha=0.25)
-        if axes.get_legend_handles_labels()[0]:
-            opaque(axes.legend(fontsize="small", framealpha=0.9))
+    for part in parts:
+        _add_legend(part, most=max(4, columns + 1))
     return figure
+
+
+def _add_legend(part: SubFigure, most: int) -> None:
+    """Say what the lines are, below them: paths may go anywhere, and nothing is to cover them."""
+    count = sum(len(axes.get_legend_handles_labels()[0]) for axes in part.axes)
+    if count:
+        rows = -(-count // most)
+        look: Any = {"fontsize": "small", "frameon": False, "ncols": -(-count // rows)}
+        opaque(part.legend(loc="outside lower center", **look))
 
 
 def faintness(robots: int) -> float:
