@@ -3,6 +3,8 @@
 import math
 import subprocess
 import sys
+import time
+import urllib.request
 import warnings
 from typing import Any
 
@@ -288,3 +290,23 @@ def test_without_gymnasium_the_import_says_what_to_install() -> None:
     code = "import sys; sys.modules['gymnasium'] = None\nimport astray.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'astray[gym]'" in done.stderr
+
+
+def test_a_person_watches_on_the_page_while_the_agent_drives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    env = Env(render_mode="human", period=0.05)
+    env.reset(seed=1)
+    begun = time.monotonic()
+    for _ in range(4):
+        env.step(np.array([0.5, 0.0]))
+    assert time.monotonic() - begun >= 0.15  # at the pace of real time: a step waits for the last
+    assert len(opened) == 1
+    with urllib.request.urlopen(opened[0], timeout=5) as page:
+        assert b"<html" in page.read()
+    assert env.render() is None
+    env.close()
+    with pytest.raises(OSError):  # noqa: PT011 - whichever way a closed port refuses
+        urllib.request.urlopen(opened[0], timeout=5)
