@@ -30,6 +30,7 @@ LAYERS = (
         "maths",
         "marks",
         "whole_file",
+        "npz_file",
         "door",
         "harmless",
     ),

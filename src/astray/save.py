@@ -8,24 +8,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from astray import __version__
-from astray.errors import SavedError, ScenarioError
+from astray.errors import SavedError, ScenarioError, WrongInput
 from astray.events import Event
 from astray.hands import Hands
 from astray.memory import memories
+from astray.npz_file import read_npz
 from astray.scenario.carry import with_maps
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
-from astray.table import Array
+from astray.table import Array, Table
 from astray.whole_file import whole_file
 
 FORMAT = 1
+ABOUT: dict[str, type] = {
+    "scenario": dict,
+    "seed": int,
+    "steps": int,
+    "worlds": list,
+    "keep_events": bool,
+    "events": list,
+    "waiting": list,
+}
 
 
 def _arrays(sim: Sim) -> dict[str, Array]:
@@ -73,48 +82,61 @@ def _bytes(array: Array) -> Array:
 def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
     """Load a saved run; it goes on as if it had never stopped."""
     path = Path(file)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            about = json.loads(archive["about"].tobytes())
-            raw = {name: archive[name] for name in archive.files if name != "about"}
-    except FileNotFoundError:
-        raise SavedError(f"{path}: no such file") from None
-    except OSError as problem:
-        raise SavedError(f"{path}: cannot be read: {problem.strerror or problem}") from None
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):  # of .npy, TypeError
-        raise SavedError(f"{path}: not a saved run") from None
-    if about.get("format") != FORMAT:
-        raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
-    return _rebuild(path, about, raw, threads)
-
-
-def _rebuild(path: Path, about: dict[str, Any], raw: dict[str, Array], threads: int) -> Sim:
+    raw = read_npz(path, "a saved run", SavedError)
+    about = _about(path, raw)
     try:
         scenario = load_scenario(about["scenario"])
     except ScenarioError as problem:
         raise SavedError(f"{path}: its scenario no longer loads:\n{problem}") from None
-    sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
-    maps = {name: raw.pop(name) for name in list(raw) if name.startswith("map/")}
-    hits = np.frombuffer(raw.pop("hits").tobytes(), sim.collisions.dtype)
+    try:
+        sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
+    except WrongInput as problem:
+        raise SavedError(f"{path}: its scenario no longer runs: {problem}") from problem
     for name, group in sim.robots.items():
         group.hands = Hands(len(group.truth)) if f"{name}/hand" in raw else None
-    arrays = _arrays(sim)
-    if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
-        raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
-    for name, array in arrays.items():
-        array[...] = np.frombuffer(raw[name].tobytes(), array.dtype).reshape(array.shape)
-    sim.go_on_at(about["steps"])
+    try:
+        maps = {name: raw.pop(name) for name in list(raw) if name.startswith("map/")}
+        hits = np.frombuffer(raw.pop("hits").tobytes(), sim.collisions.dtype)
+        arrays = _arrays(sim)
+        if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
+            raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
+        for name, array in arrays.items():
+            array[...] = np.frombuffer(raw[name].tobytes(), array.dtype).reshape(array.shape)
+        sim.scenery.restore_saved_maps(maps)
+        happened = [[Event.from_json(line) for line in about[k]] for k in ("events", "waiting")]
+    except KeyError as missing:
+        raise SavedError(f"{path}: damaged: it has no {missing}") from None
+    except (ValueError, TypeError, AttributeError, WrongInput) as problem:
+        raise SavedError(f"{path}: damaged: {problem}") from None
+    _go_on(sim, about["steps"], hits.copy())
+    sim.agenda.restore(*happened)
+    return sim
+
+
+def _about(path: Path, raw: dict[str, Array]) -> dict[str, Any]:
+    """What a saved run was built from, of which there is all that is needed."""
+    try:
+        about: dict[str, Any] = json.loads(raw.pop("about").tobytes())
+        saved_in = about["format"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise SavedError(f"{path}: not a saved run") from None
+    if saved_in != FORMAT:
+        raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
+    for name, kind in ABOUT.items():
+        if not isinstance(about.get(name), kind):
+            raise SavedError(f"{path}: damaged: its {name} is {about.get(name)!r:.40}")
+    return about
+
+
+def _go_on(sim: Sim, steps: int, hits: Table) -> None:
+    """Let a simulation whose arrays were filled note what follows from them."""
+    sim.go_on_at(steps)
     for group in sim.robots.values():
         group.tick = sim.tick
         group.count_alive()
         group.commanded = True
         for channel in group.channels.values():
             channel.recount()
-    sim.scenery.restore_saved_maps(maps)
-    sim.scenery.restore_hits(hits.copy())
+    sim.scenery.restore_hits(hits)
     sim.scenery.changed()
     sim.trail.forget()
-    sim.agenda.restore(
-        map(Event.from_json, about["events"]), map(Event.from_json, about["waiting"])
-    )
-    return sim

@@ -230,6 +230,8 @@ class Scenery:
         parts = np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), labels
         made = Atlas([labelled(*part) for part in zip(*parts, strict=True)], len(self.worlds))
         made.of_world[:] = saved["map/of_world"]
+        if not np.isin(made.of_world, np.arange(len(made.maps))).all():
+            raise ValueError("a world has no map")  # kernels look for it without a check
         self.scene.map.become(made)
         for interaction in self.interactions:
             interaction.resumed()

@@ -5,8 +5,6 @@ A run has tales, one for each robot and each belief about it: belief and truth a
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,8 +19,15 @@ from astray.logs.log import Reference
 from astray.logs.score import Comparison, measure
 from astray.metrics import Nees
 from astray.recording.recording import Track, read_recording
-from astray.scenario.carry import FILES
 from astray.table import STATE, Array, Table, table
+from astray.view.run_folder import (
+    fitting_together,
+    read_about,
+    read_carried,
+    read_log,
+    read_object,
+    read_text,
+)
 from astray.world.map import Map
 from astray.world.read import read_map
 
@@ -145,34 +150,33 @@ def _tales_of(track: Track) -> Iterator[Tale]:
 
 
 def _from_folder(folder: Path) -> Story:
-    try:
-        about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        with np.load(folder / "log.npz", allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        scenario = (folder / "scenario.yaml").read_text(encoding="utf-8")
-        events = read_events(folder / "events.jsonl")
-        carried = [file for file in (folder / FILES).rglob("*") if file.is_file()]
-        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in carried}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as problem:
-        why = getattr(problem, "strerror", None) or problem
-        raise WrongInput(f"{folder}: holds no run that can be read: {why}") from None
+    about, summary = read_about(folder), read_object(folder / "summary.json")
+    arrays = read_log(folder)
+    scenario = read_text(folder / "scenario.yaml")
+    events = read_events(folder / "events.jsonl")
+    files = read_carried(folder)
     there = folder / "map.geojson"
-    groups: dict[str, Any] = summary["robots"]
-    return Story(
-        summary["scenario"],
-        about["seed"],
-        about["worlds"],
-        about["astray"],
-        summary["time"],
-        scenario,
-        events,
-        [tale for name, group in groups.items() for tale in _logged(name, group, arrays, about)],
-        read_map(str(there)) if there.exists() else None,
-        sum(group.get("collisions", 0) for group in groups.values()),
-        {name: group["estimator"] for name, group in groups.items()},
-        files,
-    )
+    around = read_map(str(there)) if there.exists() else None
+    with fitting_together(folder):
+        groups: dict[str, Any] = summary["robots"]
+        return Story(
+            summary["scenario"],
+            about["seed"],
+            about["worlds"],
+            about["astray"],
+            summary["time"],
+            scenario,
+            events,
+            [
+                tale
+                for name, group in groups.items()
+                for tale in _logged(name, group, arrays, about)
+            ],
+            around,
+            sum(group.get("collisions", 0) for group in groups.values()),
+            {name: group["estimator"] for name, group in groups.items()},
+            files,
+        )
 
 
 def _logged(group: str, about: Any, arrays: dict[str, Array], run: Any) -> Iterator[Tale]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from astray.view.page.frames import ALIVE, BELIEF, ROBOT
 from astray.view.page.recording import Recording, Shown
 from astray.view.page.scene import beliefs_of, group_data, map_data
 from astray.view.page.sights import sight
+from astray.view.run_folder import fitting_together, read_about, read_log
 from astray.world.map import Map
 from astray.world.read import read_map
 
@@ -31,7 +30,7 @@ DRAWN = ("scan", "sonar")  # the readings that a folder keeps whole
 
 def read_folder(folder: Path) -> Recording:
     """The first world of a run that was written to a folder."""
-    log, ran = _open(folder)
+    ran, log = read_about(folder), read_log(folder)
     try:
         scenario = load_scenario(folder / "scenario.yaml")
     except ScenarioError as problem:
@@ -40,10 +39,8 @@ def read_folder(folder: Path) -> Recording:
     around = read_map(str(map_file)) if map_file.exists() else Map()
     hits = _hits(folder / "collisions.csv", scenario.robots, ran["worlds"][0])
     happened = hits, _events(folder / "events.jsonl", scenario.dt)
-    try:
+    with fitting_together(folder):
         return make_recording(scenario, ran, around, log, happened)
-    except KeyError as missing:
-        raise WrongInput(f"{folder / 'log.npz'}: it has no {missing}") from None
 
 
 def make_recording(
@@ -69,20 +66,6 @@ def make_recording(
         {group: {n: v for n, (_, v) in signals.items()} for group, signals in values.items()},
         *happened,
     )
-
-
-def _open(folder: Path) -> tuple[dict[str, Array], dict[str, Any]]:
-    if not (folder / "run.json").is_file() or not (folder / "log.npz").is_file():
-        raise WrongInput(f"{folder} is not a folder that a run was written to by --out")
-    try:
-        ran = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        with np.load(folder / "log.npz", allow_pickle=False) as archive:
-            log = {name: archive[name] for name in archive.files}
-        if not len(log["time"]) or not ran["worlds"]:
-            raise ValueError("nothing was logged")
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as problem:
-        raise WrongInput(f"{folder}: cannot be read: {problem}") from None
-    return log, ran
 
 
 def _scene(
@@ -178,17 +161,20 @@ def _hits(file: Path, plans: list[GroupPlan], world: int) -> list[list[float]]:
     for plan in plans:
         for robot in range(plan.capacity):
             numbers[f"{plan.name}-{robot}"] = len(numbers)
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            [
-                float(hit["stamp"]),
-                numbers.get(hit["robot"], -1),
-                numbers.get(hit["with"], -1),
-                *(float(hit[column]) for column in ("x", "y", "speed")),
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            return [
+                [
+                    float(hit["stamp"]),
+                    numbers.get(hit["robot"], -1),
+                    numbers.get(hit["with"], -1),
+                    *(float(hit[column]) for column in ("x", "y", "speed")),
+                ]
+                for hit in csv.DictReader(lines)
+                if int(hit["world"]) == world
             ]
-            for hit in csv.DictReader(lines)
-            if int(hit["world"]) == world
-        ]
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as problem:
+        raise WrongInput(f"{file}: damaged: {problem}") from None
 
 
 def _events(file: Path, dt: float) -> list[dict[str, Any]]:
