@@ -303,6 +303,50 @@ def test_a_wrong_byte_in_the_head_of_a_chunk_costs_no_other_chunk(
     assert recover(damaged).was_whole
 
 
+def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
+    whole: Path, tmp_path: Path
+) -> None:
+    data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
+    with whole.open("rb") as file:
+        chunk, second = make_reader(file).get_summary().chunk_indexes[:2]
+    later = {one for one in messages(whole) if one[1] > second.message_start_time}
+    chance = random.Random(1)
+    for _ in range(20):
+        wrong = bytearray(data)
+        wrong[chunk.chunk_start_offset + 60 + chance.randrange(1500)] ^= 1 << chance.randrange(8)
+        damaged.write_bytes(wrong)
+        assert recover(damaged).damaged == 1
+        assert set(messages(damaged)) >= later
+        recording = astray.read_recording(damaged)
+        assert all(len(track.truth) for track in recording.robots.values())
+        assert all(track.readings for track in recording.robots.values())
+
+
+def test_a_damaged_definition_of_a_type_is_refused_and_mended(whole: Path, tmp_path: Path) -> None:
+    data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
+    where = data.rfind(b"float64 x")  # in the summary, which is not compressed
+    damaged.write_bytes(data[:where] + b"float64[*" + data[where + 9 :])
+    with pytest.raises(RecordingError, match=r"is damaged: what defines .*astray recover"):
+        _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
+    assert recover(damaged).was_whole is False
+    assert [len(track.truth) for track in astray.read_recording(damaged).robots.values()]
+
+
+def test_a_damaged_index_hides_nothing(whole: Path, tmp_path: Path) -> None:
+    with whole.open("rb") as file:
+        chunks = make_reader(file).get_summary().chunk_indexes
+    data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
+    true = {name: track.truth for name, track in astray.read_recording(whole).robots.items()}
+    for byte in (0, 6, 8, 14):  # of a time, and of a place
+        wrong = bytearray(data)
+        for chunk in chunks:
+            for offset in chunk.message_index_offsets.values():
+                wrong[offset + 9 + 6 + byte] ^= 0x10
+        damaged.write_bytes(wrong)
+        for name, track in astray.read_recording(damaged).robots.items():
+            assert track.truth.tobytes() == true[name].tobytes()
+
+
 def test_a_file_in_the_way_of_a_mended_one_is_not_lost_by_mistake(
     whole: Path, tmp_path: Path
 ) -> None:

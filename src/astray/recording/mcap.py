@@ -26,7 +26,7 @@ from astray.recording.parsing import (
     walk,
 )
 from astray.recording.records import HEAD, MAGIC, MESSAGE, Op
-from astray.ros.types import declare
+from astray.ros.types import BadMessage, declare
 from astray.ros.unpack import MessageColumns
 from astray.table import Array
 
@@ -115,13 +115,11 @@ class Mcap:
                 raise RecordingError(
                     f"{self.path}: a chunk is damaged; `astray recover {self.path}` mends the file"
                 )
-            every = (
-                _index(unpacked.raw)
-                if not index
-                else {k: _pairs(content) for k, content in index.items() if k in wanted}
-            )
-            some = {k: pairs for k, pairs in every.items() if k in wanted and len(pairs)}
             raw = np.frombuffer(unpacked.raw, np.uint8)
+            every = {k: _pairs(content) for k, content in index.items() if k in wanted}
+            if not index or not all(_fits(raw, k, pairs) for k, pairs in every.items()):
+                every = _index(unpacked.raw)  # there is none, or one that is damaged
+            some = {k: pairs for k, pairs in every.items() if k in wanted and len(pairs)}
             for number, data in _messages(raw, some).items():
                 gathered = found[wanted[number]]
                 gathered.times.append(some[number][:, 0])
@@ -132,12 +130,17 @@ class Mcap:
         """All messages of these topics as columns; topics that said nothing are left out."""
         types = self.topics()
         said = {topic: g for topic, g in self.gather(topics).items() if g.times}
-        for name in {types[topic] for topic in said}:
-            declare(name, self._definitions.get(name, ""))  # sensors have types of their own
-        return {
-            topic: MessageColumns(types[topic], g.all_data(), g.all_times())
-            for topic, g in said.items()
-        }
+        try:
+            for name in {types[topic] for topic in said}:
+                declare(name, self._definitions.get(name, ""))  # sensors have types of their own
+            return {
+                topic: MessageColumns(types[topic], g.all_data(), g.all_times())
+                for topic, g in said.items()
+            }
+        except BadMessage as problem:
+            raise RecordingError(
+                f"{self.path}: is damaged: {problem}; `astray recover {self.path}` may mend it"
+            ) from None
 
     @property
     def span(self) -> tuple[int, int]:
@@ -184,7 +187,20 @@ def _messages(raw: Array, index: dict[int, Array]) -> dict[int, Array | list[byt
 
 def _pairs(content: memoryview) -> Array:
     """Times and places of a channel's messages, (n, 2)."""
-    return np.frombuffer(content[6:], "<u8").astype(np.int64).reshape(-1, 2)
+    whole = (len(content) - 6) // 16 * 16
+    return np.frombuffer(content[6 : 6 + whole], "<u8").astype(np.int64).reshape(-1, 2)
+
+
+def _fits(raw: Array, number: int, pairs: Array) -> bool:
+    """Whether there are messages of a channel where its index says; no checksum is over that."""
+    times, places = pairs.T
+    last = len(raw) - MESSAGE.itemsize
+    if not len(places) or places.min() < 0 or places.max() > last:
+        return not len(places)
+    heads = _windows(raw, MESSAGE.itemsize)[places].view(MESSAGE)[:, 0]
+    ends = places + HEAD.size + heads["length"].astype(np.int64)
+    found = (heads["opcode"] == Op.MESSAGE) & (heads["channel"] == number) & (ends <= len(raw))
+    return bool((found & (heads["log_time"].astype(np.int64) == times)).all())
 
 
 def _index(raw: memoryview) -> dict[int, Array]:

@@ -11,6 +11,7 @@ import contextlib
 import mmap
 import os
 import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,9 @@ from astray.recording.parsing import (
     is_finished,
     is_mcap,
     parse_attachment,
+    parse_channel,
     parse_metadata,
+    parse_schema,
     unpack_chunk,
     walk,
 )
@@ -38,6 +41,8 @@ LOOSE = 1 << 20  # bytes of messages outside of chunks that become a chunk
 TIME_AT = 6  # bytes from the beginning of a message's content
 NUMBER = struct.Struct("<H")
 TIME = struct.Struct("<Q")
+CRC = 4  # bytes
+FOOTER = struct.Struct("<QQI")  # where the summary begins, where its index, and its checksum
 
 
 @dataclass
@@ -117,10 +122,29 @@ def is_damaged(data: memoryview) -> bool:
             if op == Op.CHUNK and not unpack_chunk(content).sound:
                 return True
             if op == Op.DATA_END:
-                return False
+                return summary_start(data) is None
     except Torn:
         pass
     return True
+
+
+def summary_start(data: memoryview) -> int | None:
+    """Where the summary of a finished file begins, 0 if it has none; None if it is damaged."""
+    start, _, crc = FOOTER.unpack_from(data, len(data) - len(MAGIC) - FOOTER.size)
+    summary = data[start : len(data) - len(MAGIC) - CRC]
+    return None if start and crc and zlib.crc32(summary) != crc else start
+
+
+def declarations(data: memoryview) -> bytes:
+    """The types and topics in the summary of a file, if it has a sound one: chunks may not be."""
+    found = bytearray()
+    start = summary_start(data) if is_finished(data) else None
+    if start:
+        with contextlib.suppress(Torn):
+            for op, content, place in walk(data[: -len(MAGIC)], start):
+                if op in (Op.SCHEMA, Op.CHANNEL):
+                    found += data[place : place + HEAD.size + len(content)]
+    return bytes(found)
 
 
 class _Mender:
@@ -177,6 +201,7 @@ class _Mender:
     def _open(self, profile: str = "", library: str = "") -> Container:
         if self.container is None:
             self.container = Container(self.goal, library, profile)
+            self._take_records(memoryview(declarations(self.data)))
         return self.container
 
     def _take(self, op: int, content: memoryview) -> None:
@@ -227,9 +252,7 @@ class _Mender:
                     channels.append(channel)
                     times.append(time)
                     places.append(len(kept))
-                elif op in (Op.SCHEMA, Op.CHANNEL):
-                    self._declare(Op(op), raw[start:end])
-                else:
+                elif not self._declare(op, content, raw[start:end]):
                     continue
                 kept += raw[start:end]
         except Torn:
@@ -246,8 +269,19 @@ class _Mender:
             self.last = max(self.last, last)
             self.found.messages += len(times)
 
-    def _declare(self, op: Op, record: memoryview) -> None:
-        (number,) = NUMBER.unpack_from(record, HEAD.size)
-        if (op, number) not in self.declared:
-            self.declared.add((op, number))
-            self._open().declare(op, bytes(record))
+    def _declare(self, op: int, content: memoryview, record: memoryview) -> bool:
+        """Note a type or a topic; whether it is one, makes sense, and is new."""
+        try:
+            if op == Op.SCHEMA:
+                number = parse_schema(content)[0]
+            elif op == Op.CHANNEL:
+                number = parse_channel(content, {}).id
+            else:
+                return False
+        except (struct.error, UnicodeDecodeError):
+            return False
+        if (op, number) in self.declared:
+            return False
+        self.declared.add((op, number))
+        self._open().declare(Op(op), bytes(record))
+        return True

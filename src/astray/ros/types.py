@@ -46,14 +46,17 @@ def declare(name: str, text: str) -> str:
 
     Again the same is fine. Another type that already has the name keeps it: this one is numbered.
     """
-    from rosbags.typesys import get_types_from_msg
+    from rosbags.typesys import TypesysError, get_types_from_msg
 
     wanted, count = full_name(name), 1
     while True:
-        fresh = get_types_from_msg(text, wanted)
-        if not is_known(wanted):
-            typestore().register(fresh)
-            return wanted
+        try:
+            fresh = get_types_from_msg(text, wanted)
+            if not is_known(wanted):
+                typestore().register(fresh)
+                return wanted
+        except (TypesysError, ValueError, LookupError):
+            raise BadMessage(f"what defines the type {name!r} makes no sense") from None
         if _same(fresh[wanted], typestore().fielddefs[wanted]):
             return wanted
         count += 1
