@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -19,6 +20,7 @@ from astray import ScenarioError
 from astray.marks import dump_yaml, mark, read_yaml
 from astray.parameters import parameters
 from astray.plugin import KINDS
+from astray.scenario import explain
 from astray.scenario.explain import explain_all
 from astray.scenario.load import bundled, load_scenario
 from astray.scenario.model import (
@@ -213,6 +215,35 @@ def test_an_alias_bomb_and_a_deep_nest_are_refused(tmp_path: Path) -> None:
     for depth in (100, 300_000):  # the C loader would exhaust its stack
         file.write_text("a: " + "[" * depth + "]" * depth)
         assert "nested deeper" in faults_of(file)[0]
+
+
+def test_a_list_that_is_far_too_long_is_refused_before_it_takes_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compose(*_: Any) -> None:
+        raise AssertionError("it was composed")
+
+    file = tmp_path / "x.yaml"
+    file.write_text("x: [" + "1, " * 500_000 + "1]\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(yaml, "compose", compose)
+        assert faults_of(file) == [f"{file}:1:1: stands for more than 200000 values"]
+    file.write_text("robots: [{name: r}]\n" + "".join(f"k{k}: 1\n" for k in range(150)))
+    assert len(faults_of(file)) == 150
+
+
+def test_models_are_not_made_anew_for_every_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for name in ("scenario_model", "robot_model"):
+        model = getattr(explain, name)
+        monkeypatch.setattr(explain, name, lambda model=model: made.append(1) or model())
+    keys = {f"key{k}": 1 for k in range(50)}
+    with pytest.raises(ScenarioError) as refused:
+        load_scenario({**keys, "robots": [{"name": "r", **keys}]})
+    assert len(refused.value.faults) == 100
+    assert len(made) <= 2
 
 
 def test_yaml_means_what_people_expect() -> None:

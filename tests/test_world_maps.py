@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,27 @@ def test_an_outline_bounds_exactly_its_cells(cells: list[list[bool]]) -> None:
     assert rows(there) == rows(np.argwhere(mask)[:, ::-1])
     y, x = np.nonzero(mask)
     assert rows(outline_of_cells(np.stack([x, y], axis=1))) == rows(lines)
+
+
+@pytest.mark.parametrize("shape", [(1, 1_000_000), (1_000_000, 1)])
+def test_an_outline_takes_memory_for_its_segments_not_for_every_edge(
+    shape: tuple[int, int],
+) -> None:
+    mask = np.ones(shape, bool)
+    tracemalloc.start()
+    try:
+        assert len(outline_of_mask(mask)) == 4
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * mask.size  # bytes
+
+
+def test_an_outline_of_too_many_segments_is_refused() -> None:
+    mask = np.zeros((2400, 2400), bool)
+    mask[::2, ::2] = True
+    with pytest.raises(MapError, match="the outline has 5760000 segments; 5000000 is the most"):
+        outline_of_mask(mask)
 
 
 def test_cells_far_apart_take_no_memory_between_them() -> None:
@@ -500,6 +522,12 @@ def test_a_circle_is_a_polygon_within_a_millimetre(radius: float) -> None:
     assert 0.0 < corners.max() - radius <= 1.0001e-3
     assert corners[0] - radius == pytest.approx(radius - middles, rel=1e-3, abs=1e-9)
     assert area(block(points)) == pytest.approx(math.pi * radius**2, rel=0.02)
+
+
+def test_circles_of_too_many_sides_are_refused() -> None:
+    [(path, message)] = check_spec({"circles": [[0, 0, 1e5]] * 400})
+    assert (path, message) == (("circles",), "their polygons have more than 5000000 sides")
+    assert not check_spec({"circles": [[0, 0, 1e5]] * 20})
 
 
 def test_every_fault_of_a_description_is_told_with_its_path() -> None:

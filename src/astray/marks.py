@@ -88,9 +88,7 @@ def mark(value: Any, file: str) -> Marked:
 def read_yaml(text: str, file: str, faults: list[Fault], most: int = MOST_VALUES) -> Marked | None:
     """Read YAML that stands for at most so many values; what is wrong is added to the faults."""
     try:
-        if _is_too_deep(text):
-            faults.append(Fault(Origin(file), "", f"nested deeper than {DEEPEST} levels"))
-            return None
+        _check_size(text, most)
         node = yaml.compose(text, LOADER)
     except yaml.MarkedYAMLError as problem:
         where = problem.problem_mark or problem.context_mark
@@ -101,6 +99,9 @@ def read_yaml(text: str, file: str, faults: list[Fault], most: int = MOST_VALUES
     except yaml.YAMLError as problem:
         faults.append(Fault(Origin(file), "", f"not YAML: {problem}"))
         return None
+    except _TooMuch as problem:
+        faults.append(Fault(Origin(file), "", str(problem)))
+        return None
     if node is None:
         return Marked({}, Origin(file))
     try:
@@ -110,15 +111,20 @@ def read_yaml(text: str, file: str, faults: list[Fault], most: int = MOST_VALUES
         return None
 
 
-def _is_too_deep(text: str) -> bool:
-    """Whether collections are nested too deep: the C loader would exhaust its stack on them."""
-    depth = 0
+def _check_size(text: str, most: int) -> None:
+    """Refuse what is nested too deep, which exhausts the stack of the C loader, or far too much.
+
+    What is composed takes a kilobyte for every value, so that is not left to the reader alone.
+    """
+    depth = count = 0
     for event in yaml.parse(text, LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
+        count += isinstance(event, yaml.NodeEvent)
         if depth > DEEPEST:
-            return True
-    return False
+            raise _TooMuch(f"nested deeper than {DEEPEST} levels")
+        if count > 2 * most:  # every value may have a key
+            raise _TooMuch(f"stands for more than {most} values")
 
 
 class _TooMuch(Exception):

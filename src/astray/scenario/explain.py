@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -149,11 +150,25 @@ def _family(path: Path) -> str:
 def _known_keys(path: Path, tree: Marked) -> list[str]:
     """The keys that a mapping may have."""
     if path == ():
-        return list(scenario_model().model_fields)
+        return list(_of_scenario())
     if len(path) == 2 and path[0] == "robots":
-        return [*robot_model().model_fields, "preset"]
+        return [*_of_robot(), "preset"]
     if path[-1] == "start":
         return [field.name for field in dataclasses.fields(Start)]
     kind = tree.at((*path, "kind"))
     cls = KINDS[_family(path)].get(str(kind.value)) if kind else None
     return ["kind", "name", *(p.name for p in parameters(cls))] if cls else []
+
+
+# Models are made anew whenever they are asked for, since plugins may have been declared: their
+# values depend on that, their keys do not.
+
+
+@functools.cache
+def _of_scenario() -> tuple[str, ...]:
+    return tuple(scenario_model().model_fields)
+
+
+@functools.cache
+def _of_robot() -> tuple[str, ...]:
+    return tuple(robot_model().model_fields)

@@ -35,7 +35,8 @@ LARGEST_RADIUS = 1e5  # m
 def parse_inline(spec: Mapping[str, Any], findings: Findings, name: str = "inline") -> Map:
     """The map that the keys describe; what is wrong with them goes to the findings."""
     parts: list[Map] = []
-    if _weight(spec) > MOST_SEGMENTS:
+    count = _weight(spec)
+    if count > MOST_SEGMENTS:
         findings.fault((), f"more than {MOST_SEGMENTS} points")
         return Map(name=name)
     for k, points in enumerate(findings.entries(spec.get("walls", []), ("walls",))):
@@ -46,6 +47,10 @@ def parse_inline(spec: Mapping[str, Any], findings: Findings, name: str = "inlin
         parts.append(_polygon(findings.points(points, ("polygons", k), 3), k, findings))
     for k, circle in enumerate(findings.entries(spec.get("circles", []), ("circles",))):
         parts.append(block(_circle(circle, ("circles", k), findings)))
+        count += len(parts[-1])
+        if count > MOST_SEGMENTS:  # one of 100 km has 15,000 sides
+            findings.fault(("circles",), f"their polygons have more than {MOST_SEGMENTS} sides")
+            break
     places = parse_places(spec.get("places", []), findings)
     if findings.faults:
         return Map(name=name)

@@ -19,16 +19,34 @@ STEP = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 
 def outline_of_mask(mask: Array) -> Array:
     """The outline of the true cells of mask[y, x], (n, 4) in cells from that of mask[0, 0]."""
-    padded = np.pad(np.asarray(mask, bool), 1)
-    change = np.diff(padded.view(np.int8), axis=0)[:, 1:-1]  # [line y, cell x]
-    y, x = np.nonzero(change)
-    up = change[y, x] > 0  # occupied above the line: the edge runs east
-    across = np.stack([x + ~up, y, np.where(up, EAST, WEST)], axis=1)
-    change = np.diff(padded.view(np.int8), axis=1)[1:-1, :]  # [cell y, line x]
-    y, x = np.nonzero(change)
-    right = change[y, x] > 0  # occupied right of the line: the edge runs south
-    along = np.stack([x, y + right, np.where(right, SOUTH, NORTH)], axis=1)
-    return _rings(np.concatenate([across, along]))
+    padded = np.pad(np.asarray(mask, bool), 1).view(np.int8)
+    # Occupied above a line: the edge runs east; occupied right of one: south.
+    across = _runs(np.diff(padded, axis=0)[:, 1:-1], EAST, WEST)
+    along = _runs(np.diff(padded, axis=1)[1:-1, :].T, SOUTH, NORTH)
+    begins, ends, ways = (np.concatenate(part) for part in zip(across, along, strict=True))
+    order = np.lexsort(_places(begins, ways))
+    return _rings(begins[order], ends[order], ways[order])
+
+
+def _runs(change: Array, up: int, down: int) -> tuple[Array, Array, Array]:
+    """The straight segments of the edges change[line, place], which run one way or the other.
+
+    Found as runs, never as edges one by one: an image may have a hundred million of those.
+    """
+    before = np.zeros_like(change)
+    before[:, 1:] = change[:, :-1]
+    first = (change != 0) & (change != before)
+    _check_count(2 * int(first.sum()))  # as many again the other way: rings are closed
+    line, start = np.nonzero(first)
+    after = np.zeros_like(change)
+    after[:, :-1] = change[:, 1:]
+    stop = np.nonzero((change != 0) & (change != after))[1] + 1
+    way = np.where(change[line, start] > 0, up, down)
+    forth = (way == EAST) | (way == NORTH)
+    begin, end = np.where(forth, start, stop), np.where(forth, stop, start)
+    pairs = ((begin, line), (end, line)) if up == EAST else ((line, begin), (line, end))
+    begins, ends = (np.stack(pair, axis=1) for pair in pairs)
+    return begins, ends, way
 
 
 def outline_of_cells(cells: Array) -> Array:
@@ -48,7 +66,7 @@ def outline_of_cells(cells: Array) -> Array:
         bare = ~np.isin(_keys(cells + beyond, cells), keys)
         begin = cells[bare] + corner
         edges.append(np.column_stack([begin, np.full(len(begin), way)]))
-    return _rings(np.concatenate(edges))
+    return _rings(*_straight(np.concatenate(edges)))
 
 
 def _keys(points: Array, among: Array) -> Array:
@@ -59,31 +77,39 @@ def _keys(points: Array, among: Array) -> Array:
     return made
 
 
-def _rings(edges: Array) -> Array:
-    """Unit edges (x, y, way) as straight segments, ring after ring."""
-    if not len(edges):
+def _rings(begins: Array, ends: Array, ways: Array) -> Array:
+    """Straight segments, in the order of their places, ring after ring."""
+    if not len(begins):
         return np.zeros((0, 4), np.int64)
-    begins, ends, ways = _straight(edges.astype(np.int64))
-    if len(begins) > MOST_SEGMENTS:
-        raise MapError(f"the outline has {len(begins)} segments; {MOST_SEGMENTS} is the most")
+    _check_count(len(begins))
     order = _in_rings(_next(begins, ends, ways))
     return np.hstack([begins, ends])[order]
 
 
+def _check_count(segments: int) -> None:
+    if segments > MOST_SEGMENTS:
+        raise MapError(f"the outline has {segments} segments; {MOST_SEGMENTS} is the most")
+
+
+def _places(begins: Array, ways: Array) -> tuple[Array, Array, Array]:
+    """Where segments or edges are, as keys to sort by: along their line, which line, which way."""
+    x, y = begins.T
+    level = (ways == EAST) | (ways == WEST)
+    sign = np.where((ways == EAST) | (ways == NORTH), 1, -1)
+    return np.where(level, x, y) * sign, np.where(level, y, x), ways
+
+
 def _straight(edges: Array) -> tuple[Array, Array, Array]:
-    """Join the edges that follow each other in one direction."""
-    x, y, way = edges.T
-    level = (way == EAST) | (way == WEST)
-    line = np.where(level, y, x)
-    place = np.where(level, x, y) * np.where((way == EAST) | (way == NORTH), 1, -1)
-    order = np.lexsort((place, line, way))
-    x, y, way, line, place = (column[order] for column in (x, y, way, line, place))
-    new = np.ones(len(x), bool)
-    new[1:] = (way[1:] != way[:-1]) | (line[1:] != line[:-1]) | (place[1:] != place[:-1] + 1)
+    """Join the edges (x, y, way) that follow each other in one direction."""
+    begins, ways = edges[:, :2], edges[:, 2]
+    place, line, _ = _places(begins, ways)
+    order = np.lexsort((place, line, ways))
+    begins, ways, line, place = (column[order] for column in (begins, ways, line, place))
+    new = np.ones(len(ways), bool)
+    new[1:] = (ways[1:] != ways[:-1]) | (line[1:] != line[:-1]) | (place[1:] != place[:-1] + 1)
     first = np.flatnonzero(new)
-    length = np.diff(np.append(first, len(x)))
-    begins = np.stack([x[first], y[first]], axis=1)
-    return begins, begins + STEP[way[first]] * length[:, None], way[first]
+    length = np.diff(np.append(first, len(ways)))
+    return begins[first], begins[first] + STEP[ways[first]] * length[:, None], ways[first]
 
 
 def _next(begins: Array, ends: Array, ways: Array) -> Array:

@@ -107,5 +107,5 @@ def _read_with_pillow(data: bytes, file: str) -> Picture:
         text = str(problem).split("\n")[0]
         why = "not an image" if "cannot identify" in text else f"broken image: {text}"
         raise MapError(f"{file}: {why}") from None
-    grey = pixels[:, :, :3].astype(np.uint16).sum(axis=2)  # three times the mean
+    grey = pixels[:, :, :3].sum(axis=2, dtype=np.uint16)  # three times the mean
     return Picture(grey, 765, pixels[:, :, 3] == 255)
