@@ -49,6 +49,7 @@ LAYERS = (
     ),
     FAMILIES,
     (
+        "batch",
         "blame",
         "channel",
         "contact_judge",

@@ -15,6 +15,8 @@ from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
+from astray.batch import bytes_of_row
+from astray.memory import memories
 from astray.observers.trail import Paths
 from astray.sensors import Lidar
 from astray.view.plot import plot_paths
@@ -816,3 +818,26 @@ def test_a_seed_that_is_no_whole_number_is_wrong_input(seed: Any) -> None:
     sim = astray.load("drift")
     with pytest.raises(WrongInput, match="seed"):
         sim.reset(seed=seed)
+
+
+def test_worlds_that_could_never_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("astray.batch.memory_of_machine", lambda: 1 << 30)
+    for worlds in (10**9, range(10**9)):
+        with pytest.raises(
+            WrongInput, match=r"need [\d,.]+ GiB of memory or more; this machine has"
+        ):
+            astray.load("drift", worlds=worlds)
+    for worlds in (10**30, range(-1, 3), range(10**30)):
+        with pytest.raises(WrongInput, match="numbered from 0 to 2147483647"):
+            astray.load("drift", worlds=worlds)
+    assert len(astray.load("drift", worlds=range(7, 3, -2)).worlds) == 2
+    monkeypatch.setattr("astray.batch.memory_of_machine", lambda: None)
+    assert len(astray.load("drift", worlds=1000).worlds) == 1000
+
+
+def test_what_a_batch_is_estimated_to_need_is_less_than_it_takes() -> None:
+    for name in ("drift", "office", "fusion"):
+        sim = astray.load(name, worlds=10)
+        tables = sum(a.nbytes for group in sim.robots.values() for a in memories(group).values())
+        least = sum(len(g.truth) * bytes_of_row(g.plan) for g in sim.robots.values())
+        assert 0 < least < tables + sim.scenery.scene.contacts.nbytes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from astray.batch import Worlds
 from astray.scenario.load import Source, load_scenario
-from astray.sim import Sim, Worlds
+from astray.sim import Sim
 
 
 def load(

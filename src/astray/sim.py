@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from astray import checks, effects, restarting
+from astray.batch import Worlds, world_numbers
 from astray.blame import blame
 from astray.clockwork import PHASES, Clockwork
 from astray.errors import WrongInput
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 NEWEST_HITS = 65536  # contacts that are kept where events are not
 TELL = 0.1  # s of real time between two words of progress
-Worlds = int | range | Sequence[int]
 Progress = Callable[[float], None]
 
 
@@ -57,14 +57,7 @@ class Sim:
     ) -> None:
         self.scenario = scenario
         self.dt = scenario.dt
-        several = np.array(range(int(worlds)) if isinstance(worlds, (int, np.integer)) else worlds)
-        if several.ndim != 1 or (len(several) and not np.issubdtype(several.dtype, np.integer)):
-            raise WrongInput(f"worlds are so many, or their whole numbers, not {worlds!r}")
-        self.worlds: Array = several.astype(np.int64)
-        if not len(self.worlds) or len(set(self.worlds.tolist())) < len(self.worlds):
-            raise WrongInput("worlds must be one or more different numbers")
-        if self.worlds.min() < 0 or self.worlds.max() >= 2**31:
-            raise WrongInput("worlds are numbered from 0 to 2147483647")
+        self.worlds = world_numbers(worlds, scenario)
         self.places = {int(world): place for place, world in enumerate(self.worlds)}
         self.clock: Array = np.zeros(len(self.worlds), np.int64)
         self.lives: Array = np.zeros(len(self.worlds), np.int64)
@@ -76,7 +69,11 @@ class Sim:
         self.spent = [0] * len(PHASES)  # ns
         self.resting = True  # while no one is advancing it
         self._threads = max(1, threads)
-        self.build(scenario.seed if seed is None else seed)
+        try:
+            self.build(scenario.seed if seed is None else seed)
+        except MemoryError as problem:
+            count = len(self.worlds)
+            raise WrongInput(f"{count} worlds do not fit into memory: {problem}") from None
         self.trail = Trail(self)
         self.observers.append(self.trail)
         try:

@@ -1,0 +1,73 @@
+"""Which worlds a batch has, and whether as many fit into the memory of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from astray.errors import WrongInput
+from astray.scenario.plan import GroupPlan, Scenario
+from astray.table import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
+
+MOST_WORLDS = 2**31
+EACH_WORLD = 128  # bytes or more, of its number, its clock, its life and its place
+MEMINFO = Path("/proc/meminfo")  # of Linux
+GIB = 1 << 30
+Worlds = int | range | Sequence[int]
+
+
+def world_numbers(worlds: Worlds, scenario: Scenario) -> Array:
+    """The numbers of so many worlds, or of these; refused at once if they could never fit."""
+    if isinstance(worlds, (int, np.integer)):
+        worlds = range(int(worlds))
+    if isinstance(worlds, range) and worlds:  # which may stand for more than can be counted
+        _check_numbers(min(worlds[0], worlds[-1]), max(worlds[0], worlds[-1]))
+        _check_room(len(worlds), scenario)
+    several = np.array(worlds)
+    if several.ndim != 1 or (len(several) and not np.issubdtype(several.dtype, np.integer)):
+        raise WrongInput(f"worlds are so many, or their whole numbers, not {worlds!r}")
+    numbers: Array = several.astype(np.int64)
+    if not len(numbers) or len(set(numbers.tolist())) < len(numbers):
+        raise WrongInput("worlds must be one or more different numbers")
+    _check_numbers(int(numbers.min()), int(numbers.max()))
+    return numbers
+
+
+def _check_numbers(least: int, most: int) -> None:
+    if least < 0 or most >= MOST_WORLDS:
+        raise WrongInput(f"worlds are numbered from 0 to {MOST_WORLDS - 1}")
+
+
+def _check_room(worlds: int, scenario: Scenario) -> None:
+    """Refuse worlds of which the plain tables alone are more than the machine has."""
+    each = EACH_WORLD + sum(plan.capacity * bytes_of_row(plan) for plan in scenario.robots)
+    there = memory_of_machine()
+    if there is not None and worlds * each > there:
+        raise WrongInput(
+            f"{worlds} worlds need {worlds * each / GIB:,.1f} GiB of memory or more; this machine "
+            f"has {there / GIB:,.1f} GiB, for {there // each} of them at the very most"
+        )
+
+
+def bytes_of_row(plan: GroupPlan) -> int:
+    """What a robot needs at the least: plugins may have memory of their own."""
+    beliefs = bool(plan.estimator) + len(plan.rivals)
+    tables = [STATE] * (1 + beliefs) + [ADDRESS, CONTACT, COMMAND, DRIVE]
+    return sum(kind.itemsize for kind in tables + [sensor.measures for sensor in plan.sensors])
+
+
+def memory_of_machine() -> int | None:
+    """All memory there is, bytes, with what is swapped out; None where no one says."""
+    try:
+        lines = MEMINFO.read_text(encoding="ascii").splitlines()
+        sizes = dict(line.split(":", 1) for line in lines)
+        return sum(int(sizes[name].split()[0]) << 10 for name in ("MemTotal", "SwapTotal"))
+    except (OSError, ValueError, LookupError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
