@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -15,8 +16,9 @@ import pytest
 
 import astray
 from astray.cli import running
-from astray.errors import MapError, WrongInput
+from astray.errors import MapError, WritingFailed, WrongInput
 from astray.observers.folder import whole_folder
+from astray.whole_file import whole_file
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
 
@@ -185,6 +187,17 @@ def test_an_earlier_run_is_not_lost_by_mistake(tmp_path: Path) -> None:
         (("run", "drift", "--log", "0.0123", "--out", "a"), "whole number of ticks"),
         (("run", "drift", "--duration", "9e9", "--out", "bad.yaml/x"), "cannot be written"),
         (("run", "drift", "--duration", "9e9", "--save", "bad.yaml/x"), "cannot be written"),
+        (("run", "drift", "--save", ""), "cannot be written: it has no name"),
+        (("run", "drift", "--save", "/dev/null"), "/dev/null: is no file"),
+        (("run", "drift", "--save", "x" * 300), "x: cannot be written"),
+        (("run", "drift", "--out", "x" * 300), "x: cannot be written"),
+        (("run", "drift", "--out", "x" * 250), "x: cannot be written"),
+        (("run", "drift", "--record", "x" * 300), "x: cannot be written"),
+        (("replay", "x" * 300), "x: "),
+        (("report", "x" * 300), "x: "),
+        (("run", "drift", "--set", "dt=1e-300"), "dt: input should be greater than"),
+        (("run", "drift", "--set", "dt=5e-324"), "dt: input should be greater than"),
+        (("run", "drift", "--set", "dt=1e300"), "dt: input should be less than"),
         (("kinds", "weels"), "did you mean 'wheels'?"),
         (("check",), "needs a SCENARIO"),
         (("run", "raises.yaml"), "sensor 'raises' failed in sense"),
@@ -294,3 +307,44 @@ def test_a_folder_that_cannot_be_written_loses_no_saved_run(
             "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
         )
     assert astray.resume(tmp_path / "run.npz").time == pytest.approx(0.1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("command", [("run", "remote", "--duration", "0.1"), ("kinds",)])
+def test_what_cannot_be_printed_is_told_without_a_traceback(command: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "astray", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("what is printed cannot be written: No space")
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have names")
+def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(WrongInput, match="is no file"):
+        astray.load("remote").save(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_full_disk_is_a_failure_and_no_wrong_input(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with (
+        pytest.raises(WritingFailed, match="out: cannot be written: No space left"),
+        whole_folder(tmp_path / "out"),
+    ):
+        raise full
+    with (
+        pytest.raises(WritingFailed, match="x: cannot be written: No space left"),
+        whole_file(tmp_path / "x"),
+    ):
+        raise full
+    assert not issubclass(WritingFailed, WrongInput)  # which ends with another exit code
+    assert list(tmp_path.iterdir()) == []

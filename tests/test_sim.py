@@ -16,6 +16,7 @@ from matplotlib.legend import Legend
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
 from astray.batch import bytes_of_row
+from astray.events import Event
 from astray.memory import memories
 from astray.observers.trail import Paths
 from astray.sensors import Lidar
@@ -841,3 +842,9 @@ def test_what_a_batch_is_estimated_to_need_is_less_than_it_takes() -> None:
         tables = sum(a.nbytes for group in sim.robots.values() for a in memories(group).values())
         least = sum(len(g.truth) * bytes_of_row(g.plan) for g in sim.robots.values())
         assert 0 < least < tables + sim.scenery.scene.contacts.nbytes
+
+
+@pytest.mark.parametrize("values", [{"x": 10**400}, {"x": [10**400]}])
+def test_an_integer_that_no_float_can_hold_is_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(EventError, match=r"place: x is .{40}: it must be a number"):
+        load().post(Event("place", "rover", values=values))

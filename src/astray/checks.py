@@ -16,6 +16,7 @@ from astray.lives import LIVES
 from astray.parameters import out_of_bounds, parameters
 from astray.table import COMMAND, MODES, Array
 from astray.whom import group_of, parameter_of, rows_of, worlds_of
+from astray.world.findings import short
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -63,8 +64,8 @@ def _numbers(group: Group, value: Any, kind: str, name: str, one: tuple[int, ...
     rows = len(group.truth)
     try:
         array = np.asarray(value, float)
-    except (ValueError, TypeError):
-        raise EventError(f"{kind}: {name} is {value!r}: it must be a number") from None
+    except (ValueError, TypeError, OverflowError):
+        raise EventError(f"{kind}: {name} is {short(value)}: it must be a number") from None
     if (array.ndim or one) and array.shape not in (one, (rows, *one)):
         what = f"matrix of {' x '.join(map(str, one))} numbers" if one else "number"
         raise EventError(

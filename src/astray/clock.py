@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 FINEST = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
+LONGEST = 1e6  # s; a tick of more is one, too
 COARSEST = 100  # Hz; the tick rate that is chosen is at least this
 CLOSE = 1e-5  # relative; people write a third of a hundred as 33.3333
 NEVER = 1 << 62  # a tick that does not come

@@ -11,6 +11,7 @@ AstrayError
 │   ├── RecordingError    a recording that cannot be read or mended
 │   └── SavedError        a saved run that cannot be resumed
 ├── RecordingFailed       a recording that could not be written to its end
+├── WritingFailed         a file or folder for which there was no room, or no disk any more
 └── LockstepTimeout       nobody sent the command that the run waits for
 """
 
@@ -57,6 +58,13 @@ class RecordingError(WrongInput):
 
 class RecordingFailed(AstrayError):
     """A recording could not be written to its end; the text begins with its file."""
+
+
+class WritingFailed(AstrayError):
+    """A file or folder that may be there could not be written to its end; the text begins with it.
+
+    The disk is full or broken: whoever named the file did nothing wrong.
+    """
 
 
 class SavedError(WrongInput):

@@ -32,6 +32,7 @@ def main() -> None:
 
     try:
         astray(standalone_mode=False)
+        sys.stdout.flush()  # if it cannot be, that is to be known
     except click.exceptions.Abort:
         sys.exit(1)
     except click.ClickException as problem:
@@ -46,3 +47,18 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as problem:
+        sys.exit(_of_system(problem))
+
+
+def _of_system(problem: OSError) -> int:
+    """Tell what the system refused: a file that was named, or else to take what was printed."""
+    import os
+
+    if problem.filename is not None:
+        click.echo(f"{problem.filename}: {problem.strerror}", err=True)
+        return 2
+    # What is left to print would only be refused again when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(f"what is printed cannot be written: {problem.strerror or problem}", err=True)
+    return 1

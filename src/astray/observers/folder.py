@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import platform
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +33,7 @@ from astray.observers.log import GroupLog, Log
 from astray.observers.summary import summary
 from astray.scenario.carry import with_files
 from astray.table import Array, Table
+from astray.whole_file import check_writable, part_of, unwritten
 from astray.world.write import write_map
 
 if TYPE_CHECKING:
@@ -43,15 +42,6 @@ if TYPE_CHECKING:
 MOST_FILES = 100  # robots per group that get a trajectory file of their own; log.npz has all
 LOGGED = ("stamp", "alive", "x", "y", "yaw", "vx", "vy", "wz", "cov")
 MARK = "run.json"
-
-
-def check_writable(goal: Path) -> None:
-    """Refuse a goal that cannot be written, before an hour was spent on what belongs there."""
-    try:
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=goal.parent).close()
-    except OSError as problem:
-        raise WrongInput(f"{goal}: cannot be written: {problem.strerror or problem}") from None
 
 
 def check_folder(folder: Path, overwrite: bool, mark: str = MARK, what: str = "run") -> None:
@@ -80,7 +70,7 @@ def write_folder(sim: Sim, log: Log, folder: Path, overwrite: bool = False) -> N
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to that takes the place of another in the end, all of it or nothing."""
-    part = folder.with_name(f"{folder.name}.part{os.getpid()}")
+    part = part_of(folder)
     try:
         part.mkdir(parents=True)
         yield part
@@ -88,7 +78,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
         part.replace(folder)
     except OSError as problem:
-        raise WrongInput(f"{folder}: cannot be written: {problem.strerror or problem}") from None
+        raise unwritten(folder, problem, WrongInput) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)  # whatever went wrong, Ctrl-C included
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from astray.errors import RecordingFailed, WrongInput
-from astray.observers.folder import check_writable
+from astray.whole_file import check_writable
 
 if TYPE_CHECKING:
     from astray.sim import Sim
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def check_recording(path: Path, overwrite: bool) -> None:
     """Refuse a file that would be lost, and a place that cannot be written."""
+    check_writable(path)
     if path.is_dir():
         raise WrongInput(f"{path} is a folder, not a file")
     if path.exists() and not overwrite:
         raise WrongInput(f"{path} exists already; choose another file or --overwrite")
-    check_writable(path)
 
 
 class recording:  # noqa: N801 - reads as a phrase after with

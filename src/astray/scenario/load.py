@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from astray.clock import common_dt, divides, nearest_rates
+from astray.clock import FINEST, LONGEST, common_dt, divides, nearest_rates
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.marks import Marked, mark, read_yaml, walk
 from astray.plugin import KINDS, ContactMetric, Plugin
@@ -110,7 +110,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
     }
     fitting = common_dt(item.value for item in rates.values())
     given = tree.at(("dt",))
-    if given is None or not _is_positive(given.value):
+    if given is None or not _is_positive(given.value) or not 1 / FINEST <= given.value <= LONGEST:
         if fitting is None:
             for path, item in rates.items():
                 message = (

@@ -28,6 +28,7 @@ from astray import (
     sensors,
     trackers,
 )
+from astray.clock import FINEST, LONGEST
 from astray.noise import MOST_ROBOTS
 from astray.parameters import TIMING, Parameter, out_of_bounds, parameters, units
 from astray.plugin import KINDS, Plugin
@@ -219,12 +220,13 @@ def robot_model() -> type[BaseModel]:
 def scenario_model() -> type[BaseModel]:
     """The model of a whole scenario, with the plugin classes that are declared now."""
     positive = Annotated[float, Field(gt=0, strict=True)]
+    tick = Annotated[float, Field(ge=1 / FINEST, le=LONGEST, strict=True)]
     return create_model(
         "scenario",
         __config__=STRICT,
         name=(str | None, Field(None, description="what to call it; the file's name unless given")),
         duration=(positive, Field(60.0, description="s")),
-        dt=(positive | None, Field(None, description="s; the largest that fits all rates")),
+        dt=(tick | None, Field(None, description="s; the largest that fits all rates")),
         seed=(Annotated[int, Field(strict=True, ge=0, lt=2**63)], 0),
         plugins=(list[str], Field([], description="Python files beside this one, or modules")),
         robots=(_list_of(robot_model()), Field(min_length=1)),
