@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 import astray
 from astray import FIX, PluginError, Sensor, check_plugin, columns
+from astray.declaring import OF_MODELS
 from astray.parameters import parameters
 from astray.plugin import KINDS, Estimator, Plugin
 from astray.scenario.model import BUILT_IN
@@ -328,3 +330,18 @@ def test_an_estimator_sees_no_truth() -> None:
         "contacts",
     }
     assert not np.shares_memory(known.belief, sim.truth)
+
+
+def test_a_parameter_cannot_be_called_as_what_models_have() -> None:
+    of_models = {name for name in dir(BaseModel) if not name.startswith("_")}
+    assert of_models <= set(OF_MODELS.split())
+    before = dict(KINDS["sensor"])
+    for name in ("copy", "json", "model_fields", "model_validate"):
+        parts = {"__annotations__": {name: float}, name: 1.0, "measures": FIX, "sense": _sense}
+        with pytest.raises(PluginError, match=f"a parameter called '{name}', which is taken"):
+            type("Odd", (Sensor,), {"__module__": __name__, **parts}, kind="odd")
+    assert KINDS["sensor"] == before
+
+
+def _sense(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    """Read nothing."""

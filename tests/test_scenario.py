@@ -246,6 +246,44 @@ def test_models_are_not_made_anew_for_every_fault(
     assert len(made) <= 2
 
 
+@pytest.mark.parametrize("kind", ["lidar", "sonar", "rangefinder", "contacts", "landmarks"])
+def test_a_sensor_that_is_too_near_for_all_it_reaches_is_refused(kind: str, tmp_path: Path) -> None:
+    needed = {"landmarks": ", beacons: [[1, 1]]", "sonar": ", mounts: [[0, 0, 0]]"}
+    more = needed.get(kind, "")
+    file = tmp_path / "x.yaml"
+    for near in ("4", "{uniform: [3, 5]}"):
+        sensor = f"{{kind: {kind}, min_range: {near}, max_range: 2{more}}}"
+        file.write_text(f"robots:\n  - name: r\n    sensors: [{sensor}]\n")
+        [fault] = faults_of(file)
+        assert fault.startswith(f"{file}:3:")
+        assert "min_range: 4 m is more than the max_range of 2 m" in fault
+    file.write_text(file.read_text().replace("[3, 5]", "[0, 4]"))
+    load_scenario(file)
+
+
+@pytest.mark.parametrize("slot", ["estimator: {}", "estimator: {kind: odometry}, rivals: [{}]"])
+def test_what_finds_itself_on_a_map_needs_one(slot: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    slot = slot.replace("{}", "{kind: particle}")
+    robot = f"robots: [{{name: r, sensors: [{{kind: wheels}}, {{kind: lidar}}], {slot}}}]\n"
+    for world in ("", "world: {map: {walls: []}}\n"):
+        file.write_text(robot + world)
+        [fault] = faults_of(file)
+        assert fault.startswith(f"{file}:1:")
+        assert "particle needs a map with walls" in fault
+    for world in ("world: {map: office}\n", "world: {map: {kind: rooms}}\n"):
+        file.write_text(robot + world)
+        load_scenario(file)
+    file.write_text(robot.replace("name: r,", "name: r, map: office,"))
+    load_scenario(file)
+
+
+def test_a_saved_run_that_is_taken_for_a_scenario_is_told_apart(tmp_path: Path) -> None:
+    astray.load("remote").save(tmp_path / "halfway.npz")
+    [fault] = faults_of(tmp_path / "halfway.npz")
+    assert f'astray.resume("{tmp_path / "halfway.npz"}")' in fault
+
+
 def test_yaml_means_what_people_expect() -> None:
     text = "a: 1e-3\nb: on\nc: 1:30\nd: 0o17\ne: 012\nf: true\ng: ~\nh: '1'\ni: .5\nj: 1_000\n"
     tree = read_yaml(text, "x", [])

@@ -73,6 +73,8 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
     plain |= robot
     mine = {"kind": cls.kind, **params}
     scenario: dict[str, Any] = {"dt": 0.02, "seed": 5, "robots": [plain]}
+    if getattr(cls, "needs_map", False):
+        scenario["world"] = {"map": "arena"}
     if cls.family == "metric":
         scenario["metrics"] = [mine]
     elif cls.family == "interaction":

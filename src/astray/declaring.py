@@ -16,6 +16,15 @@ import numpy as np
 from astray.errors import PluginError, suggest
 from astray.table import READING
 
+OF_MODELS = (
+    "construct copy dict from_orm json parse_file parse_obj parse_raw schema schema_json "
+    "update_forward_refs validate model_computed_fields model_config model_construct model_copy "
+    "model_dump model_dump_json model_extra model_fields model_fields_set model_json_schema "
+    "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
+    "model_validate_strings"
+)
+"""What pydantic's models have: a key of that name breaks every scenario. It is slow to import."""
+
 
 def check_declared(cls: Any, kind: str) -> None:
     """Raise PluginError for the first thing that keeps a class from being of this kind."""
@@ -36,7 +45,7 @@ def _taken_name(cls: Any, family: Any) -> str:
         name = field.name
         if theirs.get(name) is field or name in in_common:
             continue
-        if name in theirs or hasattr(family, name):
+        if name in theirs or hasattr(family, name) or (field.init and name in OF_MODELS.split()):
             return (
                 f"cannot have a parameter called {name!r}, which is taken: give it another name, "
                 "or leave out its annotation if it is not meant to be a parameter"

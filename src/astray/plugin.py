@@ -166,6 +166,9 @@ class Interaction(Plugin, family="interaction"):
 class Estimator(Plugin, family="estimator"):
     """Turns readings into a belief. It knows stamps and datasheets, nothing of the simulator."""
 
+    needs_map: ClassVar[bool] = False
+    """Whether it can do nothing without walls on the map that it is given."""
+
     @abstractmethod
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Bring the belief of these rows up to their fresh readings."""

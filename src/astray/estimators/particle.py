@@ -92,6 +92,7 @@ class Particle(Estimator, kind="particle"):
     """Monte-Carlo localisation on the map by wheels and lidar; finds itself, and again."""
 
     remembers = MEMORY
+    needs_map = True
     rows_per_thread = 8
     fixed = ("particles", "beams", "tries", "sigma", "hit")
     initial: Literal["told", "global"] = "told"  # global: it is not told where it starts

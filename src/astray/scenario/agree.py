@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 from astray.autonomy import Follow, Navigate
 from astray.autonomy.plans import spots_of
+from astray.draw import nominal
 from astray.errors import Fault, Path, WrongInput, in_words, suggest
 from astray.marks import Marked
+from astray.plugin import Estimator
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
 from astray.start import place_of
@@ -19,14 +22,15 @@ Complaint = tuple[Path, str]
 
 
 def check_agreement(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:
-    """Find names of nothing, and numbers that would be left out."""
+    """Find names of nothing, numbers that would be left out, and plugins that could do nothing."""
     found = [*_metrics(scenario)]
     for k, plan in enumerate(scenario.robots):
         rows = tree.at(("robots", k, "capacity"))
         if rows is not None and rows.value is not None and rows.value < plan.count:
             message = f"{rows.value} is less than the count of {plan.count}"
             found.append((("robots", k, "capacity"), message))
-        found += [(("robots", k, *path), message) for path, message in _names(scenario, plan)]
+        within = [*_names(scenario, plan), *_ranges(plan), *_maps(scenario, plan)]
+        found += [(("robots", k, *path), message) for path, message in within]
     faults.extend(Fault(tree.nearest(path), in_words(path), message) for path, message in found)
 
 
@@ -46,6 +50,29 @@ def _names(scenario: Scenario, plan: GroupPlan) -> Iterator[Complaint]:
     if isinstance(autonomy, Navigate) and known is not None:
         for j, goal in enumerate(autonomy.goals):
             yield from _complaint(("autonomy", "goals", j), partial(spots_of, [goal], known))
+
+
+def _ranges(plan: GroupPlan) -> Iterator[Complaint]:
+    """Sensors that can measure nothing, by what their datasheets say."""
+    for j, sensor in enumerate(plan.sensors):
+        written: list[Any] = [getattr(sensor, name, None) for name in ("min_range", "max_range")]
+        near, far = map(nominal, written)
+        if isinstance(near, (int, float)) and isinstance(far, (int, float)) and near > far:
+            message = f"{near:g} m is more than the max_range of {far:g} m"
+            yield ("sensors", j, "min_range"), message
+
+
+def _maps(scenario: Scenario, plan: GroupPlan) -> Iterator[Complaint]:
+    """Estimators that find themselves on a map, and have none."""
+    known = _map(plan.map or scenario.map)
+    if known is None or len(known):
+        return
+    slots: list[tuple[Path, Estimator | None]] = [(("estimator",), plan.estimator)]
+    slots += [(("rivals", j), rival) for j, rival in enumerate(plan.rivals)]
+    for path, estimator in slots:
+        if estimator is not None and estimator.needs_map:
+            message = f"{estimator.kind} needs a map with walls: under world, or of the robot"
+            yield path, message
 
 
 def _map(plan: MapPlan | None) -> Map | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 from pydantic import BaseModel, ValidationError
 
@@ -77,7 +78,7 @@ def _read(source: Source, faults: list[Fault]) -> tuple[Marked | None, Path, str
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        faults.append(Fault(Origin(str(path)), "", "not a text file in UTF-8"))
+        faults.append(Fault(Origin(str(path)), "", f"not a text file in UTF-8{_hint(path)}"))
     except IsADirectoryError:
         faults.append(Fault(Origin(str(path)), "", "a folder, not a file"))
     except (OSError, ValueError) as problem:  # a name may hold what no file system takes
@@ -91,6 +92,15 @@ def _read(source: Source, faults: list[Fault]) -> tuple[Marked | None, Path, str
     else:
         return read_yaml(text, str(path), faults), path.resolve().parent, path.stem
     return None, Path.cwd(), ""
+
+
+def _hint(path: Path) -> str:
+    """What to do with a file that is no scenario, if it is something else of ours."""
+    if is_zipfile(path):  # as files of arrays are
+        return f'; if it is a saved run, `astray.resume("{path}")` of Python goes on with it'
+    if path.suffix == ".mcap":
+        return f"; if it is a recording, `astray replay {path}` shows it"
+    return ""
 
 
 def _validate(tree: Marked, faults: list[Fault]) -> BaseModel | None:
