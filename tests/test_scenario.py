@@ -278,6 +278,24 @@ def test_what_finds_itself_on_a_map_needs_one(slot: str, tmp_path: Path) -> None
     load_scenario(file)
 
 
+@pytest.mark.parametrize(
+    ("sensor", "says"),
+    [
+        ({"latency": 1e6}, "a latency of 1e+06 s keeps 5e+07 readings on the way at once"),
+        ({"latency": 1e300}, "a latency of 1e+300 s keeps"),
+        ({"rate": 1e30}, "no tick of a microsecond or more fits 1e+30 Hz"),
+        ({"rate": 10**200}, "no tick of a microsecond or more fits 1000"),
+    ],
+)
+def test_a_sensor_of_which_no_run_could_be_made_is_refused(
+    sensor: dict[str, Any], says: str
+) -> None:
+    robot = {"name": "r", "sensors": [{"kind": "wheels", "rate": 50, **sensor}]}
+    with pytest.raises(ScenarioError) as refused:
+        load_scenario({"robots": [robot]})
+    assert says in str(refused.value)
+
+
 def test_a_saved_run_that_is_taken_for_a_scenario_is_told_apart(tmp_path: Path) -> None:
     astray.load("remote").save(tmp_path / "halfway.npz")
     [fault] = faults_of(tmp_path / "halfway.npz")

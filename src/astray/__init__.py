@@ -79,6 +79,7 @@ _HOMES = {
     "LogError": "astray.errors",
     "RecordingError": "astray.errors",
     "RecordingFailed": "astray.errors",
+    "WritingFailed": "astray.errors",
     "SavedError": "astray.errors",
     "LockstepTimeout": "astray.errors",
 }
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from astray.errors import SavedError as SavedError
     from astray.errors import ScenarioError as ScenarioError
     from astray.errors import SignalError as SignalError
+    from astray.errors import WritingFailed as WritingFailed
     from astray.errors import WrongInput as WrongInput
     from astray.events import Event as Event
     from astray.events import read_events as read_events

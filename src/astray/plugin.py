@@ -28,6 +28,7 @@ from astray.tracks import Tracks
 
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]
+MOST_ON_THE_WAY = 100_000  # readings of a sensor that were taken and have not arrived
 
 E = TypeVar("E", bound="Estimator")
 S = TypeVar("S", bound="Sensor")
@@ -99,7 +100,17 @@ class Sensor(Plugin, family="sensor"):
     loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
 
     def attach(self: S, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> S:
-        """A copy for these rows; PluginError if its readings could overtake each other."""
+        """A copy for these rows; PluginError if its readings could overtake each other.
+
+        Nor may there be more on the way at once than anyone means, since each has its place.
+        """
+        if dt > 0.0 and self.latency > 0.0:
+            held = ticks_in(self.latency, dt) // self.beat(dt).period
+            if held > MOST_ON_THE_WAY:
+                raise PluginError(
+                    f"a latency of {self.latency:g} s keeps {held:g} readings on the way at once; "
+                    f"{MOST_ON_THE_WAY} is the most"
+                )
         if dt > 0.0 and self.jitter > 0.0:
             apart = self.beat(dt).period
             if ticks_in(self.jitter, dt) >= apart:

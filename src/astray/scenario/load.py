@@ -142,7 +142,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
 
 
 def _is_positive(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e9
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e300
 
 
 def _check_names(tree: Marked, faults: list[Fault]) -> None:
