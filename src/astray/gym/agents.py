@@ -16,13 +16,14 @@ from typing import TypedDict
 import numpy as np
 
 from astray.autonomy import Remote
+from astray.batch import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.acting import Actions, Limits, limits_of
 from astray.gym.seeing import Sight
 from astray.gym.task import Reach, Task
 from astray.scenario.load import Source, load_scenario
 from astray.scenario.plan import GroupPlan, Scenario
-from astray.sim import Sim, Worlds
+from astray.sim import Sim
 from astray.table import Array, Rows
 
 PERIOD = 0.1  # s from one action to the next, about, unless given
