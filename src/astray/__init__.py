@@ -26,6 +26,9 @@ _HOMES = {
     "Recording": "astray.recording.recording",
     "Log": "astray.observers.log",
     "summary": "astray.observers.summary",
+    "sweep": "astray.sweeping.sweep",
+    "read_sweep": "astray.sweeping.sweep",
+    "Sweep": "astray.sweeping.results",
     "check_plugin": "astray.check",
     "Autonomy": "astray.plugin",
     "Control": "astray.plugin",
@@ -133,6 +136,9 @@ if TYPE_CHECKING:
     from astray.signals import Sine as Sine
     from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
+    from astray.sweeping.results import Sweep as Sweep
+    from astray.sweeping.sweep import read_sweep as read_sweep
+    from astray.sweeping.sweep import sweep as sweep
     from astray.table import BUMP as BUMP
     from astray.table import COMMAND as COMMAND
     from astray.table import COMPASS as COMPASS

@@ -1,4 +1,4 @@
-"""The commands about scenarios: run one, check one, and look at what it can be made of."""
+"""The commands about scenarios: run, sweep and check one, and look at what it can be made of."""
 
 from __future__ import annotations
 
@@ -112,6 +112,37 @@ def run(context: click.Context, /, scenario: str, as_json: bool, **options: Any)
         options["speed"] = 1.0  # others live in real time, and who looks wants to see it
     options["wires"] = wires
     run_scenario(scenario, as_json=as_json, look=look, **options)
+
+
+@click.command()
+@SCENARIO
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="PATH=V1,V2,...",
+    help="Try each of these values; may be repeated for every combination.",
+)
+@SET
+@click.option("--worlds", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed; the scenario's unless given.")
+@click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Simulated seconds.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    help="Processes to run them in: all cores unless given; 0 for this one.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder; NAME-sweep unless given.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier sweep there.")
+@QUIET
+@JSON
+def sweep(scenario: str, **options: Any) -> None:
+    """Run SCENARIO in many worlds, for every combination of some values, on all cores.
+
+    The same command goes on where it was stopped or killed.
+    """
+    from astray.cli.sweeping import sweep_scenario
+
+    sweep_scenario(scenario, **options)
 
 
 @click.command()
