@@ -1,0 +1,331 @@
+"""Sweeps: the same worlds in every case, the same figures however they are cut, nothing twice."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import astray
+from astray.cli import astray as commands
+from astray.cli.sweeping import short_names
+from astray.errors import AstrayError, ScenarioError, WrongInput
+from astray.plugin import KINDS
+from astray.sweeping.plan import as_text, make_plan, read_vary
+from astray.sweeping.run import Cutter
+
+SLIP = "robots.rover.sensors.wheels.slip_density"
+RADIUS = "robots.rover.sensors.wheels.radius_sd"
+RAISES = """
+import astray
+
+class Moody(astray.Metric, kind="moody"):
+    limit: float = 9.0  # m
+    def measure(self, rows, truth, belief, out):
+        if self.limit < 1.0 and 2 in belief["world"][rows]:
+            raise ValueError("not world 2")
+        out[rows] = 1.0
+"""
+
+
+@pytest.fixture
+def small(scenario: dict[str, Any]) -> dict[str, Any]:
+    """A scenario of two robots that takes no time."""
+    return {**scenario, "duration": 0.5}
+
+
+@pytest.fixture
+def moody(tmp_path: Path) -> Iterator[Path]:
+    """The file of a metric that does not like world 2."""
+    (tmp_path / "moody.py").write_text(RAISES)
+    yield tmp_path / "moody.py"
+    KINDS["metric"].pop("moody", None)
+
+
+def sweep(source: Any, out: Path, **options: Any) -> astray.Sweep:
+    """A sweep in this process."""
+    given: dict[str, Any] = {"workers": 0, "worlds": 4, "out": out, **options}
+    return astray.sweep(source, **given)
+
+
+# Cases.
+
+
+def test_cases_are_all_combinations_and_the_last_path_changes_fastest(
+    small: dict[str, Any],
+) -> None:
+    plan = make_plan(small, {SLIP: [0.001, 0.01], RADIUS: [0.0, 0.1, 0.2]})
+    assert [tuple(values.values()) for values in plan.values()] == [
+        (0.001, 0.0), (0.001, 0.1), (0.001, 0.2), (0.01, 0.0), (0.01, 0.1), (0.01, 0.2)
+    ]  # fmt: skip
+    wheels = [case["robots"][0]["sensors"][0] for case in plan.cases]
+    assert [(w["slip_density"], w["radius_sd"]) for w in wheels] == [
+        tuple(values.values()) for values in plan.values()
+    ]
+
+
+def test_without_vary_there_is_one_case(small: dict[str, Any]) -> None:
+    assert make_plan(small).values() == [{}]
+
+
+def test_values_are_yaml_and_brackets_braces_and_quotes_hold_one_together() -> None:
+    vary = read_vary(["a.b=1e-3,two,[3, 4],{x: [5, 6]},'7,8',true,.inf"])
+    assert vary == {"a.b": [0.001, "two", [3, 4], {"x": [5, 6]}, "7,8", True, float("inf")]}
+
+
+@pytest.mark.parametrize("option", ["a", "=1", "a=", "a=[1", "a=1]", "a=1,,2"])
+def test_what_is_no_list_of_values_is_refused(option: str) -> None:
+    with pytest.raises(WrongInput, match="--vary"):
+        read_vary([option])
+
+
+@pytest.mark.parametrize("value", [1, 0.1, "word", "1e-3", "a, b", "", "it's", [1, ["a, b"]], True])
+def test_a_value_in_words_reads_as_itself(value: Any) -> None:
+    assert read_vary([f"a=[{as_text([value])}]"]) == {"a": [[[value]]]}
+    assert as_text("word") == "word"
+
+
+def test_paths_of_numpy_are_taken_and_a_value_that_stands_twice_is_not(
+    small: dict[str, Any],
+) -> None:
+    assert make_plan(small, {SLIP: np.array([0.5, 0.25])}).vary == {SLIP: [0.5, 0.25]}
+    with pytest.raises(WrongInput, match=r"0\.5 stands twice"):
+        make_plan(small, {SLIP: [0.5, 0.5]})
+    with pytest.raises(WrongInput, match="seed is varied"):
+        make_plan(small, {"seed": [1, 2]}, seed=3)
+
+
+def test_the_faults_of_all_cases_are_told_at_once_with_their_case(small: dict[str, Any]) -> None:
+    small["robots"][0]["cuont"] = 2  # in all cases: told once
+    with pytest.raises(ScenarioError) as problem:
+        make_plan(small, {SLIP: [-1, 0.1, -2]})
+    told = str(problem.value).splitlines()
+    assert len(told) == 3
+    assert sum("cuont" in line for line in told) == 1
+    for value in (-1, -2):
+        assert sum(f"(in the case {SLIP}={value})" in line for line in told) == 1
+        assert any(line.startswith("--vary:1:") for line in told)
+
+
+def test_a_scenario_with_nothing_to_measure_is_refused(small: dict[str, Any]) -> None:
+    with pytest.raises(WrongInput, match="no metrics"):
+        make_plan({**small, "metrics": []})
+
+
+# What is found.
+
+
+def test_figures_are_those_of_a_plain_run_of_that_world_to_the_bit(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    found = sweep(small, tmp_path / "s", vary={SLIP: [0.001, 0.02]}, batch=3, seed=5)
+    assert len(found.table) == 2 * 4 * 2
+    for row in found.table:
+        sim = astray.load(small, set=[f"{SLIP}={row[SLIP]}"], seed=5, worlds=[int(row["world"])])
+        sim.run()
+        judged = sim.robots["rover"].judges[0].statistics[row["robot"]]
+        assert row["rms"] == np.sqrt(judged["squares"] / judged["count"])
+        assert row["mean"] == judged["total"] / judged["count"]
+        assert (row["most"], row["last"]) == (judged["most"], judged["last"])
+        assert (row["belief"], row["metric"]) == ("odometry", "position_error")
+
+
+def test_another_cut_into_tasks_gives_the_same_files(small: dict[str, Any], tmp_path: Path) -> None:
+    for batch in (1, 3, None):
+        sweep(small, tmp_path / str(batch), vary={SLIP: [0.001, 0.02]}, batch=batch)
+    for name in ("results.csv", "summary.json", "summary.png"):
+        contents = {(tmp_path / b / name).read_bytes() for b in ("1", "3", "None")}
+        assert len(contents) == 1
+
+
+def test_means_and_intervals_are_those_of_student_over_worlds_and_pairs(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    found = sweep(small, tmp_path / "s", vary={SLIP: [0.001, 0.02]}, worlds=9)
+    table, cases = found.table, found.summary()["cases"]
+    values = [
+        np.array(
+            [table["rms"][(table[SLIP] == slip) & (table["world"] == w)].mean() for w in range(9)]
+        )
+        for slip in (0.001, 0.02)
+    ]
+    for case, value in zip(cases, values, strict=True):
+        about = case["robots"]["rover"]["position_error"]["belief"]
+        ends = stats.t.interval(0.95, 8, value.mean(), stats.sem(value))
+        assert about["worlds"] == 9
+        assert (about["mean"], about["low"], about["high"]) == pytest.approx((value.mean(), *ends))
+    paired = values[1] - values[0]
+    ends = stats.t.interval(0.95, 8, paired.mean(), stats.sem(paired))
+    against = cases[1]["robots"]["rover"]["position_error"]["belief"]["against_first"]
+    assert (against["mean"], against["low"], against["high"]) == pytest.approx(
+        (paired.mean(), *ends)
+    )
+
+
+def test_an_estimator_that_is_varied_is_compared_with_the_first(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    found = sweep(small, tmp_path / "s", vary={"robots.rover.estimator.name": ["one", "two"]})
+    about = found.summary()["cases"][1]["robots"]["rover"]["position_error"]["belief"]
+    assert about["belief"] == "two"
+    assert about["against_first"]["worlds"] == 4
+
+
+def test_what_robots_run_into_is_counted_in_every_world(tmp_path: Path) -> None:
+    ahead = {"kind": "scripted", "steps": [{"lasts": 9, "vx": 1.0}]}
+    far = {"start": {"x": 3.0, "yaw": 3.14}, "autonomy": ahead}
+    meeting = {
+        "duration": 3,
+        "robots": [{"name": "a", "autonomy": ahead}, {"name": "b", **far}],
+        "interactions": [{"kind": "collisions"}],
+    }
+    table = sweep(meeting, tmp_path / "s", worlds=2).table
+    sim = astray.load(meeting, worlds=2)
+    sim.run()
+    assert table["world"].tolist() == [0, 0, 1, 1]
+    assert set(table["metric"]) == {"collisions"}
+    assert table["last"].sum() == len(sim.collisions) > 0
+
+
+def test_the_table_reads_back_from_csv_and_as_pandas(small: dict[str, Any], tmp_path: Path) -> None:
+    found = sweep(small, tmp_path / "s", vary={"name": ["a", "b"], SLIP: [0.001, 1]}, worlds=2)
+    with (tmp_path / "s" / "results.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [
+        "name", SLIP, "world", "group", "robot", "belief", "metric", "rms", "mean", "most", "last"
+    ]  # fmt: skip
+    assert [float(row["rms"]) for row in rows] == found.table["rms"].tolist()
+    frame = found.to_pandas()
+    assert frame.groupby(["name", SLIP]).size().tolist() == [4, 4, 4, 4]
+    again = astray.read_sweep(tmp_path / "s")
+    assert again.to_csv() == found.to_csv()
+    assert again.summary() == found.summary()
+    assert json.loads((tmp_path / "s" / "summary.json").read_text()) == found.summary()
+
+
+@pytest.mark.parametrize(
+    "vary", [{}, {SLIP: [0.001, 0.2, 1]}, {"name": ["a", "b"], SLIP: [0.001, 0.002]}]
+)
+def test_there_is_a_picture_of_numbers_words_and_nothing_varied(
+    vary: dict[str, Any], small: dict[str, Any], tmp_path: Path
+) -> None:
+    figure = sweep(small, tmp_path / "s", vary=vary, worlds=2).plot()
+    (axes,) = figure.axes
+    assert axes.get_xscale() == ("log" if vary == {SLIP: [0.001, 0.2, 1]} else "linear")
+    assert len(figure.legends[0].get_texts()) == (2 if "name" in vary else 1)
+
+
+# Going on.
+
+
+def test_more_worlds_are_added_and_those_that_are_there_are_kept(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    told: list[tuple[int, int]] = []
+    sweep(small, tmp_path / "s", worlds=3)
+    sweep(small, tmp_path / "s", worlds=5, progress=lambda *said: told.append(said))
+    assert told[0] == (3, 5)
+    assert told[-1] == (5, 5)
+    sweep(small, tmp_path / "at once", worlds=5)
+    files = [(tmp_path / name / "results.csv").read_bytes() for name in ("s", "at once")]
+    assert files[0] == files[1]
+
+
+def test_another_plan_is_refused_with_what_differs_unless_it_is_to_be_overwritten(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    sweep(small, tmp_path / "s", vary={SLIP: [0.001]})
+    with pytest.raises(WrongInput, match="seed: 11 there, 5 here"):
+        sweep(small, tmp_path / "s", vary={SLIP: [0.001]}, seed=5)
+    with pytest.raises(WrongInput, match=r"vary.*0\.001.* there, .*0\.002.* here"):
+        sweep(small, tmp_path / "s", vary={SLIP: [0.002]})
+    with pytest.raises(WrongInput, match="worlds: 4 there, 3 here"):
+        sweep(small, tmp_path / "s", vary={SLIP: [0.001]}, worlds=3)
+    with pytest.raises(WrongInput, match=r"robots\[0\].count: 2 there, 1 here"):
+        sweep(small, tmp_path / "s", vary={SLIP: [0.001]}, set=["robots.rover.count=1"])
+    again = sweep(small, tmp_path / "s", worlds=2, overwrite=True)
+    assert len(again.table) == 4
+
+
+def test_a_folder_of_something_else_is_refused_and_not_touched(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.tex").write_text("all of it")
+    with pytest.raises(WrongInput, match="something else"):
+        sweep(small, tmp_path, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(WrongInput, match="no sweep"):
+        astray.read_sweep(tmp_path)
+
+
+def test_a_plugin_that_raises_in_one_case_leaves_the_others_alone(
+    small: dict[str, Any], moody: Path, tmp_path: Path
+) -> None:
+    small |= {"plugins": [str(moody)]}
+    small["metrics"] = [{"kind": "moody"}]
+    vary = {"metrics.moody.limit": [2.0, 0.5]}
+    found = sweep(small, tmp_path / "s", vary=vary, batch=1)
+    assert found.done == {0: 4, 1: 3}
+    ((task, why),) = found.failures
+    assert (task.case, task.first, task.count) == (1, 2, 1)
+    assert "'moody' failed in measure" in why
+    assert "not world 2 (moody.py:8)" in why
+    (told,) = found.summary()["failures"]
+    assert told["worlds"] == [2, 2]
+    assert sweep(small, tmp_path / "s", vary=vary).done == {0: 4, 1: 3}  # is tried again
+
+
+def test_tasks_grow_while_larger_ones_hardly_take_longer(small: dict[str, Any]) -> None:
+    plan = make_plan(small, worlds=100_000)
+    cutter, sizes = Cutter(plan, {0: [range(100_000)]}, 1), []
+    assert cutter.cold
+    for _ in range(20):
+        task = cutter.next(None)
+        assert task is not None
+        sizes.append(task.count)
+        cutter.learn(task, 1.5 + 0.01 * task.count)  # a second for the ticks, the rest for rows
+    assert sizes[0] == 1
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 256
+
+
+# The command.
+
+
+def test_the_command_prints_json_and_writes_the_files(tmp_path: Path) -> None:
+    path = "robots.slippery.sensors.wheels.slip_density"
+    line = f"sweep drift --vary {path}=0.001,0.01 --worlds 3 --duration 1 --workers 0 --out"
+    done = CliRunner().invoke(commands, [*line.split(), str(tmp_path / "s"), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert [case["values"][path] for case in told["cases"]] == [0.001, 0.01]
+    assert told == json.loads((tmp_path / "s" / "summary.json").read_text())
+    written = {file.name for file in (tmp_path / "s").iterdir()}
+    assert written >= {"results.sqlite", "results.csv", "summary.json", "summary.png"}
+    shown = CliRunner().invoke(commands, [*line.split(), str(tmp_path / "s")])
+    assert "against the first" in shown.stdout
+    assert "the same" in shown.stdout
+
+
+def test_the_command_fails_with_a_list_of_what_could_not_be_run(
+    small: dict[str, Any], moody: Path, tmp_path: Path
+) -> None:
+    small |= {"plugins": [moody.name], "metrics": [{"kind": "moody", "limit": 0.1}]}
+    (tmp_path / "s.yaml").write_text(json.dumps(small))
+    arguments = [str(tmp_path / "s.yaml"), "--worlds", "3", "--workers", "0", "--quiet"]
+    done = CliRunner().invoke(commands, ["sweep", *arguments, "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, AstrayError)
+    assert not isinstance(done.exception, WrongInput)
+    assert "could not be run" in str(done.exception)
+    assert "not world 2" in str(done.exception)
+
+
+def test_headings_are_as_short_as_tells_them_apart() -> None:
+    assert short_names(["a.b.rate", "a.c.rate", "seed"]) == ["b.rate", "c.rate", "seed"]
