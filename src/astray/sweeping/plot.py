@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 3  # panels side by side
 DECADES = 100.0  # from the least to the largest value of an axis that is logarithmic
+ASIDE = 0.3  # over which bars of one word stand side by side, of the way to the next word
 STYLES = ("-", *DASHES)
 
 
@@ -88,7 +89,8 @@ def _draw_over_varied(axes: Axes, sweep: Sweep, keys: list[Key]) -> None:
     places = np.array(values, float) if are_numbers(values) else np.arange(len(values))
     others = len(cases) // len(values)
     colours = list(itertools.product(dict.fromkeys(key.group for key in keys), range(others)))
-    for other, key in itertools.product(range(others), keys):
+    lines = list(itertools.product(range(others), keys))
+    for k, (other, key) in enumerate(lines):
         colour = COLOURS[colours.index((key.group, other)) % len(COLOURS)]
         label = _label(sweep, key, {name: cases[other][name] for name in rest})
         x, mean, low, high = _points(sweep, key, places, range(other, len(cases), others))
@@ -97,10 +99,11 @@ def _draw_over_varied(axes: Axes, sweep: Sweep, keys: list[Key]) -> None:
             axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
             axes.plot(x, mean, marker="o", ms=4, **look)
         else:
+            x = x + ASIDE * ((k + 0.5) / len(lines) - 0.5)
             axes.errorbar(x, mean, (mean - low, high - mean), marker="o", ms=5, capsize=4, **look)
     if not are_numbers(values):
         axes.set_xticks(places, [as_text(value) for value in values])
-        axes.margins(x=0.2)
+        axes.set_xlim(-0.5, len(values) - 0.5)
     elif places.min() > 0.0 and places.max() > DECADES * places.min():
         axes.set_xscale("log")
     axes.set(xlabel=path, ylabel=_measure(sweep, keys[0].metric))
