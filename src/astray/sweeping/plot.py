@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 3  # panels side by side
 DECADES = 100.0  # from the least to the largest value of an axis that is logarithmic
+WIDTH = 0.075  # inches that a letter of a legend takes
 ASIDE = 0.3  # over which bars of one word stand side by side, of the way to the next word
 STYLES = ("-", *DASHES)
 
@@ -45,8 +46,9 @@ def plot_sweep(sweep: Sweep) -> Figure:
         axes.grid(alpha=0.25)
     handles = {label: line for axes in panels for line, label in zip(*_legend(axes), strict=True)}
     if handles:
-        ways = min(3, len(handles))
         labels = list(handles)
+        widest = WIDTH * (8 + max(map(len, labels)))  # with its line
+        ways = max(1, min(len(labels), int(figure.get_figwidth() / widest)))
         figure.legend(
             handles.values(), labels, loc="outside lower center", ncols=ways, fontsize="small"
         )
