@@ -18,6 +18,7 @@ from astray.cli import astray as commands
 from astray.cli.sweeping import short_names
 from astray.errors import AstrayError, WrongInput
 from astray.plugin import KINDS
+from astray.scenario.foreign import SOURCES
 
 SLIP = "robots.rover.sensors.wheels.slip_density"
 RAISES = """
@@ -44,6 +45,7 @@ def moody(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "moody.py").write_text(RAISES)
     yield tmp_path / "moody.py"
     KINDS["metric"].pop("moody", None)
+    SOURCES.pop(tmp_path / "moody.py", None)
 
 
 def sweep(source: Any, out: Path, **options: Any) -> astray.Sweep:

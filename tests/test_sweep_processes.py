@@ -16,6 +16,7 @@ import pytest
 import astray
 from astray.errors import WrongInput
 from astray.plugin import KINDS
+from astray.scenario.foreign import SOURCES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes by signals")
 
@@ -67,6 +68,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("ASTRAY_JIT", "0")
     yield tmp_path
     KINDS["metric"].pop("lists", None)
+    SOURCES.pop(tmp_path / "lists.py", None)
 
 
 def write(folder: Path, metric: str) -> None:
