@@ -310,3 +310,46 @@ def test_a_person_watches_on_the_page_while_the_agent_drives(
     env.close()
     with pytest.raises(OSError):  # noqa: PT011 - whichever way a closed port refuses
         urllib.request.urlopen(opened[0], timeout=5)
+
+
+def rewarded(**methods: Any) -> Task:
+    """A task that is wrong in one way."""
+    right = {"reward": lambda self: np.zeros(len(self.robots.truth))}
+    kind: Any = type("Wrong", (Task,), {**right, **methods})
+    made: Task = kind()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("methods", "told"),
+    [
+        ({"reward": lambda self: 1.0}, "reward must have the shape (1,), not ()"),
+        ({"ended": lambda self: [True, False]}, "ended must have the shape (1,), not (2,)"),
+        ({"low": (0.0,), "high": (1.0,)}, "what it tells must have the shape (1, 1), not (1, 0)"),
+        ({"low": (0.0,)}, "1 values of low need as many of high"),
+    ],
+)
+def test_what_is_wrong_with_a_task_is_said(methods: dict[str, Any], told: str) -> None:
+    def step() -> None:
+        env = Env(task=rewarded(**methods))
+        env.reset(seed=1)
+        env.step(np.zeros(2))
+
+    with pytest.raises(WrongInput) as caught:
+        step()
+    assert told in str(caught.value)
+
+
+def test_a_task_without_a_reward_cannot_be_made() -> None:
+    kind: Any = type("Useless", (Task,), {})
+    with pytest.raises(TypeError, match="reward"):
+        kind()
+
+
+def test_a_step_needs_an_episode_and_an_action_of_its_shape() -> None:
+    env = Env()
+    with pytest.raises(WrongInput, match="begins with reset"):
+        env.step(np.zeros(2))
+    env.reset(seed=1)
+    with pytest.raises(WrongInput, match=r"vx, wz for each of 1, so the shape is \(1, 2\), not"):
+        env.step(np.zeros(3))

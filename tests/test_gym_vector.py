@@ -137,6 +137,8 @@ def test_what_cannot_be_is_refused() -> None:
         env.reset(seed=1, options={"reset_mask": np.ones(WORLDS, bool)})
     with pytest.raises(WrongInput, match="several robots in each world"):
         VectorEnv(2, set=["robots.rover.count=3"])
+    with pytest.raises(WrongInput, match="no autoreset mode 'never'"):
+        VectorEnv(2, autoreset_mode="never")
     with pytest.raises(WrongInput, match="no render mode 'human'"):
         VectorEnv(2, render_mode="human")
 

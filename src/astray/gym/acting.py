@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,14 @@ class Actions:
         self.low = np.array([low for low, _ in limits.values()], np.float32)
         self.high = np.array([high for _, high in limits.values()], np.float32)
 
-    def command(self, actions: Array) -> dict[str, Array | str]:
-        """The command of actions, (n, columns); those beyond the limits are at them."""
-        chosen = np.clip(np.asarray(actions, np.float64), self.low, self.high)
+    def command(self, actions: Any, robots: int) -> dict[str, Array | str]:
+        """The command of actions, (robots, columns); those beyond the limits are at them."""
+        given = np.asarray(actions, np.float64)
+        if given.shape != (robots, len(self.names)):
+            raise WrongInput(
+                f"actions: {', '.join(self.names)} for each of {robots}, so the shape is "
+                f"{(robots, len(self.names))}, not {given.shape}"
+            )
+        chosen = np.clip(given, self.low, self.high)
         said: dict[str, Array | str] = {name: chosen[:, k] for k, name in enumerate(self.names)}
         return said | ({"mode": "curvature"} if "curvature" in self.names else {})

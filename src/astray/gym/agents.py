@@ -20,7 +20,7 @@ from astray.batch import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.acting import Actions, Limits, limits_of
 from astray.gym.seeing import Sight
-from astray.gym.task import Reach, Task
+from astray.gym.task import Reach, Task, shaped
 from astray.scenario.load import Source, load_scenario
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.sim import Sim
@@ -91,6 +91,11 @@ class Agents:
             )
         return ticks
 
+    @property
+    def steps_per_second(self) -> int:
+        """How many steps a second of simulated time has, about."""
+        return max(1, round(1.0 / self.period))
+
     def _take_over(self) -> None:
         """Take the robots of the run, which are others after it was made anew."""
         options, self.robots = self._options, self.sim.robots[self.name]
@@ -123,7 +128,9 @@ class Agents:
 
     def step(self, actions: Array) -> None:
         """Let everyone act, and time pass."""
-        self.robots.command(self.actions.command(actions))
+        if self._fresh:
+            raise WrongInput("an episode begins with reset, before the first step")
+        self.robots.command(self.actions.command(actions, len(self.everyone)))
         self.sim.step(self.ticks)
 
     def see(self, rows: Rows | None = None) -> Array:
@@ -132,8 +139,10 @@ class Agents:
 
     def judge(self) -> tuple[Array, Array, Array]:
         """Of everyone the reward, whether the episode has ended, and whether it is cut off."""
-        rewards = np.asarray(self.task.reward(), np.float64)
-        ended = np.asarray(self.task.ended(), bool) | ~self.robots.truth["alive"]
+        everyone = self.everyone.shape
+        rewards = shaped(self.task.reward(), everyone, "reward").astype(np.float64)
+        ended = shaped(self.task.ended(), everyone, "ended").astype(bool)
+        ended |= ~self.robots.truth["alive"]
         late = self.robots.time >= self._longest - 0.5 * self.sim.dt
         return rewards, ended, late & ~ended
 

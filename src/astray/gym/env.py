@@ -10,7 +10,7 @@ import numpy as np
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.frame import Frame
+from astray.gym.frame import Frame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.table import Array
@@ -40,8 +40,6 @@ class Env(gymnasium.Env[Array, Array]):
         render_mode: str | None = None,
         **options: Unpack[Options],
     ) -> None:
-        if render_mode not in (None, *MODES):
-            raise WrongInput(f"no render mode {render_mode!r} ({', '.join(MODES)})")
         self.agents = Agents(scenario, [world], options)
         if len(self.agents.everyone) > 1:
             raise WrongInput(
@@ -50,8 +48,8 @@ class Env(gymnasium.Env[Array, Array]):
             )
         self.observation_space = observation_space(self.agents)
         self.action_space = action_space(self.agents)
-        self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.agents.period))}
-        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": self.agents.steps_per_second}
+        self.render_mode = checked_mode(render_mode, MODES)
         self._frame: Frame | None = None
         self._page: Any = None
         self._shown = 0.0  # by the wall clock

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.errors import WrongInput
 from astray.gym.agents import Agents
 from astray.gym.task import Reach
 from astray.table import Array, Row
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 SIDE = 480  # pixels
 MARGIN = 0.05  # of the map's size around it
 AROUND = 6.0  # m around the robots, where there is no map
+
+
+def checked_mode(asked: str | None, known: tuple[str, ...]) -> str | None:
+    """How to render, if that is known."""
+    if asked is not None and asked not in known:
+        raise WrongInput(f"no render mode {asked!r} ({', '.join(known)})")
+    return asked
 
 
 class Frame:

@@ -11,7 +11,7 @@ from pettingzoo import ParallelEnv as PettingZooEnv
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
 from astray.gym.env import plain
-from astray.gym.frame import Frame
+from astray.gym.frame import Frame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.table import Array
@@ -35,16 +35,14 @@ class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it
         render_mode: str | None = None,
         **options: Unpack[Options],
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise WrongInput(f"no render mode {render_mode!r} (rgb_array)")
         self._agents = Agents(scenario, [world], options)
         name, count = self._agents.name, len(self._agents.everyone)
         self.possible_agents = [f"{name}_{k}" for k in range(count)]
         self.agents: list[str] = []
         self._number = {agent: k for k, agent in enumerate(self.possible_agents)}
         self._spaces = observation_space(self._agents), action_space(self._agents)
-        self.render_mode = render_mode
-        self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self._agents.period))}
+        self.render_mode = checked_mode(render_mode, ("rgb_array",))
+        self.metadata = {**self.metadata, "render_fps": self._agents.steps_per_second}
         self._frame: Frame | None = None
 
     def observation_space(self, agent: str) -> Box:

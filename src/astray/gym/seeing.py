@@ -20,7 +20,7 @@ import numpy as np
 
 from astray.errors import WrongInput, suggest
 from astray.group import Group
-from astray.gym.task import Task
+from astray.gym.task import Task, shaped
 from astray.kernel import kernel
 from astray.maths import sincos
 from astray.table import Array, Rows, Table
@@ -62,9 +62,11 @@ class Sight:
     def __init__(self, group: Group, task: Task, observe: Sequence[str] | None, oracle: bool):
         state = group.truth if oracle else group.belief
         parts = {name: _part(group, state, name) for name in _chosen(group, observe)}
+        if len(task.low) != len(task.high):
+            raise WrongInput(f"task: {len(task.low)} values of low need as many of high")
         if len(task.low):
             bounds = np.array(task.low, np.float32), np.array(task.high, np.float32)
-            parts["task"] = Part(*bounds, lambda rows: task.tell(state, rows))
+            parts["task"] = Part(*bounds, lambda rows: _told(task, state, rows))
         ends = np.cumsum([0, *(len(part.low) for part in parts.values())])
         self.columns = {name: slice(int(ends[k]), int(ends[k + 1])) for k, name in enumerate(parts)}
         self.low = np.concatenate([np.zeros(0, np.float32), *(p.low for p in parts.values())])
@@ -77,6 +79,10 @@ class Sight:
         for columns, part in self._parts:
             write_within(seen[:, columns], part.read(rows), part.low, part.high)
         return seen
+
+
+def _told(task: Task, state: Table, rows: Rows) -> Array:
+    return shaped(task.tell(state, rows), (len(rows), len(task.low)), "what it tells")
 
 
 def _chosen(group: Group, observe: Sequence[str] | None) -> Sequence[str]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +38,15 @@ def lead_all(out: Array, goals: Array, state: Table, rows: Rows) -> None:
         out[j, 0], out[j, 1], out[j, 2] = math.sqrt(dx * dx + dy * dy), cosine, sine
 
 
-class Task:
+def shaped(given: Any, shape: tuple[int, ...], what: str) -> Array:
+    """What a task gave, if it is what it has to be: one row per robot."""
+    found = np.asarray(given)
+    if found.shape != shape:
+        raise WrongInput(f"task: {what} must have the shape {shape}, not {found.shape}")
+    return found
+
+
+class Task(ABC):
     """A task: it rewards, it ends episodes, and it may tell agents what they are after."""
 
     low: ClassVar[Sequence[float]] = ()
@@ -51,16 +60,16 @@ class Task:
         """Take these robots; called again where a run is made anew with another seed."""
         self.robots = robots
 
-    def begin(self, rows: Rows) -> None:
+    def begin(self, rows: Rows) -> None:  # noqa: B027 - most have nothing to begin
         """Begin an episode of these rows, which stand where they start."""
 
     def tell(self, state: Table, rows: Rows) -> Array:
         """What these rows are told of their task, by where they believe to be, (rows, values)."""
-        raise NotImplementedError("a task with low and high has to tell something")
+        return np.zeros((len(rows), 0))
 
+    @abstractmethod
     def reward(self) -> Array:
         """What each robot is rewarded with for its last step; asked once per step."""
-        raise NotImplementedError("a task needs a reward")
 
     def ended(self) -> Array:
         """Whose episode is over, for better or worse; no one's unless a task says so."""

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.frame import Frame
+from astray.gym.frame import Frame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.table import Array
@@ -38,20 +38,22 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         render_mode: str | None = None,
         **options: Unpack[Options],
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise WrongInput(f"no render mode {render_mode!r} (rgb_array)")
         self.agents = Agents(scenario, num_envs, options)
         if len(self.agents.everyone) > num_envs:
             raise WrongInput(
                 f"{self.agents.name!r} are several robots in each world: "
                 "a VectorEnv has one agent per world, a ParallelEnv several in one"
             )
-        self.num_envs, self.render_mode = num_envs, render_mode
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.num_envs, self.render_mode = num_envs, checked_mode(render_mode, ("rgb_array",))
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            known = ", ".join(mode.value for mode in AutoresetMode)
+            raise WrongInput(f"no autoreset mode {autoreset_mode!r} ({known})") from None
         self.metadata = {
             **self.metadata,
             "autoreset_mode": self.autoreset_mode,
-            "render_fps": max(1, round(1.0 / self.agents.period)),
+            "render_fps": self.agents.steps_per_second,
         }
         self.single_observation_space = observation_space(self.agents)
         self.single_action_space = action_space(self.agents)
