@@ -74,7 +74,7 @@ def test_who_leaves_makes_room(leave: Callable[[socket.socket], object]) -> None
 
 
 def test_without_descriptors_it_refuses_and_lets_in_again_when_there_are_some() -> None:
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource", reason="no limits of descriptors to set on Windows")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with opened(most=None) as (door, logged), knock(door) as first, knock(door) as second:
         taken = socket.socket()

@@ -123,7 +123,7 @@ def _about(path: Path, raw: dict[str, Array]) -> dict[str, Any]:
     if saved_in != FORMAT:
         raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
     for name, kind in ABOUT.items():
-        if not isinstance(about.get(name), kind):
+        if not isinstance(about.get(name), kind) or (name == "steps" and about[name] < 0):
             raise SavedError(f"{path}: damaged: its {name} is {about.get(name)!r:.40}")
     return about
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_COLUMNS = 3  # panels side by side
-DECADES = 100.0  # from the least to the largest value of an axis that is logarithmic
+TWO_DECADES = 99.9  # times the least value that the largest is, roundly, on a logarithmic axis
 WIDTH = 0.075  # inches that a letter of a legend takes
 ASIDE = 0.3  # over which bars of one word stand side by side, of the way to the next word
 STYLES = ("-", *DASHES)
@@ -106,7 +106,7 @@ def _draw_over_varied(axes: Axes, sweep: Sweep, keys: list[Key]) -> None:
     if not are_numbers(values):
         axes.set_xticks(places, [as_text(value) for value in values])
         axes.set_xlim(-0.5, len(values) - 0.5)
-    elif places.min() > 0.0 and places.max() > DECADES * places.min():
+    elif places.min() > 0.0 and places.max() > TWO_DECADES * places.min():
         axes.set_xscale("log")
     axes.set(xlabel=path, ylabel=_measure(sweep, keys[0].metric))
 
