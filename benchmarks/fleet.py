@@ -257,8 +257,8 @@ def compare(title: str, jobs: dict[str, Callable[[], Callable[[], int]]]) -> Non
     for name, make in jobs.items():
         try:
             made[name] = make()
-        except ImportError:
-            print(f"  {name} is not installed")
+        except ImportError as problem:
+            print(f"  {name} cannot be imported: {problem}")
     for job in made.values():
         job()
     rates: dict[str, list[float]] = {name: [] for name in made}

@@ -199,8 +199,8 @@ def main() -> None:
         for name, make in PEERS.items():
             try:
                 jobs[name] = make(map_, side)
-            except ImportError:
-                print(f"  {name} is not installed")
+            except ImportError as problem:
+                print(f"  {name} cannot be imported: {problem}")
         rates: dict[str, list[float]] = {name: [] for name in jobs}
         for job in jobs.values():
             job()

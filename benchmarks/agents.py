@@ -6,7 +6,7 @@ beside as many single environments as Gymnasium's own SyncVectorEnv is used with
 
 CPU time of one thread, interleaved rounds, the median with the least and the largest.
 
-    python benchmarks/gym.py
+    python benchmarks/agents.py
 """
 
 from __future__ import annotations
