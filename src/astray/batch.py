@@ -19,6 +19,32 @@ GIB = 1 << 30
 Worlds = int | range | Sequence[int]
 
 
+class Places:
+    """Where in a batch worlds are, by their numbers."""
+
+    def __init__(self, worlds: Array) -> None:
+        self._places = np.argsort(worlds)
+        self._numbers = worlds[self._places]
+
+    def of(self, worlds: Sequence[int]) -> Array:
+        """The places of these worlds, in order and each once; KeyError names one that is not there.
+
+        Thousands may be named at every tick, so they are looked up together.
+        """
+        asked = np.asarray(worlds)
+        if not len(asked):
+            return np.zeros(0, np.int64)
+        if asked.dtype.kind not in "iu":  # no whole numbers, or too large ones
+            raise KeyError(worlds[0])
+        at = np.searchsorted(self._numbers, asked)
+        missing = self._numbers.take(at, mode="clip") != asked
+        if missing.any():
+            raise KeyError(worlds[int(missing.argmax())])
+        found = self._places[at]
+        in_order = len(found) < 2 or bool((found[1:] > found[:-1]).all())
+        return found if in_order else np.unique(found)
+
+
 def world_numbers(worlds: Worlds, scenario: Scenario) -> Array:
     """The numbers of so many worlds, or of these; refused at once if they could never fit."""
     if isinstance(worlds, (int, np.integer)):

@@ -39,7 +39,7 @@ def check(sim: Sim, event: Event) -> None:
     if event.kind == "reset":
         _check_reset(event.values)
     if event.kind in ("reset", "world"):
-        if event.worlds is not None and not sim.places.keys() >= set(event.worlds):
+        if event.worlds is not None:
             worlds_of(sim, event)  # which says what is wrong
         return
     group = group_of(sim, event)

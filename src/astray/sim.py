@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from astray import checks, effects, restarting
-from astray.batch import Worlds, world_numbers
+from astray.batch import Places, Worlds, world_numbers
 from astray.blame import blame
 from astray.clockwork import PHASES, Clockwork
 from astray.errors import WrongInput
@@ -58,7 +58,7 @@ class Sim:
         self.scenario = scenario
         self.dt = scenario.dt
         self.worlds = world_numbers(worlds, scenario)
-        self.places = {int(world): place for place, world in enumerate(self.worlds)}
+        self.places = Places(self.worlds)
         self.clock: Array = np.zeros(len(self.worlds), np.int64)
         self.lives: Array = np.zeros(len(self.worlds), np.int64)
         self.tick: int | None = 0  # of every world; None while their clocks differ
@@ -233,9 +233,11 @@ class Sim:
 
     def map(self, world: int | None = None) -> Map:
         """The map of a world as it is now; of the first one unless named."""
-        if world is not None and world not in self.places:
-            raise WrongInput(f"no world {world}")
-        return self.scenery.scene.map.map(0 if world is None else self.places[world])
+        try:
+            place = 0 if world is None else int(self.places.of([world])[0])
+        except KeyError:
+            raise WrongInput(f"no world {world}") from None
+        return self.scenery.scene.map.map(place)
 
     def replace_map(self, map: Any, worlds: Any = None) -> None:
         """Put another map in the place of the world's: anything a scenario takes, or a Map.

@@ -40,6 +40,10 @@ class Start:
         spread = drawn or any(self.step) or self.spread != 0.0 or self.yaw_spread != 0.0
         return not (spread or self.place or self.clearance is not None)
 
+    @functools.cached_property
+    def _pose(self) -> Array:
+        return np.array([[self.x, self.y, wrap(self.yaw)]])
+
     def poses(
         self,
         who: Table,
@@ -51,9 +55,7 @@ class Start:
     ) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         if self.is_plain:  # thousands may start over at every tick
-            pose = np.empty((len(who), 3))
-            pose[:] = self.x, self.y, wrap(self.yaw)
-            return pose
+            return np.repeat(self._pose, len(who), axis=0)
         who = who.copy()
         who["tick"] = 0
         pose = self._offsets(who, seed, group)

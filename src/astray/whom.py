@@ -23,8 +23,7 @@ def worlds_of(sim: Sim, event: Event) -> Array:
     if event.worlds is None:
         return np.arange(len(sim.worlds))
     try:
-        found = set(map(sim.places.__getitem__, event.worlds))
-        return np.array(sorted(found), np.int64)
+        return sim.places.of(event.worlds)
     except KeyError as unknown:
         raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
 
