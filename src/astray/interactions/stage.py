@@ -17,7 +17,7 @@ from astray.world.advance import SKIN
 from astray.world.crowd import Crowd
 from astray.world.inside import Solids, winding
 from astray.world.jostle import before
-from astray.world.near import Listing, list_near, nearest
+from astray.world.near import Disc, Listing, list_near, nearest
 from astray.world.path import FOREVER, point_at, stance_at, trace
 from astray.world.wallrun import note, run_walls
 
@@ -163,7 +163,33 @@ def watch(stage: Stage, rows: Rows) -> int:
             continue
         busy[count] = i
         count += 0 if math.sqrt(dx * dx + dy * dy) + way(b, s) + far <= b.free else 1
-    return count
+    return without_company(stage, busy[:count])
+
+
+@kernel
+def without_company(stage: Stage, busy: Rows) -> int:
+    """Leave out of these rows those that no wall is near, and note how free they are.
+
+    How many are left. Most rows have only used up the disc that was known to be free.
+    """
+    memory, last, truth, shapes = stage.memory, stage.last, stage.truth, stage.shapes
+    left = 0
+    for i in busy:
+        b, reach, step = last[i], shapes[truth[i].footprint].reach, way(last[i], truth[i])
+        if not (memory[i].deep or memory[i].inside):
+            far = reach + step + MARGIN
+            free = look_around(stage, i, (b.x, b.y, far, far + max(reach, AHEAD * step)))
+            b.free_x, b.free_y, b.free = b.x, b.y, free
+        stage.busy[left] = i
+        left += 1 if memory[i].deep or memory[i].inside or stage.listing[0][0] > 0 else 0
+    return left
+
+
+@inlined_kernel
+def look_around(stage: Stage, i: int, disc: Disc) -> float:
+    """List the walls near a row; how far the nearest is."""
+    plan = stage.plans[stage.of_world[stage.worlds[i]]]
+    return list_near(stage.listing, stage.faces, stage.cells, stage.grids, plan, disc)
 
 
 @kernel
@@ -234,12 +260,15 @@ def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
         else:
             pair = pairs[(k - len(busy)) // 2]
             i = pair.first if (k - len(busy)) % 2 == 0 else pair.second
-        if not paths[i].made:
-            paths[i].made = True
-            trace(paths[i], last[i], truth[i])
-            paths[i].deep = memory[i].deep
-            active[count] = i
-            count += 1
+        active[count] = i
+        count += 0 if paths[i].made else 1
+        paths[i].made = True
+    # In a loop of their own, as above: paths of a few among many come from memory slowly, and
+    # processors fetch the next ones meanwhile only where little is done with each.
+    for k in range(count):
+        i = active[k]
+        trace(paths[i], last[i], truth[i])
+        paths[i].deep = memory[i].deep
     return count
 
 
@@ -269,22 +298,19 @@ def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
 @kernel
 def face_walls(stage: Stage, rows: Rows) -> None:
     """Let these rows move along their paths until they meet a wall."""
-    memory, last, paths, worlds = stage.memory, stage.last, stage.paths, stage.worlds
-    corners, ends, faces, of_world = stage.corners, stage.ends, stage.faces, stage.of_world
-    cells, grids, plans, shapes = stage.cells, stage.grids, stage.plans, stage.shapes
-    still, near = paths[len(paths) - 1], stage.listing[0]
+    memory, last, paths, shapes = stage.memory, stage.last, stage.paths, stage.shapes
+    still, near, ends = paths[len(paths) - 1], stage.listing[0], stage.ends
     first = stage.counts[PHASE] == 0
     for i in rows:
         b, p = last[i], paths[i]
-        shape, plan = shapes[p.footprint], plans[of_world[worlds[i]]]
+        shape = shapes[p.footprint]
         step = math.sqrt(p.vx * p.vx + p.vy * p.vy)
         far = shape.reach + step + MARGIN
         p.reach = far
-        ahead = far + max(shape.reach, AHEAD * step)
-        free = list_near(stage.listing, faces, cells, grids, plan, (p.x, p.y, far, ahead))
+        free = look_around(stage, i, (p.x, p.y, far, far + max(shape.reach, AHEAD * step)))
         if first:
             b.free_x, b.free_y, b.free = p.x, p.y, free
         if memory[i].inside:
-            escape(p, shape, ends, plan)
+            escape(p, shape, ends, stage.plans[stage.of_world[stage.worlds[i]]])
         elif near[0] > 0:
-            run_walls(p, shape, corners, still, ends, near)
+            run_walls(p, shape, stage.corners, still, ends, near)
