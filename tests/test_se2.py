@@ -21,6 +21,7 @@ CLOSE = 1e-9  # m and rad, for poses within a kilometre
 
 lengths = st.floats(-1000.0, 1000.0)
 yaws = st.floats(-math.pi, math.pi, exclude_min=True)
+sines = st.floats(-1.0, 1.0)
 poses = st.tuples(lengths, lengths, yaws)
 arcs = st.tuples(lengths, lengths, st.floats(-3.0, 3.0))
 
@@ -167,6 +168,7 @@ def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
         "inverse": st.tuples(poses),
         "between": st.tuples(poses, poses),
         "arc": st.tuples(poses, lengths, lengths, lengths),
+        "arc_by": st.tuples(poses, lengths, lengths, lengths, st.tuples(sines, sines)),
         "bend": st.tuples(poses, lengths, lengths, lengths),
         "bow": arcs,
         "shift": st.tuples(poses, lengths, lengths, lengths),

@@ -21,6 +21,7 @@ from astray.blank import Blank, Part
 from astray.declaring import check_declared
 from astray.draw import nominal
 from astray.errors import PluginError
+from astray.maths import CHUNK
 from astray.parameters import draw_parameters, drawn_parameters, given_parameters, parameter_columns
 from astray.table import Array, Columns, Rows, Table
 
@@ -135,7 +136,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     """Who the rows are, for noise: world, robot, life and tick, (n,)."""
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
-    _decks: threading.local = dataclasses.field(init=False, repr=False)
+    _rooms: threading.local = dataclasses.field(init=False, repr=False)
     _blank: Blank | None = dataclasses.field(init=False, repr=False)
 
     def normals(self, rows: Rows, count: int) -> Array:
@@ -155,10 +156,22 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     def deck(self, pairs: int) -> noise.Deck:
         """What `noise.deal_normals` needs in a kernel of this plugin; each thread has its own."""
-        made: noise.Deck | None = getattr(self._decks, f"of_{pairs}", None)
+        made: noise.Deck | None = getattr(self._rooms, f"of_{pairs}", None)
         if made is None:
             made = noise.make_deck(self.key, pairs)
-            setattr(self._decks, f"of_{pairs}", made)
+            setattr(self._rooms, f"of_{pairs}", made)
+        return made
+
+    def scratch(self, numbers: int) -> Array:
+        """Room for some numbers of each of CHUNK rows, (numbers, CHUNK); each thread has its own.
+
+        For kernels that go over rows in passes, so that what takes long, such as a sine, is worked
+        out for several of them at a time.
+        """
+        made: Array | None = getattr(self._rooms, f"for_{numbers}", None)
+        if made is None:
+            made = np.empty((numbers, CHUNK))
+            setattr(self._rooms, f"for_{numbers}", made)
         return made
 
     def uniforms(self, rows: Rows, count: int) -> Array:
@@ -180,7 +193,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         if self.remembers is not None:
             bound.memory, bound.at_first = np.zeros(n, self.remembers), np.zeros(1, self.remembers)
         bound.arrays = {}
-        bound._decks, bound._blank = threading.local(), None
+        bound._rooms, bound._blank = threading.local(), None
         bound.bind(n, sheets)
         for name, array in bound.arrays.items():
             if not array.flags.c_contiguous:

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from astray.kernel import inlined_kernel, kernel
+from astray.table import Array
 
 PI = math.pi
 TAU = 2.0 * math.pi
@@ -41,6 +42,7 @@ HUGE = 1e300
 SHRINK = 2.0**-64
 GROW = 2.0**200
 MINUTE = 1e-250
+CHUNK = 128  # rows that are worked on together, where kernels go over them in passes
 LARGEST_ANGLE = 1e15  # rad; above it a double no longer knows its own phase
 
 
@@ -73,17 +75,35 @@ def quarter_turns(s: float, c: float, quarters: int | np.int32) -> tuple[float, 
     return sine * (1.0 - (quarters & 2)), cosine * (1.0 - ((quarters + 1) & 2))
 
 
-@kernel
-def sincos(x: float) -> tuple[float, float]:
-    """Sine and cosine of x in rad; nan for what is not an angle."""
-    if not abs(x) < LARGEST_ANGLE:
-        return NAN, NAN
-    n = math.floor(x * 0.6366197723675814 + 0.5)
+@inlined_kernel
+def sincos_in_pass(x: float) -> tuple[float, float]:
+    """What `sincos` gives, without a branch: in a loop of its own several are done at a time."""
+    n = float(np.floor(x * 0.6366197723675814 + 0.5))
     high = x - n * HALF_PI_1
     low = n * HALF_PI_2
     r = high - low
     s, c = sincos_reduced(r, ((high - r) - low) - n * HALF_PI_3)
-    return quarter_turns(s, c, int(n))
+    # The quarter, 0 to 3, as a float: processors turn few integers to floats at a time.
+    quarter = n - 4.0 * float(np.floor(0.25 * n))
+    odd = (quarter == 1.0) | (quarter == 3.0)
+    sine, cosine = c if odd else s, s if odd else c
+    sine = -sine if quarter >= 2.0 else sine
+    cosine = -cosine if (quarter == 1.0) | (quarter == 2.0) else cosine
+    is_angle = abs(x) < LARGEST_ANGLE
+    return sine if is_angle else NAN, cosine if is_angle else NAN
+
+
+@kernel
+def sincos(x: float) -> tuple[float, float]:
+    """Sine and cosine of x in rad; nan for what is not an angle."""
+    return sincos_in_pass(x)
+
+
+@kernel
+def sincos_all(w: Array, count: int) -> None:
+    """Turn the angles in the first row of w into their sines; their cosines go into the second."""
+    for i in range(count):
+        w[0, i], w[1, i] = sincos_in_pass(w[0, i])
 
 
 @kernel

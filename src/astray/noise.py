@@ -19,11 +19,11 @@ import numpy as np
 
 from astray import maths
 from astray.kernel import inlined_kernel, kernel
+from astray.maths import CHUNK
 from astray.table import Array, Row, Table
 
 MOST_ROBOTS = 1 << 16  # per group and world: the robot shares a counter word with the draw
 TINY = 2.0**-53
-CHUNK = 128  # robots that are dealt to at a time
 _5, _6, _16, _32 = np.uint64(5), np.uint64(6), np.uint64(16), np.uint64(32)
 _MASK = np.uint64(0xFFFFFFFF)
 _MULTIPLY_0 = np.uint64(0xD2511F53)
@@ -191,8 +191,8 @@ def deal_all(
 
 
 def make_room() -> Room:
-    """Room for the counters of a chunk of robots and for what is made of them."""
-    return np.empty((2, CHUNK)), np.empty((5, CHUNK), np.uint64)
+    """Room for the counters of a chunk of robots, for what is made of them, and a row to spare."""
+    return np.empty((3, CHUNK)), np.empty((5, CHUNK), np.uint64)
 
 
 def make_deck(key: np.uint64, pairs: int) -> Deck:

@@ -54,9 +54,13 @@ def between(a: Pose, b: Pose) -> Pose:
 @kernel
 def arc(a: Pose, u: float, v: float, w: float) -> Pose:
     """The pose reached from a along the arc of the body-frame displacement (u, v) and turn w."""
-    h = 0.5 * w
-    s, c = sincos(a[2] + h)
-    k = sinc(h)
+    return arc_by(a, u, v, w, sincos(a[2] + 0.5 * w))
+
+
+@inlined_kernel
+def arc_by(a: Pose, u: float, v: float, w: float, middle: tuple[float, float]) -> Pose:
+    """The same, given sine and cosine of the heading in the middle of it."""
+    (s, c), k = middle, sinc(0.5 * w)
     return a[0] + k * (c * u - s * v), a[1] + k * (s * u + c * v), wrap(a[2] + w)
 
 

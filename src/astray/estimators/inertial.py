@@ -22,11 +22,11 @@ from typing import Literal
 
 import numpy as np
 
-from astray.kernel import kernel
-from astray.maths import NAN, sincos, wrap
+from astray.kernel import inlined_kernel, kernel
+from astray.maths import CHUNK, NAN, sincos, sincos_all, wrap
 from astray.plugin import Estimator, Known, NonNegative, Positive, Sheets, sensor_that_measures
 from astray.rotation import rotation
-from astray.table import IMU, Column, Row, Rows, Table, columns
+from astray.table import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     Column("started", "", "?"),
@@ -41,20 +41,30 @@ MEMORY = columns(
 )
 """The mount by the datasheet, the stamp of the last reading, the mount's velocity in the map."""
 
+Tables = tuple[Table, Table, Table]
+"""Belief, memory and parameters."""
+Heading = tuple[float, float, float]
+"""A yaw, rad, its sine and its cosine."""
+
+
+@inlined_kernel
+def rate(m: Row, o: Row) -> float:
+    """The rate about the vertical that a reading tells of."""
+    r = m.axes
+    return float(r[2, 0] * o.wx + r[2, 1] * o.wy + r[2, 2] * o.wz)
+
 
 @kernel
-def integrate(b: Row, m: Row, p: Row, o: Row, dt: float) -> None:
-    """Advance one belief by one reading."""
-    r = m.axes
-    wz = r[2, 0] * o.wx + r[2, 1] * o.wy + r[2, 2] * o.wz
+def integrate(b: Row, m: Row, p: Row, o: Row, heading: Heading) -> None:
+    """Advance one belief by one reading, given its new heading."""
+    r, dt, wz = m.axes, o.stamp - m.stamp, rate(m, o)
     ax = r[0, 0] * o.ax + r[0, 1] * o.ay + r[0, 2] * o.az
     ay = r[1, 0] * o.ax + r[1, 1] * o.ay + r[1, 2] * o.az
     az = r[2, 0] * o.ax + r[2, 1] * o.ay + r[2, 2] * o.az
     if m.x != 0.0 or m.y != 0.0:  # from the reference point to the mount
         s, c = sincos(b.yaw)
         b.x, b.y = b.x + c * m.x - s * m.y, b.y + s * m.x + c * m.y
-    b.yaw = wrap(b.yaw + wz * dt)
-    s, c = sincos(b.yaw)
+    b.yaw, s, c = heading
     a, e = c * ax - s * ay, s * ax + c * ay
     if m.synthesize:
         a, e = a - wz * m.v, e + wz * m.u
@@ -67,29 +77,36 @@ def integrate(b: Row, m: Row, p: Row, o: Row, dt: float) -> None:
     b.vx = c * m.u + s * m.v + wz * m.y
     b.vy = -s * m.u + c * m.v - wz * m.x
     b.vz, b.wz, b.ax, b.ay = m.up, wz, ax, ay
-    b.stamp = o.stamp
+    m.stamp = b.stamp = o.stamp
 
 
 @kernel
-def estimate(b: Row, m: Row, p: Row, o: Row) -> None:
+def estimate(b: Row, m: Row, p: Row, o: Row, heading: Heading) -> None:
     """Take in one reading, if the time since the last one makes sense."""
     dt = o.stamp - m.stamp
     if not m.started:
         m.started = True
         m.stamp = b.stamp = o.stamp
     elif 0.0 < dt <= p.longest:
-        m.stamp = o.stamp
-        integrate(b, m, p, o, dt)
+        integrate(b, m, p, o, heading)
     elif abs(dt) > p.longest:
         m.stamp = b.stamp = o.stamp
 
 
 @kernel
-def estimate_all(belief: Table, memory: Table, params: Table, imu: Table, rows: Rows) -> None:
-    """Take in the fresh readings of these rows."""
-    for i in rows:
-        if imu[i].fresh:
-            estimate(belief[i], memory[i], params[i], imu[i])
+def estimate_all(tables: Tables, imu: Table, rows: Rows, w: Array) -> None:
+    """Take in the fresh readings of these rows; w is room for three numbers of some of them."""
+    belief, memory, params = tables
+    for start in range(0, len(rows), CHUNK):
+        some = rows[start : start + CHUNK]
+        for j in range(len(some)):
+            m, o = memory[some[j]], imu[some[j]]
+            w[0, j] = w[2, j] = wrap(belief[some[j]].yaw + rate(m, o) * (o.stamp - m.stamp))
+        sincos_all(w, len(some))
+        for j in range(len(some)):
+            i, heading = some[j], (w[2, j], w[0, j], w[1, j])
+            if imu[i].fresh:
+                estimate(belief[i], memory[i], params[i], imu[i], heading)
 
 
 class Inertial(Estimator, kind="inertial"):
@@ -135,4 +152,5 @@ class Inertial(Estimator, kind="inertial"):
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take in the fresh readings of these rows."""
-        estimate_all(belief, self.memory, self.params, known.readings[self.imu].table, rows)
+        tables = belief, self.memory, self.params
+        estimate_all(tables, known.readings[self.imu].table, rows, self.scratch(3))

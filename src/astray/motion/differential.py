@@ -21,16 +21,22 @@ from __future__ import annotations
 import math
 
 from astray.kernel import kernel
-from astray.maths import allowed
+from astray.maths import CHUNK, allowed, sincos, sincos_all
 from astray.motion.limits import approach, turn_limits
 from astray.plugin import Motion, NonNegative, Positive
-from astray.se2 import arc
+from astray.se2 import arc_by
 from astray.table import Array, Row, Rows, Table
+
+Tables = tuple[Table, Table, Table]
+"""Truth, drive and parameters."""
+
+Way = tuple[float, float, float, float]
+"""Of a tick: the acceleration, m/s², the angular one, rad/s², the way, m, and the turn, rad."""
 
 
 @kernel
-def move(s: Row, u: Row, p: Row, dt: float) -> None:
-    """Advance one robot by one tick."""
+def plan(s: Row, u: Row, p: Row, dt: float) -> Way:
+    """What one tick brings of what is asked for."""
     half = 0.5 * p.baseline
     v = min(max(u.vx, -p.max_speed), p.max_speed)
     w = u.wz if math.isnan(u.curvature) else v * u.curvature
@@ -43,10 +49,15 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     a = approach(s.vx, v, allowed(u.accel, p.accel), allowed(u.decel, p.decel), dt)
     turn_accel, turn_decel = turn_limits(u, p.turn_accel)
     alpha = approach(s.wz, w, turn_accel, turn_decel, dt)
-    ds = (s.vx + 0.5 * a * dt) * dt
-    turn = (s.wz + 0.5 * alpha * dt) * dt
+    return a, alpha, (s.vx + 0.5 * a * dt) * dt, (s.wz + 0.5 * alpha * dt) * dt
+
+
+@kernel
+def follow(s: Row, p: Row, way: Way, middle: tuple[float, float], dt: float) -> None:
+    """Go a way, given sine and cosine of the heading in its middle."""
+    half, (a, alpha, ds, turn) = 0.5 * p.baseline, way
     across = 0.0 - p.lag * turn * ds / dt
-    s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), ds, across, turn)
+    s.x, s.y, s.yaw = arc_by((s.x, s.y, s.yaw), ds, across, turn, middle)
     s.vx += a * dt
     s.wz += alpha * dt
     s.ax, s.ay = a, s.vx * s.wz
@@ -62,8 +73,34 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
 
 
 @kernel
-def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, steps: int) -> None:
+def move(s: Row, u: Row, p: Row, dt: float) -> None:
+    """Advance one robot by one tick."""
+    way = plan(s, u, p, dt)
+    follow(s, p, way, sincos(s.yaw + 0.5 * way[3]), dt)
+
+
+@kernel
+def move_some(tables: Tables, rows: Rows, dt: float, w: Array) -> None:
+    """Advance at most CHUNK rows by one tick, in passes; w is room for six numbers of each."""
+    truth, drive, params = tables
+    for j in range(len(rows)):
+        i = rows[j]
+        w[2, j], w[3, j], w[4, j], w[5, j] = plan(truth[i], drive[i], params[i], dt)
+        w[0, j] = truth[i].yaw + 0.5 * w[5, j]
+    sincos_all(w, len(rows))
+    for j in range(len(rows)):
+        i, way = rows[j], (w[2, j], w[3, j], w[4, j], w[5, j])
+        follow(truth[i], params[i], way, (w[0, j], w[1, j]), dt)
+
+
+@kernel
+def move_all(tables: Tables, rows: Rows, dt: float, steps: int, w: Array) -> None:
     """Advance these rows by some ticks."""
+    truth, drive, params = tables
+    if steps == 1:
+        for start in range(0, len(rows), CHUNK):
+            move_some(tables, rows[start : start + CHUNK], dt, w)
+        return
     for i in rows:
         for _ in range(steps):
             move(truth[i], drive[i], params[i], dt)
@@ -91,4 +128,4 @@ class Differential(Motion, kind="differential"):
 
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
         """Advance these rows by some ticks."""
-        move_all(truth, drive, self.params, rows, dt, steps)
+        move_all((truth, drive, self.params), rows, dt, steps, self.scratch(6))

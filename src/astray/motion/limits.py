@@ -20,13 +20,11 @@ def turn_limits(u: Row, own: float) -> tuple[float, float]:
 @kernel
 def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
     """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
-    if now == goal:
-        return goal, 0.0
+    # Selections instead of branches: whether a goal is reached cannot be predicted.
     rate = (goal - now) / dt
-    if abs(rate) <= limit * ROUNDING:
-        return goal, rate
-    rate = min(max(rate, -limit), limit)
-    return now + rate * dt, rate
+    limited = min(max(rate, -limit), limit)
+    reached = abs(rate) <= limit * ROUNDING
+    return goal if reached else now + limited * dt, rate if reached else limited
 
 
 @kernel

@@ -29,8 +29,8 @@ import numpy as np
 
 from astray.draw import Drawn
 from astray.kernel import inlined_kernel, kernel
-from astray.maths import sincos, wrap
-from astray.noise import CHUNK, Deck, deal_normals
+from astray.maths import CHUNK, sincos_all, wrap
+from astray.noise import Deck, deal_normals
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.sensors.errors import gauss_markov, quantise, saturate
@@ -59,6 +59,9 @@ and the motion at the last reading."""
 
 PAIRS = 9  # of standard normals that a reading takes at most
 Noise = tuple[float, float, float, float, float, float]
+Direction = tuple[float, float]
+"""Sine and cosine of an angle."""
+Given = tuple[Array, float, Direction]
 
 
 @kernel
@@ -68,9 +71,20 @@ def look(m: Row, s: Row, p: Row) -> None:
     m.yaw, m.wz, m.stamp = s.yaw, s.wz, s.stamp
 
 
+@inlined_kernel
+def turned_by(m: Row, s: Row) -> float:
+    """How far a robot has turned since the last reading."""
+    # It may have turned more than once: its rates tell how often.
+    guess = 0.5 * (m.wz + s.wz) * (s.stamp - m.stamp)
+    return float(guess + wrap(s.yaw - m.yaw - guess))
+
+
 @kernel
-def feel(m: Row, s: Row, p: Row) -> tuple[float, float, float]:
-    """Rate about the vertical and acceleration of the mount in the body frame."""
+def feel(m: Row, s: Row, p: Row, turned: float, half: Direction) -> tuple[float, float, float]:
+    """Rate about the vertical and acceleration of the mount in the body frame.
+
+    Given how far it has turned since the last reading, and sine and cosine of half of that.
+    """
     elapsed = s.stamp - m.stamp
     if m.instant or not m.started or elapsed <= 0.0:
         look(m, s, p)
@@ -78,13 +92,10 @@ def feel(m: Row, s: Row, p: Row) -> tuple[float, float, float]:
         ax = s.ax - s.alpha * p.y - s.wz * s.wz * p.x
         ay = s.ay + s.alpha * p.x - s.wz * s.wz * p.y
         return s.wz, ax, ay
-    along, across, yaw, wz = m.along, m.across, m.yaw, m.wz
+    along, across = m.along, m.across
     look(m, s, p)
-    # A robot may have turned more than once since the last reading: its rates tell how often.
-    guess = 0.5 * (wz + s.wz) * elapsed
-    turned = guess + wrap(s.yaw - yaw - guess)
     # Seen at the middle heading, the old velocity is turned back and the new one on by half.
-    sine, cosine = sincos(0.5 * turned)
+    sine, cosine = half
     ax = cosine * (m.along - along) - sine * (m.across + across)
     ay = cosine * (m.across - across) + sine * (m.along + along)
     per = 1.0 / elapsed
@@ -161,11 +172,12 @@ def cut(o: Row, m: Row, p: Row) -> None:
 
 
 @kernel
-def sense(o: Row, m: Row, p: Row, s: Row, n: Array) -> None:
-    """Read one unit; n are standard normals, as many as it needs."""
+def sense(o: Row, m: Row, p: Row, s: Row, given: Given) -> None:
+    """Read one unit, given standard normals, as many as it needs, and how far it has turned."""
+    n, turned, half = given
     first = not m.started
     elapsed = s.stamp - m.stamp if m.started and s.stamp > m.stamp else m.period
-    wz, ax, ay = feel(m, s, p)
+    wz, ax, ay = feel(m, s, p, turned, half)
     e = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if is_noisy(p):
         e = walk(m, p, n, elapsed)
@@ -187,7 +199,7 @@ def sense_all(
     out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: Deck
 ) -> None:
     """Read the units of these rows."""
-    cards = deck[3]
+    _, w, _, cards = deck
     for start in range(0, len(rows), CHUNK):
         some = rows[start : start + CHUNK]
         pairs = 0
@@ -196,8 +208,13 @@ def sense_all(
         if pairs > 0:
             deal_normals(deck, truth, some, pairs)
         for j in range(len(some)):
+            w[2, j] = turned_by(memory[some[j]], truth[some[j]])
+            w[0, j] = 0.5 * w[2, j]
+        sincos_all(w, len(some))
+        for j in range(len(some)):
             i = some[j]
-            sense(out[i], memory[i], params[i], truth[i], cards[j])
+            turn = w[2, j], (w[0, j], w[1, j])
+            sense(out[i], memory[i], params[i], truth[i], (cards[j], *turn))
 
 
 @kernel

@@ -30,8 +30,8 @@ import numpy as np
 
 from astray.errors import PluginError
 from astray.kernel import kernel
-from astray.maths import TAU
-from astray.noise import CHUNK, Deck, deal_normals
+from astray.maths import CHUNK, TAU
+from astray.noise import Deck, deal_normals
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
 from astray.reading import Reading
 from astray.sensors.slipping import NO_SPELLS, STATE_SIZE, Spells, Surface, slip_all
