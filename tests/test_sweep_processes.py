@@ -140,7 +140,8 @@ def test_a_task_whose_worker_dies_is_run_again_and_one_that_kills_it_fails_alone
     ((task, why),) = found.failures
     assert task.first == 3
     assert "died, 3 times" in why
-    assert len({process for world, process in listed(folder) if world == 3}) == 3
+    # Three times by itself; before that it may have begun beside the one that dies once.
+    assert len({process for world, process in listed(folder) if world == 3}) in (3, 4)
 
 
 def test_the_number_of_workers_changes_no_byte(folder: Path) -> None:

@@ -138,6 +138,7 @@ class Runner:
         self.live: dict[futures.Future[Outcome], Task] = {}
         self.suspects: deque[Task] = deque()  # one of them killed its worker: each alone tells
         self.deaths: Counter[Task] = Counter()
+        self.alone = False  # whether one task is all that the workers have
 
     def run(self, tell: Tell) -> None:
         """Run all tasks that are left; Ctrl-C ends it at once, and what is written stays."""
@@ -148,6 +149,7 @@ class Runner:
                 self._feed(pool)
                 if not self.live:
                     break
+                self.alone = len(self.live) == 1
                 done, _ = futures.wait(self.live, LOOK_UP, futures.FIRST_COMPLETED)
                 broken = [self._take_in(future, tell) for future in done]
                 if any(broken):
@@ -208,7 +210,8 @@ class Runner:
         return False
 
     def _died(self, task: Task, tell: Tell) -> None:
-        self.deaths[task] += 1
+        # Of several, most were only beside the one that did it, or had not even begun.
+        self.deaths[task] += 1 if self.alone else 0
         if self.deaths[task] < TRIES:
             self.suspects.append(task)
             return
