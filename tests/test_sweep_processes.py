@@ -131,17 +131,30 @@ def test_a_sweep_that_is_killed_goes_on_loses_nothing_and_repeats_nothing(folder
     assert not found.failures
 
 
-def test_a_task_whose_worker_dies_is_run_again_and_one_that_kills_it_fails_alone(
-    folder: Path,
-) -> None:
-    write(folder, "deadly: 3, once: 1, slow: 0.1")
+def times_begun(folder: Path, world: int) -> int:
+    """In how many processes a world was begun."""
+    return len({process for listed_world, process in listed(folder) if listed_world == world})
+
+
+def test_a_task_whose_worker_dies_is_run_again(folder: Path) -> None:
+    write(folder, "once: 1, slow: 0.1")
     found = astray.sweep("s.yaml", worlds=6, out="out", workers=2, batch=1)
-    assert found.table["world"].tolist() == [0, 1, 2, 4, 5]
+    assert found.table["world"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert not found.failures
+    assert times_begun(folder, 1) == 2
+
+
+@pytest.mark.parametrize(("deadly", "beside_others"), [(0, 0), (3, 1)])
+def test_a_task_that_kills_its_worker_three_times_by_itself_fails_alone(
+    folder: Path, deadly: int, beside_others: int
+) -> None:
+    write(folder, f"deadly: {deadly}, slow: 0.1")  # the first of all is begun by itself
+    found = astray.sweep("s.yaml", worlds=12, out="out", workers=2, batch=1)
+    assert found.table["world"].tolist() == [w for w in range(12) if w != deadly]
     ((task, why),) = found.failures
-    assert task.first == 3
+    assert task.first == deadly
     assert "died, 3 times" in why
-    # Three times by itself; before that it may have begun beside the one that dies once.
-    assert len({process for world, process in listed(folder) if world == 3}) in (3, 4)
+    assert times_begun(folder, deadly) == beside_others + 3
 
 
 def test_the_number_of_workers_changes_no_byte(folder: Path) -> None:

@@ -138,7 +138,7 @@ class Runner:
         self.live: dict[futures.Future[Outcome], Task] = {}
         self.suspects: deque[Task] = deque()  # one of them killed its worker: each alone tells
         self.deaths: Counter[Task] = Counter()
-        self.alone = False  # whether one task is all that the workers have
+        self.alone = False  # whether the task that the workers have is to stay the only one
 
     def run(self, tell: Tell) -> None:
         """Run all tasks that are left; Ctrl-C ends it at once, and what is written stays."""
@@ -149,7 +149,6 @@ class Runner:
                 self._feed(pool)
                 if not self.live:
                     break
-                self.alone = len(self.live) == 1
                 done, _ = futures.wait(self.live, LOOK_UP, futures.FIRST_COMPLETED)
                 broken = [self._take_in(future, tell) for future in done]
                 if any(broken):
@@ -177,10 +176,10 @@ class Runner:
 
     def _feed(self, pool: futures.Executor) -> None:
         """Give out tasks, as many as keep all workers busy, or one that has to be alone."""
-        while len(self.live) < self.window:
-            alone = bool(self.suspects) or self.cutter.cold
-            if alone and self.live:
-                return
+        if not self.live:
+            self.alone = bool(self.suspects) or self.cutter.cold
+        most = 1 if self.alone or self.suspects or self.cutter.cold else self.window
+        while len(self.live) < most:
             task = self.suspects.popleft() if self.suspects else self.cutter.next(self.batch)
             if task is None:
                 return
@@ -190,8 +189,6 @@ class Runner:
                 future = futures.Future()
                 future.set_exception(problem)
             self.live[future] = task
-            if alone:
-                return
 
     def _take_in(self, future: futures.Future[Outcome], tell: Tell) -> bool:
         """Write what a task found; True if its worker died."""
