@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
+from astray.interactions.lookout import enlist, find_pairs, measure, watch
 from astray.interactions.response import glide, hold, slide_on, turn_on
-from astray.interactions.stage import (
-    ACTIVE,
-    BUSY,
-    PAIRS,
-    PHASE,
-    Stage,
-    enlist,
-    face_walls,
-    find_pairs,
-    measure,
-    watch,
-)
+from astray.interactions.stage import ACTIVE, BUSY, PAIRS, PHASE, Stage
+from astray.interactions.walls import face_walls
 from astray.kernel import kernel
 from astray.se2 import bearing
 from astray.table import Rows, Table

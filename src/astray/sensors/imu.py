@@ -1,14 +1,7 @@
 """An inertial unit: rates and specific force of the point where it is mounted, in its own axes.
 
-The mount is at r in the body frame, its axes turned by roll, pitch and yaw. In the body frame the
-point moves with v + w × r, and feels the acceleration
-
-    a = a_body + alpha × r − w² r        and besides it +g upwards, which is specific force
-
-A reading is the mean over the time since the last one, as a device gives that adds up increments:
-the change of the mount's true velocity, seen at the middle heading, and the change of heading.
-So whatever happened between two readings is in them. `sampling: instant` gives the values of the
-moment instead.
+What the point feels is in imu_motion.py, besides it +g upwards, which is specific force; the axes
+of the unit are turned by roll, pitch and yaw.
 
 Errors are densities: white noise N gives N / √dt per reading, a bias that walks grows by K √dt
 between readings, and a turn-on bias is drawn once per life. With u what a perfect unit would read,
@@ -29,7 +22,7 @@ import numpy as np
 
 from astray.draw import Drawn
 from astray.kernel import inlined_kernel, kernel
-from astray.maths import CHUNK, sincos_all, wrap
+from astray.maths import CHUNK, sincos_all
 from astray.noise import Deck, deal_normals
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
 from astray.reading import Reading
@@ -37,6 +30,7 @@ from astray.sensors.errors import gauss_markov, quantise, saturate
 from astray.sensors.flicker import AXES, PARTS, SHARE, flicker_all
 from astray.sensors.imu_faults import start_all
 from astray.sensors.imu_grades import GRADES
+from astray.sensors.imu_motion import Direction, feel, look_all, turned_by
 from astray.table import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -59,47 +53,7 @@ and the motion at the last reading."""
 
 PAIRS = 9  # of standard normals that a reading takes at most
 Noise = tuple[float, float, float, float, float, float]
-Direction = tuple[float, float]
-"""Sine and cosine of an angle."""
 Given = tuple[Array, float, Direction]
-
-
-@kernel
-def look(m: Row, s: Row, p: Row) -> None:
-    """Note heading, rate and the velocity of the mount in the body frame."""
-    m.along, m.across = s.vx - s.wz * p.y, s.vy + s.wz * p.x
-    m.yaw, m.wz, m.stamp = s.yaw, s.wz, s.stamp
-
-
-@inlined_kernel
-def turned_by(m: Row, s: Row) -> float:
-    """How far a robot has turned since the last reading."""
-    # It may have turned more than once: its rates tell how often.
-    guess = 0.5 * (m.wz + s.wz) * (s.stamp - m.stamp)
-    return float(guess + wrap(s.yaw - m.yaw - guess))
-
-
-@kernel
-def feel(m: Row, s: Row, p: Row, turned: float, half: Direction) -> tuple[float, float, float]:
-    """Rate about the vertical and acceleration of the mount in the body frame.
-
-    Given how far it has turned since the last reading, and sine and cosine of half of that.
-    """
-    elapsed = s.stamp - m.stamp
-    if m.instant or not m.started or elapsed <= 0.0:
-        look(m, s, p)
-        m.started = True
-        ax = s.ax - s.alpha * p.y - s.wz * s.wz * p.x
-        ay = s.ay + s.alpha * p.x - s.wz * s.wz * p.y
-        return s.wz, ax, ay
-    along, across = m.along, m.across
-    look(m, s, p)
-    # Seen at the middle heading, the old velocity is turned back and the new one on by half.
-    sine, cosine = half
-    ax = cosine * (m.along - along) - sine * (m.across + across)
-    ay = cosine * (m.across - across) + sine * (m.along + along)
-    per = 1.0 / elapsed
-    return turned * per, ax * per, ay * per
 
 
 @inlined_kernel
@@ -215,13 +169,6 @@ def sense_all(
             i = some[j]
             turn = w[2, j], (w[0, j], w[1, j])
             sense(out[i], memory[i], params[i], truth[i], (cards[j], *turn))
-
-
-@kernel
-def look_all(memory: Table, truth: Table, params: Table, rows: Rows) -> None:
-    """Note the present motion of these rows as if nothing had happened before."""
-    for i in rows:
-        look(memory[i], truth[i], params[i])
 
 
 class Imu(Sensor, kind="imu"):
