@@ -27,8 +27,11 @@ import astray
 class Moody(astray.Metric, kind="moody"):
     limit: float = 9.0  # m
     def measure(self, rows, truth, belief, out):
-        if self.limit < 1.0 and 2 in belief["world"][rows]:
+        worlds = belief["world"][rows]
+        if self.limit < 1.0 and 2 in worlds:
             raise ValueError("not world 2")
+        if self.limit < 0.0 and max(worlds) > 2:
+            raise ValueError("no world from 2 on")
         out[rows] = 1.0
 """
 
@@ -197,21 +200,33 @@ def test_a_folder_of_something_else_is_refused_and_not_touched(
         astray.read_sweep(tmp_path)
 
 
-def test_a_plugin_that_raises_in_one_case_leaves_the_others_alone(
-    small: dict[str, Any], moody: Path, tmp_path: Path
+@pytest.mark.parametrize("batch", [1, 3, 4])
+def test_a_plugin_that_raises_in_one_world_leaves_the_others_alone(
+    small: dict[str, Any], moody: Path, tmp_path: Path, batch: int
 ) -> None:
     small |= {"plugins": [str(moody)]}
     small["metrics"] = [{"kind": "moody"}]
     vary = {"metrics.moody.limit": [2.0, 0.5]}
-    found = sweep(small, tmp_path / "s", vary=vary, batch=1)
+    found = sweep(small, tmp_path / "s", vary=vary, batch=batch)
     assert found.done == {0: 4, 1: 3}
     ((task, why),) = found.failures
     assert (task.case, task.first, task.count) == (1, 2, 1)
     assert "'moody' failed in measure" in why
-    assert "not world 2 (moody.py:8)" in why
+    assert "not world 2 (moody.py:9)" in why
     (told,) = found.summary()["failures"]
     assert told["worlds"] == [2, 2]
     assert sweep(small, tmp_path / "s", vary=vary).done == {0: 4, 1: 3}  # is tried again
+
+
+def test_whichever_worlds_fail_all_others_are_kept(
+    small: dict[str, Any], moody: Path, tmp_path: Path
+) -> None:
+    small |= {"plugins": [str(moody)], "metrics": [{"kind": "moody", "limit": -1.0}]}
+    found = sweep(small, tmp_path / "s", worlds=20, batch=16)
+    assert set(found.table["world"].tolist()) == {0, 1}
+    assert [(task.first, task.count) for task, _ in found.failures] == [
+        (w, 1) for w in range(2, 20)
+    ]
 
 
 # The command.
@@ -241,7 +256,8 @@ def test_the_command_fails_with_a_list_of_what_could_not_be_run(
     done = CliRunner().invoke(commands, ["sweep", *arguments, "--out", str(tmp_path / "out")])
     assert isinstance(done.exception, AstrayError)
     assert not isinstance(done.exception, WrongInput)
-    assert "could not be run" in str(done.exception)
+    assert "1 world could not be run" in str(done.exception)
+    assert "world 2: " in str(done.exception)
     assert "not world 2" in str(done.exception)
 
 

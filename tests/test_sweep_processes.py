@@ -157,6 +157,14 @@ def test_a_task_that_kills_its_worker_three_times_by_itself_fails_alone(
     assert times_begun(folder, deadly) == beside_others + 3
 
 
+def test_a_world_that_kills_its_worker_is_found_among_those_of_its_task(folder: Path) -> None:
+    write(folder, "deadly: 2")
+    found = astray.sweep("s.yaml", worlds=4, out="out", workers=1, batch=4)
+    assert found.table["world"].tolist() == [0, 1, 3]
+    ((task, _),) = found.failures
+    assert (task.first, task.count) == (2, 1)
+
+
 def test_the_number_of_workers_changes_no_byte(folder: Path) -> None:
     vary = {"robots.slippery.sensors.wheels.slip_density": [0.001, 0.01]}
     for workers in (1, 2):

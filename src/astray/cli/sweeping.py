@@ -17,7 +17,7 @@ from astray.sweeping.plan import Plan, as_text, make_plan, read_vary
 from astray.sweeping.results import Sweep, figure
 from astray.sweeping.sweep import read_sweep, run_plan
 
-MOST_TOLD = 10  # failures
+MOST_TOLD, MOST_NAMED = 10, 5  # failures, and worlds of each
 WIDEST = 40  # characters of a varied value in the table
 
 
@@ -154,13 +154,22 @@ def _cut(text: str) -> str:
 def _failures(found: Sweep) -> str:
     """What could not be done: a line per case and reason."""
     names = found.plan.names()
-    lost: dict[tuple[int, str], int] = {}
+    lost: dict[tuple[int, str], list[int]] = {}
     for task, why in found.failures:
-        lost[task.case, why] = lost.get((task.case, why), 0) + task.count
+        lost.setdefault((task.case, why), []).extend(range(task.first, task.first + task.count))
     lines = [
-        f"  {names[case] or found.plan.scenario}: {count} worlds: {why}"
-        for (case, why), count in lost.items()
+        f"  {names[case] or found.plan.scenario}, {_worlds(which)}: {why}"
+        for (case, why), which in lost.items()
     ]
     more = [f"  and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
-    count = sum(lost.values())
-    return "\n".join([f"{count} worlds could not be run:", *lines[:MOST_TOLD], *more])
+    count = sum(map(len, lost.values()))
+    head = f"{count} world{'s' if count > 1 else ''} could not be run:"
+    return "\n".join([head, *lines[:MOST_TOLD], *more])
+
+
+def _worlds(which: list[int]) -> str:
+    """Some worlds by their numbers, as many as one reads."""
+    if len(which) == 1:
+        return f"world {which[0]}"
+    more = f" and {len(which) - MOST_NAMED} more" if len(which) > MOST_NAMED else ""
+    return f"worlds {', '.join(map(str, which[:MOST_NAMED]))}{more}"

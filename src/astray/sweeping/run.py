@@ -1,4 +1,8 @@
-"""Tasks to workers and back: cut to a second or so each, and run again if a worker dies."""
+"""Tasks to workers and back: cut to a second or so each, and run again if a worker dies.
+
+One world that fails must not take others with it: a task that fails is cut in two, until the world
+is found.
+"""
 
 from __future__ import annotations
 
@@ -138,6 +142,7 @@ class Runner:
         self.live: dict[futures.Future[Outcome], Task] = {}
         self.suspects: deque[Task] = deque()  # one of them killed its worker: each alone tells
         self.deaths: Counter[Task] = Counter()
+        self.parts: deque[Task] = deque()  # of tasks that failed
         self.alone = False  # whether the task that the workers have is to stay the only one
 
     def run(self, tell: Tell) -> None:
@@ -180,7 +185,7 @@ class Runner:
             self.alone = bool(self.suspects) or self.cutter.cold
         most = 1 if self.alone or self.suspects or self.cutter.cold else self.window
         while len(self.live) < most:
-            task = self.suspects.popleft() if self.suspects else self.cutter.next(self.batch)
+            task = self._next()
             if task is None:
                 return
             try:
@@ -189,6 +194,12 @@ class Runner:
                 future = futures.Future()
                 future.set_exception(problem)
             self.live[future] = task
+
+    def _next(self) -> Task | None:
+        for waiting in (self.suspects, self.parts):
+            if waiting:
+                return waiting.popleft()
+        return self.cutter.next(self.batch)
 
     def _take_in(self, future: futures.Future[Outcome], tell: Tell) -> bool:
         """Write what a task found; True if its worker died."""
@@ -199,11 +210,11 @@ class Runner:
             self._died(task, tell)
             return True
         except Exception as problem:  # noqa: BLE001 - a stranger's plugin may raise anything
-            self.ledger.fail(task, f"{type(problem).__name__}: {problem}")
+            self._failed(task, f"{type(problem).__name__}: {problem}", tell)
         else:
             self.ledger.keep(task, rows)
             self.cutter.learn(task, took)
-        tell(task.count)
+            tell(task.count)
         return False
 
     def _died(self, task: Task, tell: Tell) -> None:
@@ -213,6 +224,15 @@ class Runner:
             self.suspects.append(task)
             return
         why = f"its worker process died, {TRIES} times; killed, or out of memory?"
+        self._failed(task, why, tell)
+
+    def _failed(self, task: Task, why: str, tell: Tell) -> None:
+        """Try a task again in two halves, or note why it failed."""
+        if task.count > 1:
+            half = task.count // 2
+            self.parts.append(Task(task.case, task.first, half))
+            self.parts.append(Task(task.case, task.first + half, task.count - half))
+            return
         self.ledger.fail(task, why)
         tell(task.count)
 
