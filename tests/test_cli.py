@@ -326,6 +326,20 @@ def test_what_cannot_be_printed_is_told_without_a_traceback(command: tuple[str, 
     assert "Exception ignored" not in done.stderr
 
 
+def test_an_answer_arrives_though_nobody_reads_what_is_told_beside_it() -> None:
+    reader, nobody = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "astray", "run", "remote", "--duration", "0.1", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=nobody,
+        timeout=120,
+    )
+    os.close(nobody)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["time"] == pytest.approx(0.1)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have names")
 def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

@@ -21,14 +21,11 @@ from astray.cli.options import BROWSER, JSON, PLUGINS, PORT, QUIET
 @QUIET
 def replay(recording: Path, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
     """Show RECORDING, a run that was recorded or written to a folder, on a page to scrub in."""
+    from astray.cli.telling import Teller
     from astray.cli.viewing import Look
     from astray.cli.viewing import replay as show
 
-    def say(text: str) -> None:
-        if not quiet:
-            click.echo(text, err=True)
-
-    show(recording, look=Look(port, not no_browser), say=say, **options)
+    show(recording, look=Look(port, not no_browser), say=Teller(quiet).say, **options)
 
 
 @click.command("score")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from astray.background import FOREVER
 from astray.cli.compiling import compiling
 from astray.cli.running import LOG_PERIOD
 from astray.cli.stopping import stopping
+from astray.cli.telling import Teller
 from astray.cli.viewing import Look, viewed
 from astray.errors import WrongInput, suggest
-from astray.harmless import harmless
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
@@ -72,9 +71,10 @@ def serve_pioneers(
         per_client=[Wanted.parse(text, odometry, like_mobilesim) for text in per_client],
         most_clients=most_clients,
     )
-    say = _teller(quiet)
+    tell = Teller(quiet)
+    say = tell.say
     haunting = _find_ghosts(fleet, ghosts)
-    with compiling(say, Console(stderr=True, quiet=quiet)):
+    with compiling(say, tell):
         sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
         warm_up(sim)
     for robot in haunting:
@@ -113,14 +113,6 @@ def serve_pioneers(
     if record is not None:
         say(f"Recorded to {record}.")
     return wire.exit_code or 0
-
-
-def _teller(quiet: bool) -> Callable[[str], None]:
-    def say(text: str) -> None:
-        if not quiet:
-            click.echo(text, err=True)
-
-    return harmless(say)
 
 
 def _parse_start(text: str | None) -> Pose | str | None:

@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from astray.cli.compiling import compiling
+from astray.cli.telling import Teller
 from astray.errors import WrongInput
 from astray.observers.folder import check_folder, whole_folder, write_files
 from astray.view.report_figures import Drawn, draw
@@ -26,10 +27,10 @@ def write_report(
     run: Path, *, out: Path | None = None, overwrite: bool = False, quiet: bool = False
 ) -> None:
     """Write a report as the command line asks."""
-    tell = Console(stderr=True, quiet=quiet)
+    tell = Teller(quiet)
     goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
     check_folder(goal, overwrite, PAGE, "report")
-    with compiling(tell.print), tell.status("reading"):
+    with compiling(tell.say), tell.status("reading"):
         story = read_story(run)
     if not story.tales:
         raise WrongInput(f"{run}: there is no belief in it to report on")

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from astray.cli.compiling import compiling
 from astray.cli.stopping import stopping
+from astray.cli.telling import Teller
 from astray.cli.viewing import Look, run_again, viewed
 from astray.errors import AstrayError, EventError, WrongInput
 from astray.events import Event, numbered_events
@@ -53,7 +54,7 @@ def run_scenario(
     look: Look | None = None,
 ) -> None:
     """Run a scenario as the command line asks, and show it on a page if it is to be looked at."""
-    tell = Console(stderr=True, quiet=quiet)
+    tell = Teller(quiet)
     if out is not None:
         check_folder(out, overwrite)
     if record is not None:
@@ -62,10 +63,7 @@ def run_scenario(
         check_writable(save)
     given = [] if events is None else numbered_events(events)
 
-    def say(text: str) -> None:
-        tell.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    with compiling(say, tell):
+    with compiling(tell.say, tell):
         sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
         # One tick of a twin compiles or loads every kernel, so that the speed told is the run's.
         Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
@@ -77,14 +75,14 @@ def run_scenario(
 
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires
-    with stopping(sim.pace.stop), viewed(sim, look, say, resets=resets):
+    with stopping(sim.pace.stop), viewed(sim, look, tell.say, resets=resets):
         with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
             for wire in wires:
-                connected.enter_context(wire(sim, say))
+                connected.enter_context(wire(sim, tell.say))
             started = time.perf_counter()
             series = _watch(sim, seconds, wanted, speed, tell)
         wall = time.perf_counter() - started
-        while look is not None and run_again(sim, say):
+        while look is not None and run_again(sim, tell.say):
             series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
     try:
         if out is not None and series is not None:

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from astray.cli.compiling import compiling
 from astray.cli.kinds import declare
+from astray.cli.telling import Teller
 from astray.errors import WrongInput, suggest
 from astray.estimators import Remote
 from astray.logs import Log, Outages, Result, read_logs, run_on_log, score, withhold
@@ -54,9 +55,9 @@ def score_logs(
         raise WrongInput(f"{plot}: a picture is one of {', '.join(PICTURES)}")
     declare(plugins)
     kind = _kind(estimator)
-    console = Console(stderr=True, quiet=quiet)
+    tell = Teller(quiet)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with compiling(console.print), Progress(*columns, console=console, transient=True) as bar:
+    with compiling(tell.say), Progress(*columns, console=tell, transient=True) as bar:
         reading = bar.add_task("reading", total=None)
         logs = read_logs(path, Wanted(imu, wheels, odom, truth, robot))
         bar.remove_task(reading)

@@ -86,5 +86,6 @@ def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> Non
 def node(name: str, ros_args: bool, quiet: bool, **typed: Any) -> None:
     """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
     from astray.cli.noding import run_node
+    from astray.cli.telling import Teller
 
-    run_node(name, lambda text: None if quiet else click.echo(text, err=True), **typed)
+    run_node(name, Teller(quiet).say, **typed)

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from astray.cli.telling import Teller
 from astray.errors import AstrayError
 from astray.sweeping.plan import Plan, as_text, make_plan, read_vary
 from astray.sweeping.results import Sweep, figure
@@ -36,7 +37,7 @@ def sweep_scenario(
     as_json: bool = False,
 ) -> None:
     """Sweep a scenario as the command line asks."""
-    tell = Console(stderr=True, quiet=quiet)
+    tell = Teller(quiet)
     with tell.status("checking every case"):
         plan = make_plan(
             scenario, read_vary(vary), worlds=worlds, seed=seed, duration=duration, set=overrides
