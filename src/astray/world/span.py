@@ -28,11 +28,13 @@ from astray.world.fan import (
     FIRST,
     HEADING,
     HIGH,
+    KEPT,
     LAST,
     LEFT_X,
     LEFT_Y,
     LOW,
     NEAR,
+    ORDER,
     RIGHT_X,
     RIGHT_Y,
     SHIFT,
@@ -50,7 +52,7 @@ from astray.world.index import SURELY, padded
 from astray.world.sight import NEEDLE, line, prick, within
 
 SHORT = 32  # rays that are sooner drawn than found hidden
-_1 = np.uint64(1)
+_0, _1 = np.uint64(0), np.uint64(1)
 # Numbers of 32 bits meet only their like: with others, plain Python and numba would disagree.
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _ODD = np.float32(-1.0)
@@ -84,14 +86,13 @@ def bearing(x: np.float32, y: np.float32, first: np.float32) -> np.float32:
 
 
 @inlined_kernel
-def lines(board: Board, n: int, at: Place) -> None:
-    """Segments as seen from a place: A and B in the sensor's axes, A² + B², their two ends."""
+def lines(board: Board, n: int) -> None:
+    """Of segments as seen from a place A and B in the sensor's axes, A² + B², their two ends."""
     w, angles, _ = board
-    x, y, cosine, sine = at[0], at[1], w[HEADING], w[HEADING + _1]
+    cosine, sine = w[HEADING], w[HEADING + _1]
     for i in range(padded(n)):
         k = np.uint64(i)
-        ax, ay, bx, by = w[AX + k] - x, w[AY + k] - y, w[BX + k] - x, w[BY + k] - y
-        w[AX + k], w[AY + k], w[BX + k], w[BY + k] = ax, ay, bx, by
+        ax, ay, bx, by = w[AX + k], w[AY + k], w[BX + k], w[BY + k]
         area, a, b = line(ax, ay, bx, by)
         w[A + k] = a * cosine + b * sine
         w[B + k] = b * cosine - a * sine
@@ -211,7 +212,7 @@ def cover(board: Board, f: Fan, i: np.uint64, few: bool) -> None:
 @kernel
 def cast(board: Board, f: Fan, n: int, at: Place, few: bool) -> None:
     """Let the rays end on n segments; if they are few and the last, no bounds are worth to keep."""
-    lines(board, n, at)
+    lines(board, n)
     spans(board, f, n, at[2])
     if few:  # two loops, for the question would be asked of every segment
         for i in range(n):
@@ -219,3 +220,20 @@ def cast(board: Board, f: Fan, n: int, at: Place, few: bool) -> None:
     else:
         for i in range(n):
             cover(board, f, np.uint64(i), False)
+
+
+@inlined_kernel
+def cast_kept(board: Board, f: Fan, n: int, at: Place) -> None:
+    """Let the rays end on those of n segments that are marked to be kept.
+
+    Where they are few, to work out all of them takes less time than to move the others together.
+    """
+    w, _, runs = board
+    lines(board, n)
+    spans(board, f, n, at[2])
+    kept = _0
+    for i in range(n):
+        runs[ORDER + kept] = np.int32(i)
+        kept += _1 if w[KEPT + np.uint64(i)] > 0.0 else _0
+    for k in range(np.int64(kept)):
+        cover(board, f, np.uint64(runs[ORDER + np.uint64(k)]), True)

@@ -33,7 +33,7 @@ from astray.world.fan import (
 )
 from astray.world.grid import in_reach
 from astray.world.index import SURELY, padded
-from astray.world.span import Place, bearing, cast
+from astray.world.span import Place, bearing, cast, cast_kept
 
 _0, _1, _2, _3, _4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 PIECE = 64  # segments of a run that are looked at together
@@ -90,16 +90,18 @@ def cell_hidden(w: Array, f: Fan, i: int) -> bool:
 
 
 @inlined_kernel
-def find_kept(w: Array, faces: Array, begin: int, n: int, too_far: float, at: Place) -> None:
-    """Which of some segments have to be cast.
+def approach(w: Array, faces: Array, run: Run, n: int, at: Place) -> None:
+    """Bring some segments behind n others, as seen from a place, and which have to be cast.
 
     Not those out of reach, nor sides of convex blocks that face away: from farther off than a
     block is wide, they are behind the others.
     """
+    begin, end, too_far, _ = run
     x, y = at[0], at[1]
-    for i in range(padded(n)):
-        j, k = np.uint64(i), np.uint64(begin + i)
+    for i in range(padded(end - begin)):
+        j, k = np.uint64(n + i), np.uint64(begin + i)
         ax, ay, bx, by = faces[_0, k] - x, faces[_1, k] - y, faces[_2, k] - x, faces[_3, k] - y
+        w[AX + j], w[AY + j], w[BX + j], w[BY + j] = ax, ay, bx, by
         across, up = ax + bx, ay + by  # twice the way to its middle
         away = across * across + up * up
         behind = (ax * by - ay * bx > 0.0) & (away > faces[_4, k])
@@ -118,13 +120,13 @@ def gather_run(board: Board, f: Fan, faces: Array, run: Run, at: Place, n: int) 
         if n + count > CHUNK:
             cast(board, f, n, at, few)
             n = 0
-        find_kept(w, faces, begin, count, too_far, at)
+        approach(w, faces, (begin, begin + count, too_far, few), n, at)
         found = np.uint64(n)
-        for i in range(count):
-            k = np.uint64(begin + i)
-            w[AX + found], w[AY + found] = faces[_0, k], faces[_1, k]
-            w[BX + found], w[BY + found] = faces[_2, k], faces[_3, k]
-            found += _1 if w[KEPT + np.uint64(i)] > 0.0 else _0
+        for i in range(n, n + count):
+            k = np.uint64(i)
+            w[AX + found], w[AY + found] = w[AX + k], w[AY + k]
+            w[BX + found], w[BY + found] = w[BX + k], w[BY + k]
+            found += _1 if w[KEPT + k] > 0.0 else _0
         n = int(np.int64(found))  # not unsigned, as it would be without
         begin += count
     return n
@@ -232,5 +234,9 @@ def cast_near(board: Board, f: Fan, walls: Walls, grids: Table, p: Row, at: Plac
 @inlined_kernel
 def cast_all(board: Board, f: Fan, walls: Walls, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan, which are few."""
-    n = gather_run(board, f, walls[0], (p.first, p.first + p.count, math.inf, True), at, 0)
-    cast(board, f, n, at, True)
+    begin, last = p.first, p.first + p.count
+    while begin < last:
+        end = min(begin + PIECE, last)
+        approach(board[0], walls[0], (begin, end, math.inf, True), 0, at)
+        cast_kept(board, f, end - begin, at)
+        begin = end
