@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray import blank
-from astray.blank import TOGETHER, Blank
 from astray.errors import PluginError
-from astray.plugin import Scene, Sheets
-from astray.reading import Reading
+from astray.plugin import Scene, Sheets, blank
+from astray.plugin.blank import TOGETHER, Blank
+from astray.plugin.reading import Reading
 from astray.table import ADDRESS, STATE, Array, Column, Rows, columns, table
 from conftest import without_jit
 

@@ -17,8 +17,8 @@ import pytest
 import astray
 from astray.cli import running
 from astray.errors import MapError, WritingFailed, WrongInput
+from astray.files.whole_file import whole_file
 from astray.observers.folder import whole_folder
-from astray.whole_file import whole_file
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from astray import draw, noise
-from astray.draw import Choice, Distribution, Normal, Uniform
+from astray import noise
 from astray.errors import PluginError
+from astray.plugin import draw
+from astray.plugin.draw import Choice, Distribution, Normal, Uniform
 from astray.table import ADDRESS, Array, Table, table
 
 NAMES = (3, "rover", "motion", "differential", "radius")

@@ -13,7 +13,7 @@ from scipy import stats
 
 import astray
 from astray.cli.running import _print_summary
-from astray.judge import STATISTICS, account_all
+from astray.judging.judge import STATISTICS, account_all
 from astray.observers.summary import student_95, summary
 from astray.plugin import KINDS
 from astray.table import table

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from astray.plugin import Scene
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors import Compass, Gnss, Imu
 from astray.sensors.errors import gauss_markov, quantise, saturate, switch
 from astray.sensors.imu_grades import GRADES

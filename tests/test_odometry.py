@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import astray
 from astray import ScenarioError, Sim
+from astray.engine.group import Group
 from astray.estimators import Odometry
-from astray.group import Group
 from astray.motion import Ackermann, Omni
 from astray.plugin import KINDS, Known, Motion
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.scenario.model import BUILT_IN
 from astray.sensors import Wheels
 from astray.table import WHEELS, Array

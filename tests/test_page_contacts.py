@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.group import Group
+from astray.engine.group import Group
 from astray.sim import Sim
 from astray.table import Array
 from astray.view.page.folder import read_folder

@@ -19,8 +19,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 import astray
-from astray.door import MOST
 from astray.errors import WrongInput
+from astray.serving.door import MOST
 from astray.view.page import patience
 from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.view.page.messages import LARGEST, Reset

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 import astray
 from astray import FIX, PluginError, Sensor, check_plugin, columns
-from astray.declaring import OF_MODELS
-from astray.parameters import parameters
 from astray.plugin import KINDS, Estimator, Plugin
+from astray.plugin.declaring import OF_MODELS
+from astray.plugin.parameters import parameters
 from astray.scenario.model import BUILT_IN
 
 assert BUILT_IN
@@ -90,7 +90,7 @@ def test_every_built_in_kind_keeps_the_contract(cls: Any) -> None:
 
 @pytest.mark.parametrize("cls", EVERY)
 def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
-    from astray.parameters import parameters
+    from astray.plugin.parameters import parameters
 
     drawn = {
         p.name: {"uniform": sorted([p.default, p.default * 1.01])}

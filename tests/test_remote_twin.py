@@ -18,7 +18,7 @@ import numpy as np
 from astray.estimators import Ekf
 from astray.motion import Differential
 from astray.plugin import Known
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors import Gnss, Imu, Wheels
 
 motion, *sheets = pickle.load(sys.stdin.buffer)

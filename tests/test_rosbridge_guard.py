@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from astray.door import MOST
 from astray.errors import WrongInput
 from astray.ros.layout import Layout
 from astray.ros.maps import MapTopic
+from astray.serving.door import MOST
 from astray.wires.rosbridge import client as client_module
 from astray.wires.rosbridge import server as server_module
 from astray.wires.rosbridge.serving import serving

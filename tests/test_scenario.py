@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 import astray
 from astray import ScenarioError
-from astray.marks import dump_yaml, mark, read_yaml
-from astray.parameters import parameters
+from astray.files.marks import dump_yaml, mark, read_yaml
 from astray.plugin import KINDS
+from astray.plugin.parameters import parameters
 from astray.scenario import explain
 from astray.scenario.explain import explain_all
 from astray.scenario.load import bundled, load_scenario

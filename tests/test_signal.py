@@ -18,8 +18,8 @@ from scipy.integrate import quad
 from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimType, Sine, maths
 from astray import compute_value as value_of
 from astray.errors import SignalWarning
+from astray.files.marks import read_yaml
 from astray.kernel import kernel
-from astray.marks import read_yaml
 from astray.signals import bank, constant, evaluate
 from astray.signals.evaluate import value, value_among
 from conftest import without_jit

@@ -15,9 +15,9 @@ from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
-from astray.batch import bytes_of_row
+from astray.engine.batch import bytes_of_row
+from astray.engine.memory import memories
 from astray.events import Event
-from astray.memory import memories
 from astray.observers.trail import Paths
 from astray.sensors import Lidar
 from astray.view.plot import plot_paths
@@ -822,7 +822,7 @@ def test_a_seed_that_is_no_whole_number_is_wrong_input(seed: Any) -> None:
 
 
 def test_worlds_that_could_never_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("astray.batch.memory_of_machine", lambda: 1 << 30)
+    monkeypatch.setattr("astray.engine.batch.memory_of_machine", lambda: 1 << 30)
     for worlds in (10**9, range(10**9)):
         with pytest.raises(
             WrongInput, match=r"need [\d,.]+ GiB of memory or more; this machine has"
@@ -832,7 +832,7 @@ def test_worlds_that_could_never_fit_are_refused_at_once(monkeypatch: pytest.Mon
         with pytest.raises(WrongInput, match="numbered from 0 to 2147483647"):
             astray.load("drift", worlds=worlds)
     assert len(astray.load("drift", worlds=range(7, 3, -2)).worlds) == 2
-    monkeypatch.setattr("astray.batch.memory_of_machine", lambda: None)
+    monkeypatch.setattr("astray.engine.batch.memory_of_machine", lambda: None)
     assert len(astray.load("drift", worlds=1000).worlds) == 1000
 
 

@@ -11,7 +11,7 @@ import astray
 from astray.estimators import Odometry
 from astray.motion import Differential
 from astray.plugin import Known
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors import Wheels
 from astray.table import WHEELS
 

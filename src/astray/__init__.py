@@ -43,8 +43,8 @@ _HOMES = {
     "Known": "astray.plugin",
     "Positive": "astray.plugin",
     "NonNegative": "astray.plugin",
-    "Reading": "astray.reading",
-    "Tracks": "astray.tracks",
+    "Reading": "astray.plugin.reading",
+    "Tracks": "astray.plugin.tracks",
     "columns": "astray.table",
     "Column": "astray.table",
     "READING": "astray.table",
@@ -123,7 +123,8 @@ if TYPE_CHECKING:
     from astray.plugin import Scene as Scene
     from astray.plugin import Sensor as Sensor
     from astray.plugin import Tracker as Tracker
-    from astray.reading import Reading as Reading
+    from astray.plugin.reading import Reading as Reading
+    from astray.plugin.tracks import Tracks as Tracks
     from astray.recording.recorder import record as record
     from astray.recording.recording import Recording as Recording
     from astray.recording.recording import read_recording as read_recording
@@ -157,7 +158,6 @@ if TYPE_CHECKING:
     from astray.table import WHEELS as WHEELS
     from astray.table import Column as Column
     from astray.table import columns as columns
-    from astray.tracks import Tracks as Tracks
 
 
 def __getattr__(name: str) -> Any:

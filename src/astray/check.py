@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from astray.engine.memory import memories
 from astray.errors import AstrayError, PluginError
 from astray.loading import load
-from astray.memory import memories
 from astray.plugin import Plugin
 from astray.save import resume
 from astray.sim import Sim

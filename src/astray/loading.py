@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from astray.batch import Worlds
+from astray.engine.batch import Worlds
 from astray.scenario.load import Source, load_scenario
 from astray.sim import Sim
 

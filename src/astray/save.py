@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from astray import __version__
+from astray.engine.memory import memories
 from astray.errors import SavedError, ScenarioError, WrongInput
 from astray.events import Event
-from astray.hands import Hands
-from astray.memory import memories
-from astray.npz_file import read_npz
+from astray.events.hands import Hands
+from astray.files.npz_file import read_npz
+from astray.files.whole_file import whole_file
 from astray.scenario.carry import with_maps
 from astray.scenario.load import load_scenario
 from astray.sim import Sim
 from astray.table import Array, Table
-from astray.whole_file import whole_file
 
 FORMAT = 1
 ABOUT: dict[str, type] = {

@@ -1,4 +1,4 @@
-"""A simulation is a few tables and one tick. Read this first, and `clockwork.py` for the tick.
+"""A simulation is a few tables and one tick. Read this first, then `engine/clockwork.py`.
 
 Robots of one name are a group, and a group of all worlds is one set of tables. What happens to them
 from outside is an event: scenario, seed and events make up a run, byte for byte.
@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from astray import checks, effects, restarting
-from astray.batch import Places, Worlds, world_numbers
-from astray.blame import blame
-from astray.clockwork import PHASES, Clockwork
+from astray.engine import restarting
+from astray.engine.batch import Places, Worlds, world_numbers
+from astray.engine.blame import blame
+from astray.engine.clockwork import PHASES, Clockwork
+from astray.engine.group import Group
+from astray.engine.lives import in_step
+from astray.engine.pace import LOOK_UP, Pace
+from astray.engine.scenery import Scenery
 from astray.errors import WrongInput
-from astray.events import Agenda, Event, is_whole
-from astray.group import Group
-from astray.lives import in_step
+from astray.events import Agenda, Event, checks, effects, is_whole
+from astray.events.orders import indices
 from astray.observers import Observer
 from astray.observers.log import Log, Logger
 from astray.observers.trail import Trail
-from astray.orders import indices
-from astray.pace import LOOK_UP, Pace
 from astray.scenario.plan import Scenario
-from astray.scenery import Scenery
 from astray.table import Array, Table
 from astray.world.map import Map
 

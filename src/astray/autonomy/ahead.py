@@ -19,7 +19,7 @@ from astray.autonomy.wander import bearings_of
 from astray.kernel import kernel
 from astray.maths import atan2
 from astray.plugin import Sheet
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import Array
 
 STRAIGHT = 1e-3  # 1/m; of an arc that is as good as straight

@@ -28,11 +28,11 @@ import numpy as np
 from astray.autonomy.ahead import along, beams_of
 from astray.autonomy.plans import Fields, Goal, Plans
 from astray.autonomy.pursue import ESCAPE, MEMORY, SAME, decide_all, move_on
-from astray.draw import Drawn
 from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.maths import sincos
 from astray.plugin import Autonomy, Known, NonNegative, Positive, Sheets
+from astray.plugin.draw import Drawn
 from astray.table import Array, Row, Rows, Table
 from astray.world.field import descend, slope
 from astray.world.shape import Footprint

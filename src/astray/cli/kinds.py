@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from astray.errors import Fault, ScenarioError, WrongInput
-from astray.marks import mark
-from astray.parameters import parameters, units
+from astray.files.marks import mark
 from astray.plugin import KINDS, Plugin
+from astray.plugin.parameters import parameters, units
 from astray.scenario.foreign import load_plugins
 from astray.scenario.merge import suggest
 from astray.scenario.model import BUILT_IN

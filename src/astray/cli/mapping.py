@@ -54,7 +54,7 @@ def tell_map(
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
     """What --set says; values are YAML."""
-    from astray.marks import read_yaml
+    from astray.files.marks import read_yaml
 
     spec: dict[str, Any] = {}
     for text in overrides:
@@ -80,8 +80,8 @@ def draw(found: Map, goal: Path) -> None:
     """Draw a map to an image file, all of it or nothing."""
     import io
 
+    from astray.files.whole_file import whole_file
     from astray.view.map_plot import plot_map
-    from astray.whole_file import whole_file
 
     picture = io.BytesIO()
     plot_map(found).savefig(picture, dpi=150, format=goal.suffix[1:].lower())

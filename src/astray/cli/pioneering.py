@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from astray.background import FOREVER
 from astray.cli.compiling import compiling
 from astray.cli.running import LOG_PERIOD
 from astray.cli.stopping import stopping
@@ -18,6 +17,7 @@ from astray.errors import WrongInput, suggest
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.recording.while_running import check_recording, recording
+from astray.serving.background import FOREVER
 from astray.wires.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
 from astray.wires.pioneer.moment import Pose
 from astray.wires.pioneer.serving import warm_up

@@ -20,13 +20,13 @@ from astray.cli.telling import Teller
 from astray.cli.viewing import Look, run_again, viewed
 from astray.errors import AstrayError, EventError, WrongInput
 from astray.events import Event, numbered_events
+from astray.files.whole_file import check_writable
 from astray.loading import load
 from astray.observers.folder import check_folder, write_folder
 from astray.observers.log import Log
 from astray.observers.summary import summary
 from astray.recording.while_running import check_recording, recording
 from astray.sim import Sim
-from astray.whole_file import check_writable
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
 Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]

@@ -182,8 +182,8 @@ def _draw(results: Sequence[Result], goal: Path) -> None:
     """Truth and belief of each log as a picture, all of it or nothing."""
     import io
 
+    from astray.files.whole_file import whole_file
     from astray.view.plot import plot_paths
-    from astray.whole_file import whole_file
 
     picture = io.BytesIO()
     around = results[0].log.map if len(results) == 1 else None

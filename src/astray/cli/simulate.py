@@ -154,7 +154,7 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
     """Print the effective SCENARIO, or everything that is wrong with it."""
     import json
 
-    from astray.marks import dump_yaml
+    from astray.files.marks import dump_yaml
     from astray.scenario.load import load_scenario
 
     if schema:

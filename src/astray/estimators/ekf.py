@@ -28,7 +28,7 @@ from astray.estimators.ekf_events import estimate_all, take_fixes, take_headings
 from astray.estimators.ekf_layout import lay_beacons, lay_out, numbered
 from astray.estimators.ekf_state import AGREED, EVENT, FILTER, MOST_ALIKE, PLAN, YAW
 from astray.plugin import Estimator, Known, NonNegative, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import COMPASS, FIX, IMU, LANDMARKS, WHEELS, Array, Columns, Rows, Table
 
 SPARE = 8  # events of the history beyond those that are expected

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import WrongInput, suggest
-from astray.kind import Sheet
+from astray.plugin.kind import Sheet
 from astray.table import Array
 
 Limits = Mapping[str, tuple[float, float]]

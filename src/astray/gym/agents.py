@@ -16,7 +16,7 @@ from typing import TypedDict
 import numpy as np
 
 from astray.autonomy import Remote
-from astray.batch import Worlds
+from astray.engine.batch import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.acting import Actions, Limits, limits_of
 from astray.gym.seeing import Sight

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from astray.engine.group import Group
 from astray.errors import WrongInput, suggest
-from astray.group import Group
 from astray.gym.task import Task, shaped
 from astray.kernel import kernel
 from astray.maths import sincos

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from astray import noise
+from astray.engine.group import Group
+from astray.engine.start import TRIES
 from astray.errors import WrongInput
-from astray.group import Group
 from astray.kernel import kernel
 from astray.maths import atan2, sincos
-from astray.start import TRIES
 from astray.table import Array, Rows, Table
 from astray.world.room import spots_with_room
 

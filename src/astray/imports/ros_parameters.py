@@ -24,7 +24,7 @@ from astray.errors import (
     in_words,
     suggest,
 )
-from astray.marks import DEEPEST, Marked, read_yaml, walk
+from astray.files.marks import DEEPEST, Marked, read_yaml, walk
 from astray.scenario.merge import merge
 from astray.signals import IntervalConfig, Samples, Signal, Signals, SimType, Sine
 from astray.signals.findings import Findings

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from astray.blank import Blank
 from astray.plugin import Motion, Sheet, Sheets
-from astray.reading import Reading
+from astray.plugin.blank import Blank
+from astray.plugin.reading import Reading
 from astray.table import STATE, Array, Table, table
 from astray.world.map import Map
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.logs.log import Log
 from astray.plugin import Estimator, Known
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import ADDRESS, STATE, Array, Table, table
 from astray.world.atlas import Atlas
 

@@ -16,8 +16,8 @@ from astray.kernel import kernel
 from astray.maths import NAN, sincos
 from astray.metrics.matching import Around, Room, around, make_room, match, observers
 from astray.plugin import ContactMetric, Positive, Scene
+from astray.plugin.tracks import Tracks
 from astray.table import Array, Row, Rows, Table
-from astray.tracks import Tracks
 
 
 @kernel

@@ -28,12 +28,12 @@ import numpy as np
 
 from astray import __version__
 from astray.errors import WrongInput
-from astray.marks import dump_yaml
+from astray.files.marks import dump_yaml
+from astray.files.whole_file import check_writable, part_of, unwritten
 from astray.observers.log import GroupLog, Log
 from astray.observers.summary import summary
 from astray.scenario.carry import with_files
 from astray.table import Array, Table
-from astray.whole_file import check_writable, part_of, unwritten
 from astray.world.write import write_map
 
 if TYPE_CHECKING:

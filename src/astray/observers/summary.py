@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.contact_judge import ContactJudge
-from astray.judge import Judge
+from astray.judging.contact_judge import ContactJudge
+from astray.judging.judge import Judge
 from astray.table import Array, Table
 
 MOST_ROWS = 100  # that a summary lists one by one
 
 if TYPE_CHECKING:
-    from astray.group import Group
+    from astray.engine.group import Group
     from astray.sim import Sim
 
 

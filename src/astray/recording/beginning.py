@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from astray import __version__
-from astray.group import Group
-from astray.marks import dump_yaml
+from astray.engine.group import Group
+from astray.files.marks import dump_yaml
 from astray.plugin import NEVER
 from astray.ros.feed import Feed, belief_topic
 from astray.ros.grid import GRID, occupancy_grid

@@ -18,8 +18,8 @@ import numpy as np
 
 from astray.errors import AstrayError, RecordingError
 from astray.events import Event
-from astray.marks import read_yaml
-from astray.reading import Reading
+from astray.files.marks import read_yaml
+from astray.plugin.reading import Reading
 from astray.recording import tables
 from astray.recording.beginning import MAP_FILE, RUN, SCENARIO, own_map_file
 from astray.recording.mcap import Mcap

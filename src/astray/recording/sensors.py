@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.channel import Channel
-from astray.group import Group
+from astray.engine.channel import Channel
+from astray.engine.group import Group
 from astray.plugin import NEVER
 from astray.ros.layout import Layout
 from astray.ros.names import BASE, Robot, ros_name

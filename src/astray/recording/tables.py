@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.ros.planar import PLANAR, yaw_of
 from astray.ros.readings import EARTH, LOST, NORTH, STEERING
 from astray.ros.tracks import FIELDS

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from astray.errors import RecordingFailed, WrongInput
-from astray.whole_file import check_writable
+from astray.files.whole_file import check_writable
 
 if TYPE_CHECKING:
     from astray.sim import Sim

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from astray.errors import Fault, Origin, ScenarioError, WrongInput, suggest
+from astray.files.marks import Marked
 from astray.imports.ros_parameters import as_parameter, node_parameters
-from astray.marks import Marked
 from astray.scenario.merge import merge
 
 NAME = re.compile(r"(~/|/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from astray.clock import Beat, first_due
+from astray.engine.group import Group
 from astray.errors import WrongInput
-from astray.group import Group
 from astray.plugin import NEVER
 from astray.ros.battery import Battery
 from astray.ros.names import BASE, Robot, alike, robots_of, ros_name

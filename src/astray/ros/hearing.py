@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from astray.autonomy import Navigate, Remote
-from astray.checks import is_negative
 from astray.errors import WrongInput
 from astray.estimators import Remote as RemoteEstimator
 from astray.events import Event
+from astray.events.checks import is_negative
 from astray.ros.names import BASE, MAP, ODOM, WORLD, Robot, robots_of, world_frame
 from astray.ros.planar import PLANAR, yaw_of
 from astray.ros.reckoning import Reckoning
@@ -30,7 +30,7 @@ from astray.ros.transforms import TF
 from astray.ros.types import BadMessage
 
 if TYPE_CHECKING:
-    from astray.group import Group
+    from astray.engine.group import Group
     from astray.sim import Sim
 
 TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astray.channel import Channel
+from astray.engine.channel import Channel
 from astray.ros.names import Robot, ros_name
 from astray.ros.reported import Reported
 from astray.ros.types import OWN_PACKAGE, declare

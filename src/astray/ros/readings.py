@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from astray.channel import Channel
+from astray.engine.channel import Channel
 from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
 from astray.ros.own import OwnReport
 from astray.ros.reported import Reported

@@ -20,7 +20,7 @@ from astray.ros.past import Past, remember
 from astray.table import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
-    from astray.group import Group
+    from astray.engine.group import Group
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from astray.channel import Channel
+from astray.engine.channel import Channel
 from astray.ros.layout import Layout
 from astray.ros.names import Robot
 from astray.ros.speaker import NOBODY, Speaker

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from astray.plugin.tracks import Tracks
 from astray.ros.layout import Layout
 from astray.ros.names import MAP, Robot, world_frame
 from astray.ros.own import base_of
@@ -13,7 +14,6 @@ from astray.ros.poses import Paced, Unsaid
 from astray.ros.types import OWN_PACKAGE, declare
 from astray.sim import Sim
 from astray.table import TRACK, Array, Rows
-from astray.tracks import Tracks
 
 TOPIC = "contacts/tracks"
 FIELDS = {column: "seen" if column == "stamp" else column for column in TRACK.names or ()}

@@ -8,13 +8,13 @@ from typing import Any
 
 from astray.autonomy import Follow, Navigate
 from astray.autonomy.plans import spots_of
-from astray.draw import nominal
+from astray.engine.start import place_of
 from astray.errors import Fault, Path, WrongInput, in_words, suggest
-from astray.marks import Marked
+from astray.files.marks import Marked
 from astray.plugin import Estimator
+from astray.plugin.draw import nominal
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
-from astray.start import place_of
 from astray.world.map import Map
 
 Complaint = tuple[Path, str]

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from astray.engine.start import Start
 from astray.errors import Fault, Path
 from astray.errors import in_words as in_words
-from astray.marks import Marked
-from astray.parameters import parameters
+from astray.files.marks import Marked
 from astray.plugin import KINDS
+from astray.plugin.parameters import parameters
 from astray.scenario.merge import suggest
 from astray.scenario.model import SLOTS, robot_model, scenario_model
-from astray.start import Start
 
 NEEDED = " is needed"
 MAPPING = f"a mapping of keys to values{NEEDED}"

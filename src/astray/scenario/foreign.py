@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 
 from astray.errors import Fault
-from astray.marks import Marked
+from astray.files.marks import Marked
 from astray.plugin import KINDS
 
 SOURCES: dict[Path, bytes] = {}

@@ -11,8 +11,9 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, ValidationError
 
 from astray.clock import FINEST, LONGEST, common_dt, divides, nearest_rates
+from astray.engine.start import Start
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
-from astray.marks import Marked, mark, read_yaml, walk
+from astray.files.marks import Marked, mark, read_yaml, walk
 from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.scenario.agree import check_agreement
 from astray.scenario.explain import explain_all, in_words
@@ -23,7 +24,6 @@ from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.signals import read_all_signals
 from astray.scenario.world import read_maps
 from astray.scenario.write import effective
-from astray.start import Start
 from astray.table import ADDRESS, table
 from astray.world.shape import Footprint
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from astray.errors import Fault, Origin
 from astray.errors import suggest as suggest
-from astray.marks import Marked, read_yaml
+from astray.files.marks import Marked, read_yaml
 
 NAMED = ("robots", "sensors", "rivals", "metrics", "interactions")
 PRESETS = Path(__file__).resolve().parent.parent / "robots"

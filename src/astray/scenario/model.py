@@ -17,22 +17,12 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
-from astray import (
-    autonomy,
-    control,
-    draw,
-    estimators,
-    interactions,
-    metrics,
-    motion,
-    sensors,
-    trackers,
-)
+from astray import autonomy, control, estimators, interactions, metrics, motion, sensors, trackers
 from astray.clock import FINEST, LONGEST
+from astray.engine.start import Start
 from astray.noise import MOST_ROBOTS
-from astray.parameters import TIMING, Parameter, out_of_bounds, parameters, units
-from astray.plugin import KINDS, Plugin
-from astray.start import Start
+from astray.plugin import KINDS, Plugin, draw
+from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters, units
 
 BUILT_IN = (autonomy, control, estimators, interactions, metrics, motion, sensors, trackers)
 """The packages whose import declares the built-in kinds."""

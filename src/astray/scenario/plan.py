@@ -7,6 +7,7 @@ from typing import Any
 
 from astray.autonomy import Remote
 from astray.control import Servo
+from astray.engine.start import Start
 from astray.motion import Differential
 from astray.plugin import (
     Autonomy,
@@ -21,7 +22,6 @@ from astray.plugin import (
     Tracker,
 )
 from astray.scenario.world import MapPlan
-from astray.start import Start
 from astray.world.shape import Footprint
 
 

@@ -12,10 +12,10 @@ import warnings
 
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
+from astray.files.marks import Marked, walk
 from astray.imports.ros_parameters import absolute, located, make_paths_absolute, signal_tree
-from astray.marks import Marked, walk
-from astray.parameters import parameters
 from astray.plugin import KINDS
+from astray.plugin.parameters import parameters
 from astray.scenario.model import SLOTS
 from astray.signals import Signals, channels
 from astray.signals.findings import Findings

@@ -15,7 +15,7 @@ import numpy as np
 
 from astray.errors import Fault, MapError, in_words
 from astray.errors import Path as Place
-from astray.marks import Marked
+from astray.files.marks import Marked
 from astray.table import Array
 from astray.world.content import content_of
 from astray.world.generate import GENERATORS

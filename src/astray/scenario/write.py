@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from astray.draw import Drawn, written
-from astray.parameters import parameters
 from astray.plugin import Plugin
+from astray.plugin.draw import Drawn, written
+from astray.plugin.parameters import parameters
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.signals import Signals
 from astray.world.shape import Footprint

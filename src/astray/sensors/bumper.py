@@ -18,7 +18,7 @@ from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.maths import TAU
 from astray.plugin import Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import BUMP, Array, Row, Rows, Table
 
 MOST = 4096

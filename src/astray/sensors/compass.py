@@ -17,7 +17,7 @@ from astray.kernel import kernel
 from astray.maths import sincos, wrap
 from astray.noise import normal_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.errors import gauss_markov, quantise
 from astray.table import COMPASS, Column, Row, Rows, Table, columns
 

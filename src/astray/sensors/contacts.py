@@ -25,7 +25,7 @@ from astray.kernel import inlined_kernel, kernel
 from astray.maths import TAU, atan2, exp, log_normal, sincos, sincos_quarters, wrap
 from astray.noise import bits, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import CONTACTS, Array, Row, Rows, Table
 from astray.world.bodies import meet_body
 from astray.world.grid import in_reach

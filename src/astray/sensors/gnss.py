@@ -24,7 +24,7 @@ from astray.kernel import kernel
 from astray.maths import NAN, sincos
 from astray.noise import normal_pair, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.errors import gauss_markov, switch
 from astray.sensors.zones import Polygon, inside, make_zones
 from astray.table import FIX, Array, Column, Row, Rows, Table, columns

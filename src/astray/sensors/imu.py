@@ -20,12 +20,12 @@ from typing import Literal
 
 import numpy as np
 
-from astray.draw import Drawn
 from astray.kernel import inlined_kernel, kernel
 from astray.maths import CHUNK, sincos_all
 from astray.noise import Deck, deal_normals
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.draw import Drawn
+from astray.plugin.reading import Reading
 from astray.sensors.errors import gauss_markov, quantise, saturate
 from astray.sensors.flicker import AXES, PARTS, SHARE, flicker_all
 from astray.sensors.imu_faults import start_all

@@ -33,7 +33,7 @@ from astray.kernel import kernel
 from astray.maths import exp, wrap
 from astray.noise import normal_pair
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.zones import Polygon, inside, make_zones
 from astray.table import INS, Array, Column, Row, Rows, Table, columns
 

@@ -23,7 +23,7 @@ from astray.kernel import kernel
 from astray.maths import TAU, atan2, sincos, wrap
 from astray.noise import normal_pair, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.rangefinder import whose
 from astray.table import LANDMARKS, Array, Row, Rows, Table
 from astray.world.scan import scan_rays

@@ -19,13 +19,13 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Le
 
-from astray.draw import Drawn
 from astray.errors import PluginError
 from astray.kernel import compiled_for, inlined_kernel, kernel
 from astray.maths import TAU, sincos
 from astray.noise import normals_of, uniforms_of
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.draw import Drawn
+from astray.plugin.reading import Reading
 from astray.se2 import arc
 from astray.table import SCAN, Array, Row, Rows, Table
 from astray.world.fan import MOST_RAYS, Board, Fan, copy_of, make_fan

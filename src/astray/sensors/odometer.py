@@ -18,7 +18,7 @@ from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.noise import uniform_pair
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
 
 MEMORY = columns(

@@ -17,7 +17,7 @@ from annotated_types import Ge, Le
 from astray.kernel import kernel
 from astray.maths import sincos
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.lidar import Share, worsen
 from astray.table import RANGE, Array, Row, Rows, Table
 from astray.world.scan import scan_rays

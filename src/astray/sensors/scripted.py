@@ -23,7 +23,7 @@ from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.maths import TAU
 from astray.plugin import Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.signals import Bank, Channels, Signal, Signals, bank, constant
 from astray.signals.evaluate import accumulate, integral_among, value_among
 from astray.table import IMU, WHEELS, Array, Row, Rows, Table

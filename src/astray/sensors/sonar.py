@@ -27,7 +27,7 @@ from astray.kernel import kernel
 from astray.maths import sincos
 from astray.noise import normal_pair, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.lidar import DROPPED, Share
 from astray.sensors.rangefinder import whose
 from astray.table import SONAR, Array, Row, Rows, Table

@@ -33,7 +33,7 @@ from astray.kernel import kernel
 from astray.maths import CHUNK, TAU
 from astray.noise import Deck, deal_normals
 from astray.plugin import NonNegative, Scene, Sensor, Sheets
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sensors.slipping import NO_SPELLS, STATE_SIZE, Spells, Surface, slip_all
 from astray.sensors.zones import make_zones
 from astray.table import WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns

@@ -15,7 +15,7 @@ from typing import Any
 from astray import __version__
 from astray.errors import Fault, Origin, ScenarioError, WrongInput
 from astray.events import is_whole
-from astray.marks import read_yaml
+from astray.files.marks import read_yaml
 from astray.scenario.load import Source, load_scenario
 from astray.scenario.plan import Scenario
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from astray.errors import WrongInput
 from astray.events import is_whole
+from astray.files.whole_file import whole_file
 from astray.observers.folder import check_folder
 from astray.scenario.load import Source
 from astray.sweeping.ledger import NAME, Ledger
 from astray.sweeping.plan import Plan, Vary, make_plan
 from astray.sweeping.results import Sweep
 from astray.sweeping.run import MakeExecutor, Runner, cores, processes
-from astray.whole_file import whole_file
 
 Progress = Callable[[int, int], None]
 """Is told how many worlds are done, and of how many."""

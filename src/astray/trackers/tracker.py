@@ -25,6 +25,7 @@ from astray.errors import PluginError
 from astray.kernel import kernel
 from astray.maths import TAU, exp, log
 from astray.plugin import Known, NonNegative, Positive, Sheet, Sheets
+from astray.plugin.tracks import Tracks
 from astray.table import CONTACTS, Array, Column, Row, Rows, Table, columns
 from astray.trackers.keeping import FREE, report, review, take_in
 from astray.trackers.moving import FIELDS, IDENTITY, KEPT, TRACK, coast
@@ -32,7 +33,6 @@ from astray.trackers.own_trail import LENGTH, note, pose_at
 from astray.trackers.pairing import NOBODY, choose, possible_pairs
 from astray.trackers.polar import Noise, Pose, mounted, place
 from astray.trackers.wandering import own, shake, wander
-from astray.tracks import Tracks
 
 OTHERS = 10.0  # whom one may be taken for instead, as the cost of an identity counts them
 TINY = 1e-12  # m² of a field, and false alarms in one

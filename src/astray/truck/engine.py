@@ -18,7 +18,7 @@ import numpy as np
 from astray.errors import WrongInput
 from astray.loading import load
 from astray.observers.trail import Paths
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.table import Array, Table
 from astray.truck.model import Model, read_model
 from astray.truck.state import Sight, TruckState

@@ -10,7 +10,7 @@ from typing import Any
 
 from astray.errors import WrongInput
 from astray.events import is_whole
-from astray.npz_file import read_npz
+from astray.files.npz_file import read_npz
 from astray.scenario.carry import FILES
 from astray.table import Array
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError
-from astray.whole_file import whole_file
+from astray.files.whole_file import whole_file
 from astray.world.chain import Chain, chains, with_holes
 from astray.world.map import Map, Place
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.group import Group
+from astray.engine.group import Group
 from astray.scenario.plan import GroupPlan
 from astray.table import Array, Rows
 from astray.view.page.frames import TRACK

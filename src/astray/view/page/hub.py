@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from astray.harmless import harmless
+from astray.serving.harmless import harmless
 from astray.view.page import messages
 from astray.view.page.commands import Commands
 from astray.view.page.live import LiveSource

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from astray.group import Group
+from astray.engine.group import Group
 from astray.interactions.collisions import Collisions
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.sim import Sim
 from astray.table import BUMP, Array, Table
 from astray.view.page import frames

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.clockwork import PHASES
+from astray.engine.clockwork import PHASES
 from astray.scenario.plan import GroupPlan
 from astray.sim import Sim
 from astray.view.page.contacts import contacts_data

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
-from astray.harmless import harmless
-from astray.turns import short_turns
+from astray.serving.door import BUSY, WAITING, Door
+from astray.serving.harmless import harmless
+from astray.serving.turns import short_turns
 from astray.view.page.guard import Guard
 from astray.view.page.messages import LARGEST
 from astray.view.page.patience import PatientProtocol

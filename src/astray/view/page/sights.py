@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from astray.draw import nominal
 from astray.plugin import Plugin, Sensor
-from astray.reading import Reading
+from astray.plugin.draw import nominal
+from astray.plugin.reading import Reading
 from astray.sensors.lidar import layout
 from astray.table import CONTACTS, FIX, LANDMARKS, RANGE, SCAN, SONAR, Array
 

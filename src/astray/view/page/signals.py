@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.group import Group
+from astray.engine.group import Group
 from astray.table import STATE, Array, Table, about
 
 TRUTH = ("x", "y", "yaw", "vx", "vy", "wz", "ax", "ay", "alpha", "steer", "steer_rate")

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from astray.engine.group import Group
+from astray.engine.pace import Pace
 from astray.errors import EventError
 from astray.events import Event
-from astray.group import Group
-from astray.pace import Pace
 
 DEAD_MAN = 0.5  # s
 BRISK = 0.7  # of the top speed: a hand is no autopilot

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astray import draw
 from astray.errors import Fault, ScenarioError, WrongInput
+from astray.files.marks import mark
 from astray.imports.robot_file import wheels
-from astray.marks import mark
+from astray.plugin import draw
 from astray.scenario.load import load_scenario
 from astray.scenario.merge import merge, with_presets
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from astray.errors import Fault, ScenarioError, WrongInput, suggest
+from astray.files.marks import Marked, read_yaml
 from astray.imports.aria_robot import read_aria_robot
 from astray.imports.stage_robot import read_stage_robot
-from astray.marks import Marked, read_yaml
 from astray.wires.pioneer.fitting import fit
 
 BUNDLED = Path(__file__).with_name("models.yaml")

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from astray.door import Door
 from astray.errors import WrongInput
+from astray.serving.door import Door
 from astray.wires.pioneer.line import Line, Log
 from astray.wires.pioneer.session import Robot
 from astray.wires.pioneer.terminal import Terminal

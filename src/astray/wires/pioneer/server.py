@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from astray.events import Event
-from astray.harmless import harmless
-from astray.turns import short_turns
+from astray.serving.harmless import harmless
+from astray.serving.turns import short_turns
 from astray.wires.pioneer.line import ALLOWANCE, Line, Log
 from astray.wires.pioneer.ports import Port, listen
 from astray.wires.pioneer.requests import Request, Say

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from astray.background import in_background
 from astray.events import Event
 from astray.loading import load
+from astray.serving.background import in_background
 from astray.sim import Sim
 from astray.wires.pioneer.fleet import Wanted, plan_fleet
 from astray.wires.pioneer.line import Log

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.group import Group
+from astray.engine.group import Group
 from astray.wires.pioneer.line import Line, Log
 from astray.wires.pioneer.maps import MapLoader
 from astray.wires.pioneer.moment import Beams, Intervals, Moment

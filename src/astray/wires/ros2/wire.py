@@ -20,7 +20,7 @@ from astray.ros.layout import Layout
 from astray.ros.maps import map_topics
 from astray.ros.transforms import TF
 from astray.ros.types import OWN_PACKAGE, decode, typestore
-from astray.turns import short_turns
+from astray.serving.turns import short_turns
 from astray.wires.ros2.dds import BusError, Reader, Writer
 from astray.wires.ros2.node import Node
 from astray.wires.ros2.outbox import Outbox

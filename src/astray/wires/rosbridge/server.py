@@ -25,10 +25,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from astray.door import BUSY, WAITING, Door
 from astray.errors import WrongInput
-from astray.harmless import harmless
-from astray.turns import short_turns
+from astray.serving.door import BUSY, WAITING, Door
+from astray.serving.harmless import harmless
+from astray.serving.turns import short_turns
 from astray.wires.rosbridge.client import Client
 from astray.wires.rosbridge.hub import Graph, Hub, Reply
 from astray.wires.rosbridge.protocol import MOST_BYTES

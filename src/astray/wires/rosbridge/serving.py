@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from astray.background import FOREVER, in_background
+from astray.serving.background import FOREVER, in_background
 from astray.sim import Sim
 from astray.wires.rosbridge.wire import Wire
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from astray.estimators import Inertial
 from astray.motion import Differential
 from astray.plugin import Known
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.ros.types import BadMessage, encode, make
 from astray.sensors.imu import Imu
 from astray.table import IMU

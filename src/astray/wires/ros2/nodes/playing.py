@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.channel import Channel
+from astray.engine.channel import Channel
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
 from astray.ros.clock import CLOCK

@@ -21,7 +21,7 @@ from astray.errors import WrongInput
 from astray.estimators import Odometry
 from astray.motion import Omni
 from astray.plugin import Known
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.ros.names import BASE, ODOM, Robot
 from astray.ros.poses import Odometry as OdometrySpeaker
 from astray.ros.types import BadMessage

@@ -16,11 +16,11 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray import noise
-from astray.draw import Drawn
+from astray.plugin.draw import Drawn
 from astray.table import Columns, Rows, Table, record
 
 if TYPE_CHECKING:
-    from astray.plugin import Plugin
+    from astray.plugin.kind import Plugin
 
 TIMING = ("rate", "offset", "latency", "jitter", "loss")  # belong to the simulator, never drawn
 

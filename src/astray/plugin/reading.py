@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from astray.blank import Part
+from astray.plugin.blank import Part
 from astray.table import Array, Columns, table
 
 Bulk = Mapping[str, tuple[int, ...]]

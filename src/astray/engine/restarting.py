@@ -9,8 +9,8 @@ import numpy as np
 
 from astray.errors import WrongInput
 from astray.events import Event
+from astray.events.orders import indices
 from astray.observers import Chronicle
-from astray.orders import indices
 from astray.table import Array, Rows
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from astray.engine.group import Group
 from astray.errors import LockstepTimeout
-from astray.group import Group
 
 if TYPE_CHECKING:
     from astray.sim import Sim

@@ -13,11 +13,11 @@ from collections.abc import Callable
 import numpy as np
 
 from astray.clock import Beat
-from astray.judge import STATISTICS, History, account_all, recall
+from astray.judging.judge import STATISTICS, History, account_all, recall
 from astray.kernel import kernel
 from astray.plugin import ContactMetric, Scene
+from astray.plugin.tracks import Tracks
 from astray.table import STATE, Array, Rows, Table, clear, table
-from astray.tracks import Tracks
 from astray.world.crowd import gather_crowd, make_crowd
 
 

@@ -17,12 +17,17 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from astray import noise
-from astray.blank import Blank, Part
-from astray.declaring import check_declared
-from astray.draw import nominal
 from astray.errors import PluginError
 from astray.maths import CHUNK
-from astray.parameters import draw_parameters, drawn_parameters, given_parameters, parameter_columns
+from astray.plugin.blank import Blank, Part
+from astray.plugin.declaring import check_declared
+from astray.plugin.draw import nominal
+from astray.plugin.parameters import (
+    draw_parameters,
+    drawn_parameters,
+    given_parameters,
+    parameter_columns,
+)
 from astray.table import Array, Columns, Rows, Table
 
 P = TypeVar("P", bound="Plugin")

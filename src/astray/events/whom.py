@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.engine.group import Group
 from astray.errors import EventError
-from astray.events import Event
-from astray.group import Group
-from astray.parameters import parameters
+from astray.events.event import Event
 from astray.plugin import Plugin
+from astray.plugin.parameters import parameters
 from astray.table import Array, Rows
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from astray.channel import Channel
 from astray.clock import NEVER, Beat, beat, ticks_in
-from astray.contact_judge import ContactJudge
+from astray.engine.channel import Channel
 from astray.estimators import Remote
-from astray.judge import History, Judge
+from astray.judging.contact_judge import ContactJudge
+from astray.judging.judge import History, Judge
 from astray.plugin import ContactMetric, Metric
 from astray.table import CONTACTS, Rows, Table
 
 if TYPE_CHECKING:
-    from astray.group import Group
+    from astray.engine.group import Group
 
 REMOTE_LAG = 5.0  # s that a filter elsewhere may lag behind
 REMOTE_STEP = 0.01  # s from one moment that it may speak of to the next

@@ -12,19 +12,13 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from astray.clock import NEVER as NEVER
 from astray.clock import Beat, beat, ticks_in
 from astray.errors import PluginError
-from astray.kind import KINDS as KINDS
-from astray.kind import Plugin as Plugin
-from astray.kind import Sheet as Sheet
-from astray.kind import Sheets as Sheets
-from astray.kind import sensor_that_measures as sensor_that_measures
-from astray.reading import Reading
-from astray.scene import Known as Known
-from astray.scene import Scene as Scene
+from astray.plugin.kind import Plugin, Sheets
+from astray.plugin.reading import Reading
+from astray.plugin.scene import Known, Scene
+from astray.plugin.tracks import Tracks
 from astray.table import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
-from astray.tracks import Tracks
 
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]

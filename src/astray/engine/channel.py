@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from astray import noise
-from astray.blank import Part
 from astray.clock import Beat, ticks_in
 from astray.plugin import Scene, Sensor
-from astray.reading import Reading
+from astray.plugin.blank import Part
+from astray.plugin.reading import Reading
 from astray.table import Array, Rows, put
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from astray.blank import Blank
 from astray.interactions.collisions import Collisions
 from astray.interactions.hits import HIT
 from astray.plugin import Interaction, Motion, Scene
+from astray.plugin.blank import Blank
 from astray.scenario.plan import GroupPlan, Scenario
 from astray.scenario.world import MapPlan
 from astray.table import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from astray import noise
-from astray.draw import Drawn, values_of
 from astray.errors import WrongInput, suggest
 from astray.maths import PI, TAU, wrap
 from astray.plugin import NonNegative
+from astray.plugin.draw import Drawn, values_of
 from astray.table import Array, Table
 from astray.world.atlas import Atlas
 from astray.world.map import Map, Place

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astray.reading import Reading
+from astray.plugin.reading import Reading
+from astray.plugin.tracks import Tracks
 from astray.table import CONTACT, Array, Table, table
-from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 from astray.world.crowd import Crowd, make_crowd
 from astray.world.scan import View, make_view

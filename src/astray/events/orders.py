@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.events import Event
+from astray.events.event import Event
 
 
 class Orders:

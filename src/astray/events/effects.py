@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.engine.group import Group
+from astray.engine.restarting import awake, restart
 from astray.errors import EventError
-from astray.events import Event
-from astray.group import Group
+from astray.events.event import Event
+from astray.events.whom import each_of, group_of, parameter_of, rows_of, worlds_of
 from astray.maths import wrap
-from astray.restarting import awake, restart
 from astray.table import MODES, STOP, Rows, Table
-from astray.whom import each_of, group_of, parameter_of, rows_of, worlds_of
 from astray.world.content import content_fault, content_of, map_with
 from astray.world.map import Map
 from astray.world.read import per_world, read_map

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from astray.lives import pass_time
-from astray.lockstep import await_commands
+from astray.engine.lives import pass_time
+from astray.engine.lockstep import await_commands
 
 if TYPE_CHECKING:
     from astray.sim import Sim

@@ -11,14 +11,14 @@ import numpy as np
 
 from astray.autonomy import Remote
 from astray.clock import Beat, ticks_in
+from astray.engine.lives import enter_lives, newborn
+from astray.engine.parts import Parts
 from astray.errors import WrongInput
-from astray.hands import Hands
-from astray.judging import Judging
-from astray.lives import enter_lives, newborn
-from astray.orders import Orders
-from astray.parts import Parts
+from astray.events.hands import Hands
+from astray.events.orders import Orders
+from astray.judging.panel import Judging
 from astray.plugin import NEVER, ContactMetric, Metric, Scene
-from astray.reading import Reading
+from astray.plugin.reading import Reading
 from astray.scenario.plan import GroupPlan
 from astray.table import CONTACTS, Array, Rows, Table
 from astray.world.room import Taken

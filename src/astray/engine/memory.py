@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astray.group import Group
+from astray.engine.group import Group
 from astray.plugin import Plugin
 from astray.table import Array
 

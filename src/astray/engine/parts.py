@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from astray.blank import Blank, Part
-from astray.channel import Channel
 from astray.clock import beat
+from astray.engine.channel import Channel
 from astray.errors import PluginError
 from astray.plugin import Known, Plugin, Scene
-from astray.reading import Reading
+from astray.plugin.blank import Blank, Part
+from astray.plugin.reading import Reading
+from astray.plugin.tracks import Tracks
 from astray.scenario.plan import GroupPlan
 from astray.table import COMMAND, DRIVE, STATE, STOP, Table, table
-from astray.tracks import Tracks
 from astray.world.atlas import Atlas
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astray.autonomy import Navigate, Remote
+from astray.engine.group import Group
+from astray.engine.lives import LIVES
 from astray.errors import EventError
-from astray.events import KINDS, Event, is_whole
-from astray.group import Group
-from astray.lives import LIVES
-from astray.parameters import out_of_bounds, parameters
+from astray.events.event import KINDS, Event, is_whole
+from astray.events.whom import group_of, parameter_of, rows_of, worlds_of
+from astray.plugin.parameters import out_of_bounds, parameters
 from astray.table import COMMAND, MODES, Array
-from astray.whom import group_of, parameter_of, rows_of, worlds_of
 from astray.world.findings import short
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""How a run goes: groups of robots, the world around them, their lives, and the tick."""

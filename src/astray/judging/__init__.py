@@ -1,0 +1,1 @@
+"""How beliefs are judged against the truth: metrics, and the past that they need."""

@@ -1,0 +1,21 @@
+"""What plugins are, how they are declared, and what they are handed."""
+
+from astray.clock import NEVER as NEVER
+from astray.plugin.families import Autonomy as Autonomy
+from astray.plugin.families import ContactMetric as ContactMetric
+from astray.plugin.families import Control as Control
+from astray.plugin.families import Estimator as Estimator
+from astray.plugin.families import Interaction as Interaction
+from astray.plugin.families import Metric as Metric
+from astray.plugin.families import Motion as Motion
+from astray.plugin.families import NonNegative as NonNegative
+from astray.plugin.families import Positive as Positive
+from astray.plugin.families import Sensor as Sensor
+from astray.plugin.families import Tracker as Tracker
+from astray.plugin.kind import KINDS as KINDS
+from astray.plugin.kind import Plugin as Plugin
+from astray.plugin.kind import Sheet as Sheet
+from astray.plugin.kind import Sheets as Sheets
+from astray.plugin.kind import sensor_that_measures as sensor_that_measures
+from astray.plugin.scene import Known as Known
+from astray.plugin.scene import Scene as Scene

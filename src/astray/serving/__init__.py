@@ -1,0 +1,1 @@
+"""What all servers share: a door with room for so many, threads that take turns, a harmless log."""
