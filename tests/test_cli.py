@@ -362,3 +362,15 @@ def test_a_full_disk_is_a_failure_and_no_wrong_input(tmp_path: Path) -> None:
         raise full
     assert not issubclass(WritingFailed, WrongInput)  # which ends with another exit code
     assert list(tmp_path.iterdir()) == []
+
+
+def test_collisions_are_told_of_those_who_had_some(tmp_path: Path) -> None:
+    walled = "world: {map: {walls: [[[1, -1], [1, 1]]]}}\nrobots:\n"
+    driven = "autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}, footprint: {radius: 0.2}"
+    still = "footprint: {radius: 0.2}, start: {x: -3}"
+    both = f"  - {{name: bold, {driven}}}\n  - {{name: calm, {still}}}\n"
+    (tmp_path / "walled.yaml").write_text(walled + both)
+    told = run("run", "walled.yaml", "--duration", "5", cwd=tmp_path)
+    assert "ran into something: bold once\n" in told.stdout
+    told = run("run", "walled.yaml", "--duration", "0.5", cwd=tmp_path)
+    assert "nobody ran into anything\n" in told.stdout

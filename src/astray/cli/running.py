@@ -138,19 +138,20 @@ def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None)
     for name, group in found["robots"].items():
         _add_rows(table, name, group)
     console.print(table)
-    hits = {
-        name: group["collisions"]
-        for name, group in found["robots"].items()
-        if "collisions" in group
-    }
+    hits = {k: group["collisions"] for k, group in found["robots"].items() if "collisions" in group}
     if hits:
-        often = (f"{k} once" if v == 1 else f"{k} {v} times" for k, v in hits.items())
-        console.print("ran into something: " + ", ".join(often))
+        console.print(_collisions_in_words(hits))
     console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
     if out is not None:
         console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
     if record is not None:
         console.print(f"Recorded to {record}.", soft_wrap=True)
+
+
+def _collisions_in_words(hits: dict[str, int]) -> str:
+    """Who ran into something how often, given that of everyone who could have."""
+    often = [f"{k} once" if n == 1 else f"{k} {n} times" for k, n in hits.items() if n]
+    return f"ran into something: {', '.join(often)}" if often else "nobody ran into anything"
 
 
 def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:
