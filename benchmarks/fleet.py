@@ -11,15 +11,21 @@ observation is copied out in each step.
 
 CPU time of one thread, interleaved rounds, the median with the least and the largest. Rounds are of
 about the same length for all, so that nobody is measured by the caches that another has left cold.
+How fast a program is also depends on where its memory happens to lie: vmas differs by a third
+from one start to the next, astray by a tenth. So all rounds of several starts are taken together,
+and the median of each start is told as well.
 
     python benchmarks/fleet.py                # with what of ir-sim and vmas is installed
 """
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,7 +37,7 @@ from rays import lattice_map
 import astray
 from astray.world import Map, block, merge, wall
 
-ROUNDS = 7
+STARTS, ROUNDS = 5, 7
 ROUND = 100_000  # robot-steps, some tenths of a second, as a step of peers takes
 TAU = 2.0 * math.pi
 RNG = np.random.default_rng(5)
@@ -251,47 +257,66 @@ def spread(found: list[float], digits: int = 0) -> str:
     return f"{middle:,.{digits}f} ({low:,.{digits}f}-{high:,.{digits}f})"
 
 
-def compare(title: str, jobs: dict[str, Callable[[], Callable[[], int]]]) -> None:
-    """Rates of some jobs, interleaved, and how many times as fast the first is."""
+def measure(jobs: dict[str, Callable[[], Callable[[], int]]]) -> dict[str, list[float]]:
+    """Rates of some jobs in this process, interleaved."""
     made: dict[str, Callable[[], int]] = {}
     for name, make in jobs.items():
         try:
             made[name] = make()
         except ImportError as problem:
-            print(f"  {name} cannot be imported: {problem}")
+            print(f"  {name} cannot be imported: {problem}", file=sys.stderr)
     for job in made.values():
         job()
     rates: dict[str, list[float]] = {name: [] for name in made}
     for _ in range(ROUNDS):
         for name, job in made.items():
             rates[name].append(rate(job))
+    return rates
+
+
+def compare(title: str) -> None:
+    """Rates of the jobs of a comparison in several processes, and how many times the first's."""
+    started = []
+    for _ in range(STARTS):
+        command = [sys.executable, __file__, title]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        started.append(json.loads(done.stdout.splitlines()[-1]))
     print(title)
-    first = next(iter(rates.values()))
-    for name, found in rates.items():
-        ratios = [a / b for a, b in zip(first, found, strict=True)]
-        print(f"  {name:22} {spread(found):>34} per CPU-s   1 : {spread(ratios, 2)}")
+    for name in started[0]:
+        found = [rate for rates in started for rate in rates[name]]
+        ratios = [
+            [a / b for a, b in zip(next(iter(rates.values())), rates[name], strict=True)]
+            for rates in started
+        ]
+        pooled = spread([ratio for each in ratios for ratio in each], 2)
+        print(f"  {name:22} {spread(found):>34} per CPU-s   1 : {pooled}")
+        starts = " ".join(f"{statistics.median(each):.1f}" for each in ratios)
+        print(f"  {'':22} {'each start':>34}             {starts}")
+
+
+COMPARISONS: dict[str, dict[str, Callable[[], Callable[[], int]]]] = {
+    "robot-steps, one world, 180 rays": {
+        "astray, 100 robots": lambda: fleet(100),
+        "astray, with noise": lambda: fleet(100, 0.01),
+        "astray, 10 000 robots": lambda: fleet(10_000),
+        "ir-sim, 100 robots": lambda: ir_sim(100),
+    },
+    "env-steps, 4096 worlds, 64 rays, IMU, dead reckoning, collisions, resets": {
+        "astray": lambda: worlds(4096),
+        "astray, with noise": lambda: worlds(4096, 0.01),
+        "vmas, the same rooms": lambda: vmas_room(4096),
+        "vmas, its world alone": lambda: vmas_worlds(4096),
+    },
+}
 
 
 def main() -> None:
+    if len(sys.argv) > 1:
+        print(json.dumps(measure(COMPARISONS[sys.argv[1]])))
+        return
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    compare(
-        "robot-steps, one world, 180 rays",
-        {
-            "astray, 100 robots": lambda: fleet(100),
-            "astray, with noise": lambda: fleet(100, 0.01),
-            "astray, 10 000 robots": lambda: fleet(10_000),
-            "ir-sim, 100 robots": lambda: ir_sim(100),
-        },
-    )
-    compare(
-        "env-steps, 4096 worlds, 64 rays, IMU, dead reckoning, collisions, resets",
-        {
-            "astray": lambda: worlds(4096),
-            "astray, with noise": lambda: worlds(4096, 0.01),
-            "vmas, the same rooms": lambda: vmas_room(4096),
-            "vmas, its world alone": lambda: vmas_worlds(4096),
-        },
-    )
+    for title in COMPARISONS:
+        compare(title)
 
 
 if __name__ == "__main__":
