@@ -231,8 +231,12 @@ def test_wrong_input_exits_with_2_and_no_traceback(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process")
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT)],
+    ids=["SIGINT", "SIGTERM", "SIGINT passed on twice"],
+)
+def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: tuple[signal.Signals, ...]) -> None:
     (tmp_path / "begun.py").write_text(
         "from pathlib import Path\n"
         "import astray\n"
@@ -259,7 +263,9 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: signal.Signals) 
     while not (tmp_path / "begun").exists():
         assert time.monotonic() < deadline, child.communicate()
         time.sleep(0.1)
-    child.send_signal(asked)
+    for one in asked:
+        child.send_signal(one)
+        time.sleep(0.02)  # signals that are waiting are one
     out, err = child.communicate(timeout=60)
     assert child.returncode == 1, (out, err)
     assert "stopped at t =" in err
