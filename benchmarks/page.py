@@ -25,8 +25,8 @@ from typing import Any
 from websockets.sync.client import connect
 
 import astray
-from astray.view.page import hub
-from astray.view.page.view import View
+from astray.viewer.page import clients
+from astray.viewer.page.view import View
 
 ROVER = {
     "name": "rover",
@@ -137,7 +137,7 @@ def server(count: int, lidar: bool, seconds: float, rounds: int) -> None:
 
 def run_cost(seconds: float, rounds: int) -> None:
     """Print what a page costs a run at full speed, in CPU time of the run's thread."""
-    hub.CUT = 1e9  # s; or else a page that does not read would be gone after ten
+    clients.CUT = 1e9  # s; or else a page that does not read would be gone after ten
     sim = astray.load(scenario(20, True), keep_events=False)
     sim.run(5.0)
 

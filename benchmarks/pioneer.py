@@ -18,11 +18,11 @@ import statistics
 import time
 from typing import Any
 
-from astray.wires.pioneer import Client, commands
-from astray.wires.pioneer.commands import Command
-from astray.wires.pioneer.framing import Framer
-from astray.wires.pioneer.serving import serving
-from astray.wires.pioneer.sip import SIP
+from astray.pioneer import Client, commands
+from astray.pioneer.background import serving
+from astray.pioneer.commands import Command
+from astray.pioneer.packets.framing import Framer
+from astray.pioneer.packets.sip import SIP
 
 HALL = {"kind": "rooms", "size": [80, 60], "seed": 1}  # m
 ROBOTS, SECONDS = 20, 20.0

@@ -20,9 +20,9 @@ import numpy as np
 
 import astray
 from astray.world import Map, block, merge, wall
-from astray.world.atlas import Atlas
-from astray.world.fan import copy_of, make_fan
-from astray.world.scan import make_view, scan_fans
+from astray.world.maps.map_set import Atlas
+from astray.world.raycast.cast_rays import make_view, scan_fans
+from astray.world.raycast.ray_bundle import copy_of, make_fan
 
 ROUNDS = 9
 SCANS = 200

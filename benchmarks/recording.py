@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import astray
-from astray.recording.chunk import Chunk
+from astray.recording.mcap.chunk import Chunk
 from astray.recording.recorder import Recorder
 
 ROBOT: dict[str, Any] = {

@@ -17,12 +17,12 @@ import time
 from typing import Any
 
 import astray
-from astray.ros.feed import Feed
-from astray.ros.readings import ImuReport, ScanReport
-from astray.wires.ros2.dds import Bus, BusError, Writer
-from astray.wires.ros2.discovery import Discovery
-from astray.wires.ros2.outbox import MOST
-from astray.wires.ros2.saying import messages_of
+from astray.ros.dds.batch_publishing import messages_of
+from astray.ros.dds.discovery import Discovery
+from astray.ros.dds.participant import Bus, BusError, Writer
+from astray.ros.dds.publish_queue import MOST
+from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.readings import ImuReport, ScanReport
 
 DOMAIN = 77
 ROUNDS = 5

@@ -21,8 +21,8 @@ from typing import Any
 from websockets.sync.client import connect
 
 import astray
+from astray.ros.rosbridge.background import serving
 from astray.sim import Sim
-from astray.wires.rosbridge.serving import serving
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 ROBOTS = 20
@@ -77,8 +77,8 @@ def throughput(topic: str, form: str, seconds: float) -> dict[str, float]:
 
 def encode(topic: str, form: str, count: int) -> float:
     """Messages per second of CPU in this form, without a socket and without a run."""
-    from astray.wires.rosbridge.forms import Forms
-    from astray.wires.rosbridge.wire import Wire
+    from astray.ros.rosbridge.bridge import Wire
+    from astray.ros.rosbridge.compression import Forms
 
     sim = load()
     sim.step(20)

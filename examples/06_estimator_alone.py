@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from astray import WHEELS, Known, Reading
-from astray.estimators import Odometry
-from astray.motion import Differential
-from astray.sensors import Wheels
+from astray.robot.estimators import Odometry
+from astray.robot.motion import Differential
+from astray.robot.sensors import Wheels
 
 TICKS = 2048  # per turn of a wheel
 LOG = (  # s, and the counts of the left and the right wheel so far

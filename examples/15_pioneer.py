@@ -7,8 +7,8 @@ waits for the client, so that the program prints the same every time.
 import math
 import sys
 
-from astray.wires.pioneer import Client
-from astray.wires.pioneer.serving import serving
+from astray.pioneer import Client
+from astray.pioneer.background import serving
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import astray
-from astray.estimators import Inertial
-from astray.logs import read_logs, run_on_log, score
+from astray.datasets import read_logs, run_on_log, score
+from astray.robot.estimators import Inertial
 
 SCENARIO = {
     "seed": 5,

@@ -15,10 +15,10 @@ if importlib.util.find_spec("cyclonedds") is None:
     sys.exit()
 
 from astray.ros.arguments import Arguments
-from astray.ros.types import encode
-from astray.wires.ros2.connecting import connected
-from astray.wires.ros2.discovery import Discovery
-from astray.wires.ros2.node import Node
+from astray.ros.dds.connect import connected
+from astray.ros.dds.discovery import Discovery
+from astray.ros.dds.node import Node
+from astray.ros.messages.types import encode
 
 TWIST, ODOMETRY = "geometry_msgs/msg/Twist", "nav_msgs/msg/Odometry"
 BUS = Discovery(domain=42)  # the number that ROS_DOMAIN_ID names

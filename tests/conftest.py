@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from astray.kernel import Kernel
-from astray.table import Array, Table
+from astray.numerics.kernels import Kernel
+from astray.tables import Array, Table
 from chromium import CHROMIUM
 
 # How long an example takes is no claim: the first call of a kernel may compile.

@@ -13,12 +13,12 @@ import pytest
 pytest.importorskip("cyclonedds", reason="needs the extra [ros2]")
 
 from astray.ros.arguments import parse_arguments
-from astray.ros.types import decode, encode, make
-from astray.wires.ros2.dds import Bus, Reader, Writer
-from astray.wires.ros2.discovery import Discovery
-from astray.wires.ros2.node import Node
-from astray.wires.ros2.settings import Settings
-from astray.wires.ros2.wire import Wire
+from astray.ros.dds.bridge import Wire
+from astray.ros.dds.discovery import Discovery
+from astray.ros.dds.node import Node
+from astray.ros.dds.participant import Bus, Reader, Writer
+from astray.ros.dds.settings import Settings
+from astray.ros.messages.types import decode, encode, make
 
 PATIENCE = 60.0  # s of real time after which something will not happen any more
 DOMAIN = 1 + os.getpid() % 200  # so that tests at the same time do not hear each other

@@ -10,9 +10,9 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 import astray
-from astray.observers.log import Log
+from astray.engine.log import Log
+from astray.ros.rosbridge.bridge import Wire
 from astray.sim import Sim
-from astray.wires.rosbridge.wire import Wire
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 ROVER: dict[str, Any] = {

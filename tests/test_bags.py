@@ -18,10 +18,10 @@ from rosbags.typesys import Stores, get_typestore
 
 import astray
 from astray.cli import astray as commands
+from astray.datasets import read_logs, run_on_log
+from astray.datasets.bag import Wanted, joints_of
 from astray.errors import LogError
-from astray.estimators import Ekf, Inertial, Odometry
-from astray.logs import read_logs, run_on_log
-from astray.logs.bag import Wanted, joints_of
+from astray.robot.estimators import Ekf, Inertial, Odometry
 from test_recording import scenario
 
 SPEED, TURN, RATE, SECONDS = 0.5, 0.4, 100, 8.0  # m/s, rad/s, Hz, s

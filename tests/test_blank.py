@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import astray
 from astray.errors import PluginError
-from astray.plugin import Scene, Sheets, blank
-from astray.plugin.blank import TOGETHER, Blank
+from astray.plugin import Scene, Sheets, row_initializer
 from astray.plugin.reading import Reading
-from astray.table import ADDRESS, STATE, Array, Column, Rows, columns, table
+from astray.plugin.row_initializer import TOGETHER, Blank
+from astray.tables import ADDRESS, STATE, Array, Column, Rows, columns, table
 from conftest import without_jit
 
 ODD = columns(Column("a", "", "?"), Column("b", "", "?"), Column("c", "", "?"))  # of three bytes
@@ -53,7 +53,7 @@ def test_only_the_named_rows_are_filled(count: int, some: set[int]) -> None:
 def test_plain_python_fills_the_same() -> None:
     made, others = parts(9), parts(9)
     Blank(made).fill(np.array([1, 4]))
-    with without_jit(blank):
+    with without_jit(row_initializer):
         Blank(others).fill(np.array([1, 4]))
     for (goal, _), (other, _) in zip(made, others, strict=True):
         np.testing.assert_array_equal(goal, other)

@@ -10,7 +10,7 @@ import pytest
 
 import astray
 from astray import ScenarioError
-from astray.table import Array
+from astray.tables import Array
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import astray
-from astray.cli.reporting import write_report
+from astray.cli.report import write_report
 from astray.errors import MapError
-from astray.scenario.carry import Files
+from astray.scenario.bundle import Files
 from astray.world import Map, read_map, write_map
-from astray.world.content import content_file, content_of
+from astray.world.map_data import content_file, content_of
 
 SOURCE = '''
 import astray

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import astray
-from astray.cli import running
+from astray.cli import run as running
 from astray.errors import MapError, WritingFailed, WrongInput
-from astray.files.whole_file import whole_file
-from astray.observers.folder import whole_folder
+from astray.files.atomic_write import whole_file
+from astray.recording.run_folder.write import whole_folder
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from astray import kernel
-from astray.cli.compiling import compiling
+from astray.cli.compile_notice import compiling
+from astray.numerics import kernels
 
-pytestmark = pytest.mark.skipif(not kernel.jit(), reason="nothing is compiled with ASTRAY_JIT=0")
+pytestmark = pytest.mark.skipif(not kernels.jit(), reason="nothing is compiled with ASTRAY_JIT=0")
 
 
 SOURCE = """
@@ -75,7 +75,7 @@ def test_kernels_are_counted_on_a_terminal_only(tmp_path: Path, terminal: bool) 
 
 
 def test_nobody_is_told_afterwards() -> None:
-    before = list(kernel.watchers)
+    before = list(kernels.watchers)
     with pytest.raises(ZeroDivisionError), compiling(lambda text: None):
         raise ZeroDivisionError
-    assert kernel.watchers == before
+    assert kernels.watchers == before

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astray.clock import Beat, beat, common_dt, divides, nearest_rates, ticks_in
+from astray.numerics.schedule import Beat, beat, common_dt, divides, nearest_rates, ticks_in
 
 LONG = 200
 DTS = [0.01, 0.001, 0.005, 0.02, 0.1, 1 / 30, 1 / 120, 1 / 3]

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import astray
 from astray.interactions import Collisions
+from astray.numerics.se2 import arc
 from astray.plugin import Scene
-from astray.se2 import arc
-from astray.table import ADDRESS, CONTACT, STATE, table
-from astray.world.atlas import Atlas
-from astray.world.crowd import make_crowd
+from astray.tables import ADDRESS, CONTACT, STATE, table
+from astray.world.geometry.footprint import Footprint, make_shapes
+from astray.world.geometry.robot_grid import make_crowd
 from astray.world.map import Map, block, merge, wall
-from astray.world.shape import Footprint, make_shapes
+from astray.world.maps.map_set import Atlas
 
 SKIN = 1e-6
 TOUCHING = 3e-6  # m: as near as robots come, with the tolerance of the sweep

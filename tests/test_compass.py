@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.table import Array
+from astray.tables import Array
 
 
 def off(worlds: int, yaw: float = 0.0, steps: int = 1, **compass: Any) -> Array:

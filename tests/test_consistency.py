@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.table import Array
+from astray.tables import Array
 
 WORLDS, MOMENTS, EVERY = 100, 12, 4.0
 BAND = (2.54, 3.50)  # 95 % of the average of 100 chi-squares of 3 degrees of freedom

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.table import Array
+from astray.tables import Array
 
 PERFECT = {"kind": "contacts", "range_sd": 0.0, "bearing_sd": 0.0}
 

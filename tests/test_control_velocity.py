@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import astray
-from astray.control import Velocity
 from astray.plugin import Known
-from astray.table import ADDRESS, COMMAND, CURVATURE, DRIVE, HEADING, STATE, STOP, TWIST, table
+from astray.robot.control import Velocity
+from astray.tables import ADDRESS, COMMAND, CURVATURE, DRIVE, HEADING, STATE, STOP, TWIST, table
 
 ROWS = np.arange(1)
 

@@ -16,10 +16,10 @@ import pytest
 
 import astray
 from astray.errors import SavedError, WrongInput
-from astray.view.page.folder import read_folder
-from astray.view.page.pack import pack
-from astray.view.report_metrics import lines
-from astray.view.report_story import read_story
+from astray.viewer.page.codec import pack
+from astray.viewer.page.sources.run_folder import read_folder
+from astray.viewer.reports.metrics import lines
+from astray.viewer.reports.source import read_story
 
 SCENARIO: dict[str, Any] = {
     "duration": 1,

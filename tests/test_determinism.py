@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import astray
 from astray import Sim
-from astray.engine.memory import memories
+from astray.engine.events import Event
+from astray.engine.state_arrays import memories
 from astray.errors import SavedError, WrongInput
-from astray.events import Event
 from conftest import same
 
 PROGRAM = """

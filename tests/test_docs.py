@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import astray
 from astray.cli import astray as commands
-from astray.table import (
+from astray.tables import (
     COMMAND,
     COMPASS,
     CONTACT,

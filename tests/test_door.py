@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from astray.serving.door import BUSY, Door
+from astray.server.listener import BUSY, Door
 
 PATIENCE = 30.0  # s, for what should come at once
 

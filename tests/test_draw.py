@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from astray import noise
 from astray.errors import PluginError
-from astray.plugin import draw
-from astray.plugin.draw import Choice, Distribution, Normal, Uniform
-from astray.table import ADDRESS, Array, Table, table
+from astray.numerics import random
+from astray.plugin import distributions
+from astray.plugin.distributions import Choice, Distribution, Normal, Uniform
+from astray.tables import ADDRESS, Array, Table, table
 
 NAMES = (3, "rover", "motion", "differential", "radius")
-KEY = noise.key(*NAMES)
+KEY = random.key(*NAMES)
 N = 20_000
 LEAST_P = 1e-3  # the seed is fixed, so a test passes always or never
 DISTRIBUTIONS = [Normal(0.05, 0.0005), Uniform(-1.0, 3.0), Choice((1.0, 2.0, 4.0))]
@@ -44,7 +44,7 @@ def sample(distribution: Distribution, n: int = N) -> Array:
     ],
 )
 def test_numbers_and_distributions_are_read(written: object, parsed: object) -> None:
-    assert draw.parse(written) == parsed
+    assert distributions.parse(written) == parsed
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_numbers_and_distributions_are_read(written: object, parsed: object) -> 
 )
 def test_what_is_wrong_is_said(written: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        draw.parse(written)
+        distributions.parse(written)
 
 
 finite = st.floats(-1e6, 1e6)
@@ -85,15 +85,15 @@ numbers = st.one_of(
 
 
 @given(numbers)
-def test_what_is_written_reads_back(number: draw.Number) -> None:
-    assert draw.parse(draw.written(number)) == number
+def test_what_is_written_reads_back(number: distributions.Number) -> None:
+    assert distributions.parse(distributions.written(number)) == number
 
 
 def test_nominal_is_what_a_datasheet_says() -> None:
-    assert draw.nominal(0.3) == 0.3
-    assert draw.nominal(Normal(0.05, 0.0005)) == 0.05
-    assert draw.nominal(Uniform(1.0, 2.0)) == 1.5
-    assert draw.nominal(Choice((4.0, 1.0))) == 4.0
+    assert distributions.nominal(0.3) == 0.3
+    assert distributions.nominal(Normal(0.05, 0.0005)) == 0.05
+    assert distributions.nominal(Uniform(1.0, 2.0)) == 1.5
+    assert distributions.nominal(Choice((4.0, 1.0))) == 4.0
 
 
 def test_normal_samples_follow_the_bell_curve() -> None:
@@ -116,7 +116,7 @@ def test_choices_are_equally_likely() -> None:
 def test_normal_is_cut_at_five_standard_deviations(
     error: float, drawn: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noise, "normals_all", lambda out, *_: out.fill(error))
+    monkeypatch.setattr(random, "normals_all", lambda out, *_: out.fill(error))
     assert sample(Normal(2.0, 0.1), 3) == pytest.approx([drawn] * 3)
 
 
@@ -137,9 +137,9 @@ def test_a_robot_is_dealt_the_same_in_any_batch(distribution: Distribution) -> N
 
 def test_only_what_is_drawn_costs_a_sample() -> None:
     rows = np.arange(5)
-    assert draw.values_of(0.3, robots(5), rows, *NAMES) == 0.3
+    assert distributions.values_of(0.3, robots(5), rows, *NAMES) == 0.3
     uniform = Uniform(0.0, 1.0)
-    assert (draw.values_of(uniform, robots(5), rows, *NAMES) == sample(uniform, 5)).all()
+    assert (distributions.values_of(uniform, robots(5), rows, *NAMES) == sample(uniform, 5)).all()
 
 
 SUMS = """x + 1|1 + x|x - 1|1 - x|x * 2|2 * x|x / 2|2 / x|-x|x < 1|x > 1|float(x)|math.sqrt(x)

@@ -10,15 +10,15 @@ import pytest
 
 import astray
 from astray.errors import ScenarioError
-from astray.estimators import Ekf, Odometry
-from astray.estimators.ekf import gates
-from astray.estimators.ekf_layout import lay_out
-from astray.estimators.ekf_predict import integrate, roll
-from astray.estimators.ekf_state import EVENT, FILTER, MOST, PLAN
-from astray.estimators.ekf_update import apply, weigh
-from astray.motion import Differential, Omni
-from astray.sensors import Gnss, Imu, Wheels
-from astray.table import Array
+from astray.robot.estimators import Ekf, Odometry
+from astray.robot.estimators.ekf.filter import gates
+from astray.robot.estimators.ekf.propagation import integrate, roll
+from astray.robot.estimators.ekf.state import EVENT, FILTER, MOST, PLAN
+from astray.robot.estimators.ekf.state_layout import lay_out
+from astray.robot.estimators.ekf.update import apply, weigh
+from astray.robot.motion import Differential, Omni
+from astray.robot.sensors import Gnss, Imu, Wheels
+from astray.tables import Array
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 CURVE = {"kind": "scripted", "steps": [{"lasts": 3.0, "vx": 0.6, "wz": 0.5}, {"lasts": 2.0}]}
@@ -296,7 +296,7 @@ def test_it_runs_alone() -> None:
 
 @pytest.mark.skipif(not (DATA / "mrclam7").is_dir(), reason="no MRCLAM data at ../shared/data")
 def test_three_real_robots_are_located_among_landmarks_with_one_setting() -> None:
-    from astray.logs import read_logs, run_on_log, score
+    from astray.datasets import read_logs, run_on_log, score
 
     found = [score(run_on_log(log, Ekf())) for log in read_logs(DATA / "mrclam7")]
     assert len(found) == 3
@@ -306,7 +306,7 @@ def test_three_real_robots_are_located_among_landmarks_with_one_setting() -> Non
 
 @pytest.mark.skipif(not (DATA / "victoria").is_dir(), reason="no Victoria data at ../shared/data")
 def test_a_real_truck_bridges_half_a_minute_without_gps() -> None:
-    from astray.logs import read_logs, run_on_log, score, withhold
+    from astray.datasets import read_logs, run_on_log, score, withhold
 
     log = read_logs(DATA / "victoria")[0]
     assert score(run_on_log(log, Odometry())).position_rmse == pytest.approx(148.0, abs=3.0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import astray
-from astray.estimators import Ekf
-from astray.motion import Differential, Omni
-from astray.sensors import Imu, Wheels
+from astray.robot.estimators import Ekf
+from astray.robot.motion import Differential, Omni
+from astray.robot.sensors import Imu, Wheels
 
 IMU = {
     "kind": "imu",

@@ -18,8 +18,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from astray.cli import astray as commands
 from astray.errors import WrongInput
-from astray.ros.types import decode
-from astray.wires.foxglove import Foxglove, check_package
+from astray.recording.foxglove import Foxglove, check_package
+from astray.ros.messages.types import decode
 from rosbridge import PATIENCE, load, twin_log
 
 pytest.importorskip("foxglove", reason="foxglove-sdk is not installed")

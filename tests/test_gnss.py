@@ -9,8 +9,8 @@ import pytest
 
 import astray
 from astray.errors import ScenarioError
-from astray.sensors.zones import inside, make_zones
-from astray.table import Array
+from astray.robot.sensors.denied_zones import inside, make_zones
+from astray.tables import Array
 
 CIRCLE = {"kind": "scripted", "steps": [{"lasts": 1000.0, "vx": 0.8, "wz": 0.5}]}
 PERFECT = {"position_sd": 0.0, "drift_sd": 0.0}

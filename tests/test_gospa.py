@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 import astray
 from astray.metrics.assignment import LINES, ROW, assign
-from astray.table import TRACK, Array, table
+from astray.tables import TRACK, Array, table
 
 COSTS = st.tuples(st.integers(1, 5), st.integers(0, 2)).flatmap(
     lambda n: arrays(float, (n[0], n[0] + n[1]), elements=st.floats(0, 100, width=32))

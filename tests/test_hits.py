@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.interactions.hits import HIT, Hits
-from astray.interactions.stage import MEMORY
-from astray.table import CONTACT, STATE, table
+from astray.interactions.collisions.collision_context import MEMORY
+from astray.interactions.collisions.collision_log import HIT, Hits
+from astray.tables import CONTACT, STATE, table
 
 ROWS = 5
 MOMENTS = st.lists(st.lists(st.booleans(), min_size=ROWS, max_size=ROWS), max_size=60)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import astray
 from astray.errors import WrongInput
-from astray.imports.aria_robot import read_aria_robot
-from astray.imports.robot_file import baseline, corners
-from astray.imports.stage_robot import read_stage_robot
-from astray.wires.pioneer.model import find_model
+from astray.pioneer.model import find_model
+from astray.scenario.importers.aria_robot import read_aria_robot
+from astray.scenario.importers.robot_file import baseline, corners
+from astray.scenario.importers.stage_robot import read_stage_robot
 
 ARIA = """\
 ;SectionFlags for :

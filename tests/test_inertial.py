@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import astray
-from astray.estimators import Inertial
-from astray.motion import Differential
 from astray.plugin import Known
 from astray.plugin.reading import Reading
-from astray.sensors import Imu
-from astray.table import IMU
+from astray.robot.estimators import Inertial
+from astray.robot.motion import Differential
+from astray.robot.sensors import Imu
+from astray.tables import IMU
 
 
 class Alone:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from astray import kernel, kernel_cache, maths
+from astray.numerics import elementary, kernel_cache, kernels
 
 RUN = """
 import hashlib, json, sys, warnings
@@ -53,7 +53,7 @@ def compiled() -> dict[str, Any]:
 
 
 def test_importing_kernels_does_not_import_numba() -> None:
-    modules = "astray.maths, astray.noise, astray.se2, astray.plugin, astray.motion"
+    modules = "astray.numerics.elementary, astray.numerics.random, astray.numerics.se2, astray.plugin, astray.robot.motion"
     assert python(f"import sys, {modules}; print('numba' in sys.modules)") == "False\n"
 
 
@@ -112,7 +112,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, float]]:
     """What each caller gives for 1.0 before and after its callee was edited, in new processes."""
     folder = tmp_path_factory.mktemp("foreign")
     for name, (line, value) in CALLERS.items():
-        text = f"from astray.kernel import kernel\n{line}\n@kernel\ndef f(x):\n    return {value}\n"
+        text = f"from astray.numerics.kernels import kernel\n{line}\n@kernel\ndef f(x):\n    return {value}\n"
         (folder / f"{name}.py").write_text(text)
     (folder / "fields.py").write_text(TAKES_A_TUPLE)
     names = [*CALLERS, "fields"]
@@ -151,7 +151,7 @@ def test_fields_that_change_places_are_noticed(edited: list[dict[str, float]]) -
 
 
 def test_a_kernel_is_kept_until_what_it_calls_is_edited() -> None:
-    files, _ = kernel_cache._reach(maths.sincos.function)  # type: ignore[attr-defined]
+    files, _ = kernel_cache._reach(elementary.sincos.function)  # type: ignore[attr-defined]
     assert {file.name for file in files} == {"maths.py"}
 
 
@@ -224,7 +224,7 @@ print(f(1.0, 4), [str(signature) for signature in times.inner().signatures])
 
 def test_a_keyword_is_refused_not_dropped() -> None:
     with pytest.raises(TypeError):
-        maths.exp(0.0, base=2.0)
+        elementary.exp(0.0, base=2.0)
 
 
 def test_caches_that_nobody_used_for_a_month_are_deleted(
@@ -242,10 +242,10 @@ def test_caches_that_nobody_used_for_a_month_are_deleted(
 
 
 def test_a_kernel_can_be_bound_to_the_types_of_its_arguments() -> None:
-    call = kernel.compiled_for(maths.wrap, 7.0)
-    assert call(7.0) == maths.wrap(7.0)
+    call = kernels.compiled_for(elementary.wrap, 7.0)
+    assert call(7.0) == elementary.wrap(7.0)
     assert call(1.0) == 1.0
-    assert (call is maths.wrap) is not kernel.jit()
+    assert (call is elementary.wrap) is not kernels.jit()
 
 
 FOREIGN = """
@@ -269,7 +269,7 @@ def test_kernels_of_other_people_may_make_arrays_and_ours_count_no_references(
     told = python(
         "import numpy as np, foreign\n"
         "from astray import noise\n"
-        "from astray.table import ADDRESS, table\n"
+        "from astray.tables import ADDRESS, table\n"
         "some = np.zeros((2, 3)), table(ADDRESS, 2), np.arange(2), noise.key(1, 'a')\n"
         "noise.normals_all(*some)\n"
         "print(foreign.total(np.array([0.5, -0.5])))\n"

@@ -9,7 +9,7 @@ import pytest
 
 import astray
 from astray.errors import ScenarioError
-from astray.table import Array
+from astray.tables import Array
 
 RING = [(6 * np.cos(a), 6 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 12, endpoint=False)]
 PERFECT = {"range_sd": 0.0, "bearing_sd": 0.0}

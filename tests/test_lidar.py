@@ -10,8 +10,8 @@ import pytest
 
 import astray
 from astray import ScenarioError
-from astray.sensors.lidar import layout
-from astray.table import Array
+from astray.robot.sensors.lidar import layout
+from astray.tables import Array
 from astray.world.map import wall
 
 HALF = 3.0  # m, from the middle of the room to each wall

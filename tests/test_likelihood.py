@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.world.atlas import Atlas
-from astray.world.likelihood import (
+from astray.world.map import Map, Place, block, merge, wall
+from astray.world.maps.map_set import Atlas
+from astray.world.maps.read import read_map
+from astray.world.planning.likelihood_field import (
     CELL,
     CLEAR,
     FAR,
@@ -21,8 +23,6 @@ from astray.world.likelihood import (
     field_of,
     make_field,
 )
-from astray.world.map import Map, Place, block, merge, wall
-from astray.world.read import read_map
 from clearings import distance, has_room
 
 number = st.floats(-4.0, 4.0)

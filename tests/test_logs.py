@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from astray.datasets import Log, Reference, read_logs, run_on_log, score
+from astray.datasets.carmen import odometry
+from astray.datasets.gnss_outage import windows
+from astray.datasets.matlab import read_matlab
+from astray.datasets.mrclam import FASTER, LATE, SLOWED
+from astray.datasets.score import compare
+from astray.datasets.wheel_conversion import held, roll_ackermann, roll_differential
 from astray.errors import LogError
-from astray.estimators import Odometry, Particle
-from astray.logs import Log, Reference, read_logs, run_on_log, score
-from astray.logs.carmen import odometry
-from astray.logs.matlab import read_matlab
-from astray.logs.mrclam import FASTER, LATE, SLOWED
-from astray.logs.outage import windows
-from astray.logs.rolling import held, roll_ackermann, roll_differential
-from astray.logs.score import compare
-from astray.motion import Ackermann, Differential
-from astray.se2 import arc
+from astray.numerics.se2 import arc
+from astray.robot.estimators import Odometry, Particle
+from astray.robot.motion import Ackermann, Differential
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from astray.world.map import Map, Place, block, merge, wall
-from astray.world.read import bundled_maps, read_map
-from astray.world.write import write_map
+from astray.world.maps.read import bundled_maps, read_map
+from astray.world.maps.write import write_map
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -98,7 +98,7 @@ def test_a_wrong_call_is_refused_in_words(
 
 def test_telling_imports_neither_numba_nor_matplotlib_nor_pydantic() -> None:
     program = (
-        "import sys\nfrom astray.cli.mapping import tell_map\ntell_map('rooms', quiet=True)\n"
+        "import sys\nfrom astray.cli.map import tell_map\ntell_map('rooms', quiet=True)\n"
         "print({'numba', 'matplotlib', 'PIL', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -107,7 +107,7 @@ def test_telling_imports_neither_numba_nor_matplotlib_nor_pydantic() -> None:
 
 @pytest.mark.parametrize("name", [*bundled_maps(), "rooms", "forest", "warehouse"])
 def test_every_map_can_be_drawn(name: str) -> None:
-    from astray.view.map_plot import plot_map
+    from astray.plots.map import plot_map
 
     found = read_map(name)
     figure = plot_map(found)
@@ -124,7 +124,7 @@ def test_a_hole_in_a_block_is_not_filled_and_areas_are_drawn() -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from astray.view.map_plot import draw_map, plot_map
+    from astray.plots.map import draw_map, plot_map
 
     ring = block([[0, 0], [3, 0], [3, 3], [0, 3]])
     hole = block([[1, 1], [2, 1], [2, 2], [1, 2]], hole=True)

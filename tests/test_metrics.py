@@ -12,11 +12,11 @@ import pytest
 from scipy import stats
 
 import astray
-from astray.cli.running import _print_summary
-from astray.judging.judge import STATISTICS, account_all
-from astray.observers.summary import student_95, summary
+from astray.cli.run import _print_summary
+from astray.engine.evaluation.belief_evaluator import STATISTICS, account_all
+from astray.engine.summary import student_95, summary
 from astray.plugin import KINDS
-from astray.table import table
+from astray.tables import table
 
 METRICS = [
     {"kind": "position_error"},

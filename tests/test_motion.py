@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import astray
 from astray import ScenarioError
-from astray.motion import Ackermann, Differential, Integrator, Omni, Unicycle
 from astray.plugin import Motion
-from astray.table import ADDRESS, DRIVE, STATE, Array, Table, table
+from astray.robot.motion import Ackermann, Differential, Integrator, Omni, Unicycle
+from astray.tables import ADDRESS, DRIVE, STATE, Array, Table, table
 from conftest import same
 
 EVERY = [Ackermann(), Differential(), Integrator(), Omni(), Unicycle()]

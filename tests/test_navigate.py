@@ -11,14 +11,14 @@ import pytest
 
 import astray
 from astray import PluginError, ScenarioError
-from astray.autonomy.ahead import along
-from astray.autonomy.navigate import swept
 from astray.errors import EventError
-from astray.table import Array
-from astray.world.field import make_ground
+from astray.robot.autonomy.free_path import along
+from astray.robot.autonomy.navigate.navigate import swept
+from astray.tables import Array
+from astray.world.geometry.footprint import Footprint
 from astray.world.map import Map, Place, block, merge, wall
-from astray.world.read import read_map
-from astray.world.shape import Footprint
+from astray.world.maps.read import read_map
+from astray.world.planning.navigation_function import make_ground
 from conftest import same
 
 LIDAR = {"kind": "lidar", "rate": 10, "rays": 180, "max_range": 6.0}

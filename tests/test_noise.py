@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from astray import maths, noise
-from astray.table import ADDRESS, Array, Table, table
+from astray.numerics import elementary, random
+from astray.tables import ADDRESS, Array, Table, table
 from conftest import without_jit
 
-KEY = noise.key(7, "rover", "sensor", "gps")
+KEY = random.key(7, "rover", "sensor", "gps")
 N = 20_000
 LEAST_P = 1e-3  # of a Kolmogorov-Smirnov test; the seed is fixed, so it passes always or never
 Deal = Callable[..., Array]
@@ -33,7 +33,7 @@ def addresses(n: int = N) -> Table:
     k = np.arange(n)
     made["tick"] = k * 37 % 10_007
     made["world"] = k // 100
-    made["robot"] = k * 7 % noise.MOST_ROBOTS
+    made["robot"] = k * 7 % random.MOST_ROBOTS
     made["life"] = k % 5
     made[-1]["tick"], made[-1]["world"], made[-1]["robot"] = 2**32 - 1, 2**31 - 1, 2**16 - 1
     return made
@@ -41,13 +41,13 @@ def addresses(n: int = N) -> Table:
 
 def normals(address: Table, rows: Array, count: int, key: np.uint64 = KEY) -> Array:
     out = np.full((len(rows), count), np.nan)
-    noise.normals_all(out, address, rows, key)
+    random.normals_all(out, address, rows, key)
     return out
 
 
 def uniforms(address: Table, rows: Array, count: int, key: np.uint64 = KEY) -> Array:
     out = np.full((len(rows), count), np.nan)
-    noise.uniforms_all(out, address, rows, key)
+    random.uniforms_all(out, address, rows, key)
     return out
 
 
@@ -55,7 +55,7 @@ def uniforms(address: Table, rows: Array, count: int, key: np.uint64 = KEY) -> A
 def test_philox_gives_its_published_answers(
     counter: tuple[int, ...], key: tuple[int, int], answer: str
 ) -> None:
-    words = noise.philox(counter, np.uint64(key[0]), np.uint64(key[1]))
+    words = random.philox(counter, np.uint64(key[0]), np.uint64(key[1]))
     assert [int(word) for word in words] == [int(word, 16) for word in answer.split()]
 
 
@@ -104,7 +104,7 @@ def test_neighbours_are_uncorrelated(field: str) -> None:
 
 def test_names_are_uncorrelated() -> None:
     address, rows = addresses(), np.arange(N)
-    other = normals(address, rows, 2, noise.key(7, "rover", "sensor", "gps2"))
+    other = normals(address, rows, 2, random.key(7, "rover", "sensor", "gps2"))
     got = np.corrcoef(normals(address, rows, 2).T, other.T)[:2, 2:]
     assert np.abs(got).max() < MOST_CORRELATION
 
@@ -127,27 +127,27 @@ def test_more_draws_leave_the_first_as_they_were() -> None:
 
 def test_a_kernel_deals_a_pair_as_the_columns_do() -> None:
     address = addresses(3)
-    pairs = [noise.normal_pair(address[1], KEY, k) for k in range(2)]
+    pairs = [random.normal_pair(address[1], KEY, k) for k in range(2)]
     assert np.ravel(pairs).tolist() == normals(address, np.array([1]), 4)[0].tolist()
 
 
 def test_key_depends_on_every_name() -> None:
     keys = [
-        noise.key(7, "rover", "gps"),
-        noise.key(8, "rover", "gps"),
-        noise.key(7, "truck", "gps"),
-        noise.key(7, "rover", "imu"),
-        noise.key(7, "gps", "rover"),
-        noise.key(7, "rover"),
-        noise.key(7, "rover", "gps", ""),
-        noise.key(7, "roverg", "ps"),
-        noise.key(7, "rovergps"),
+        random.key(7, "rover", "gps"),
+        random.key(8, "rover", "gps"),
+        random.key(7, "truck", "gps"),
+        random.key(7, "rover", "imu"),
+        random.key(7, "gps", "rover"),
+        random.key(7, "rover"),
+        random.key(7, "rover", "gps", ""),
+        random.key(7, "roverg", "ps"),
+        random.key(7, "rovergps"),
     ]
     assert len(set(keys)) == len(keys)
 
 
 def test_key_is_the_same_in_every_process() -> None:
-    assert noise.key(7, "rover", "gps") == np.uint64(8630154454046526872)
+    assert random.key(7, "rover", "gps") == np.uint64(8630154454046526872)
 
 
 @pytest.mark.parametrize("deal", [normals, uniforms])
@@ -155,7 +155,7 @@ def test_compiled_and_plain_give_the_same_bytes(deal: Deal) -> None:
     address = addresses()
     rows = np.r_[0:N:100, N - 1]
     compiled = deal(address, rows, 3)
-    with without_jit(noise, maths):
+    with without_jit(random, elementary):
         assert deal(address, rows, 3).tobytes() == compiled.tobytes()
 
 
@@ -163,6 +163,6 @@ def test_compiled_and_plain_philox_agree() -> None:
     words = [int(word) for word in np.random.default_rng(1).integers(0, 1 << 32, 6 * 200)]
     for k in range(0, len(words), 6):
         counter, k0, k1 = tuple(words[k : k + 4]), np.uint64(words[k + 4]), np.uint64(words[k + 5])
-        assert tuple(map(int, noise.philox.dispatcher()(counter, k0, k1))) == tuple(
-            map(int, noise.philox.function(counter, k0, k1))
+        assert tuple(map(int, random.philox.dispatcher()(counter, k0, k1))) == tuple(
+            map(int, random.philox.function(counter, k0, k1))
         )

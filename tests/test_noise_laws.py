@@ -9,10 +9,10 @@ import pytest
 
 from astray.plugin import Scene
 from astray.plugin.reading import Reading
-from astray.sensors import Compass, Gnss, Imu
-from astray.sensors.errors import gauss_markov, quantise, saturate, switch
-from astray.sensors.imu_grades import GRADES
-from astray.table import ADDRESS, STATE, Array, table
+from astray.robot.sensors import Compass, Gnss, Imu
+from astray.robot.sensors.error_models import gauss_markov, quantise, saturate, switch
+from astray.robot.sensors.imu.grades import GRADES
+from astray.tables import ADDRESS, STATE, Array, table
 
 RUNS, TIME, SPEED = 1000, 30.0, 2.0
 TOLERANCE = 3.0 / np.sqrt(2.0 * RUNS)  # three standard deviations of a standard deviation

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import astray
 from astray import ScenarioError, Sim
-from astray.engine.group import Group
-from astray.estimators import Odometry
-from astray.motion import Ackermann, Omni
+from astray.engine.robots import Group
 from astray.plugin import KINDS, Known, Motion
 from astray.plugin.reading import Reading
-from astray.scenario.model import BUILT_IN
-from astray.sensors import Wheels
-from astray.table import WHEELS, Array
+from astray.robot.estimators import Odometry
+from astray.robot.motion import Ackermann, Omni
+from astray.robot.sensors import Wheels
+from astray.scenario.schema import BUILT_IN
+from astray.tables import WHEELS, Array
 
 assert BUILT_IN
 WHEELED = ["ackermann", "differential", "omni"]

@@ -17,9 +17,9 @@ from websockets.sync.client import connect
 
 import astray
 from astray.errors import WrongInput
-from astray.view.page.folder import read_folder
-from astray.view.page.pack import pack
-from astray.view.page.replay import bundle, self_contained
+from astray.viewer.page.codec import pack
+from astray.viewer.page.replay import bundle, self_contained
+from astray.viewer.page.sources.run_folder import read_folder
 
 COMMAND = [sys.executable, "-m", "astray"]
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import astray
-from astray.engine.group import Group
+from astray.engine.robots import Group
 from astray.sim import Sim
-from astray.table import Array
-from astray.view.page.folder import read_folder
-from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
-from astray.view.page.live import LiveSource
-from astray.view.page.pack import pack
-from astray.view.page.replay import ReplayServer
-from astray.view.page.view import View
-from astray.view.page.wishes import Wishes
+from astray.tables import Array
+from astray.viewer.page.codec import pack
+from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
+from astray.viewer.page.live import LiveSource
+from astray.viewer.page.replay import ReplayServer
+from astray.viewer.page.sources.run_folder import read_folder
+from astray.viewer.page.subscription import Wishes
+from astray.viewer.page.view import View
 from chromium import Tab, until
 
 SENSOR = {

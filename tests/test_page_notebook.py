@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import astray
-from astray.view.notebook import frame_html, in_notebook
+from astray.plots.notebook import frame_html, in_notebook
 
 nbformat = pytest.importorskip("nbformat", reason="needs nbclient")
 nbclient = pytest.importorskip("nbclient", reason="needs nbclient")

@@ -11,8 +11,8 @@ import pytest
 
 import astray
 from astray.errors import AstrayError
-from astray.view.page.folder import read_folder
-from astray.view.page.recorded import read_recorded
+from astray.viewer.page.sources.mcap import read_recorded
+from astray.viewer.page.sources.run_folder import read_folder
 
 SCENARIO = """
 duration: 4

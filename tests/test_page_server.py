@@ -20,16 +20,16 @@ from websockets.sync.client import ClientConnection, connect
 
 import astray
 from astray.errors import WrongInput
-from astray.serving.door import MOST
-from astray.view.page import patience
-from astray.view.page.frames import BELIEF, HEADER, ROBOT, TRACK
-from astray.view.page.messages import LARGEST, Reset
-from astray.view.page.server import Server
-from astray.view.page.view import View
-from astray.wires.pioneer.server import Server as PioneerServer
-from astray.wires.pioneer.session import Rules
-from astray.wires.rosbridge.hub import Graph
-from astray.wires.rosbridge.server import Server as RosbridgeServer
+from astray.pioneer.server import Server as PioneerServer
+from astray.pioneer.session import Rules
+from astray.ros.rosbridge.operations import Graph
+from astray.ros.rosbridge.server import Server as RosbridgeServer
+from astray.server import request_timeout
+from astray.server.listener import MOST
+from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
+from astray.viewer.page.messages import LARGEST, Reset
+from astray.viewer.page.server import Server
+from astray.viewer.page.view import View
 
 BUSY: dict[str, Any] = {
     "seed": 5,
@@ -477,7 +477,7 @@ def test_connections_that_say_nothing_leave_descriptors_for_the_run(room: Room) 
 def test_who_connects_and_asks_for_nothing_is_sent_away(
     room: Room, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(patience, "PATIENCE", 0.3)
+    monkeypatch.setattr(request_timeout, "PATIENCE", 0.3)
     with room.connect() as client, socket.create_connection(("127.0.0.1", room.port), 20) as raw:
         raw.sendall(said)
         with contextlib.suppress(ConnectionError):

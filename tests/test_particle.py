@@ -13,9 +13,9 @@ import pytest
 
 import astray
 from astray.errors import PluginError, ScenarioError
-from astray.estimators import Particle
-from astray.motion import Differential, Unicycle
-from astray.sensors import Lidar, Wheels
+from astray.robot.estimators import Particle
+from astray.robot.motion import Differential, Unicycle
+from astray.robot.sensors import Lidar, Wheels
 from conftest import same
 from test_logs import carmen_text, course
 

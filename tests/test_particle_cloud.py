@@ -8,9 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray import noise
-from astray.estimators.particle import Particle
-from astray.estimators.particle_cloud import (
+from astray.numerics import random
+from astray.numerics.se2 import arc
+from astray.robot.estimators.mcl.filter import Particle
+from astray.robot.estimators.mcl.odometry_buffer import (
+    LENGTH,
+    TRAIL,
+    latest,
+    reaches,
+    roll,
+    spot_at,
+)
+from astray.robot.estimators.mcl.particle_set import (
     effective,
     middle_of,
     resample,
@@ -19,23 +28,22 @@ from astray.estimators.particle_cloud import (
     stir,
     summarise,
 )
-from astray.estimators.particle_match import BLURRED, SHARP, aim, bearable, fit, survivors, tabulate
-from astray.estimators.particle_trail import (
-    LENGTH,
-    TRAIL,
-    latest,
-    reaches,
-    roll,
-    spot_at,
+from astray.robot.estimators.mcl.scan_likelihood import (
+    BLURRED,
+    SHARP,
+    aim,
+    bearable,
+    fit,
+    survivors,
+    tabulate,
 )
-from astray.estimators.particle_update import MEMORY
-from astray.se2 import arc
-from astray.table import SCAN, STATE, WHEELS, table
-from astray.world.atlas import Atlas
-from astray.world.likelihood import FAR, STEP, Fields
+from astray.robot.estimators.mcl.update import MEMORY
+from astray.tables import SCAN, STATE, WHEELS, table
 from astray.world.map import wall
+from astray.world.maps.map_set import Atlas
+from astray.world.planning.likelihood_field import FAR, STEP, Fields
 
-KEY = noise.key(3, "cloud")
+KEY = random.key(3, "cloud")
 SDS = ("slip_density", "shift_density", "veer_density", "turn_density")
 ROOM = wall([(0, 0), (6, 0), (6, 4), (2, 4), (2, 3), (0, 3)], closed=True)
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.wires.pioneer import commands
-from astray.wires.pioneer.commands import Command
-from astray.wires.pioneer.config import Config
-from astray.wires.pioneer.extras import Battery, Encoder, Gyro, InputOutput
-from astray.wires.pioneer.fields import BadPacket, wrap16
-from astray.wires.pioneer.framing import LONGEST, Framer, Packet, checksum, encode
-from astray.wires.pioneer.laser import Layout, PlainScan, Scan, plain_scan_packets, scan_packets
-from astray.wires.pioneer.simulator import Device, MapChanged, SimInfo, SimStat
-from astray.wires.pioneer.sip import Sip
+from astray.pioneer import commands
+from astray.pioneer.commands import Command
+from astray.pioneer.packets.config import Config
+from astray.pioneer.packets.extras import Battery, Encoder, Gyro, InputOutput
+from astray.pioneer.packets.fields import BadPacket, wrap16
+from astray.pioneer.packets.framing import LONGEST, Framer, Packet, checksum, encode
+from astray.pioneer.packets.laser import Layout, PlainScan, Scan, plain_scan_packets, scan_packets
+from astray.pioneer.packets.simulator import Device, MapChanged, SimInfo, SimStat
+from astray.pioneer.packets.sip import Sip
 
 RECORDED = Path(__file__).parent.parent.parent / "shared" / "data" / "pioneer"
 recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="needs the recordings of MobileSim")

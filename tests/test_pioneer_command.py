@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import astray
-from astray.events import read_events
+from astray.engine.events import read_events
+from astray.pioneer import Client, NoAnswer
+from astray.pioneer.commands import Command
 from astray.recording.recording import Recording
-from astray.wires.pioneer import Client, NoAnswer
-from astray.wires.pioneer.commands import Command
 
 PATIENCE = 240  # s, for kernels that have to be compiled
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import astray
+from astray.engine.events import Event
 from astray.errors import ScenarioError, WrongInput
-from astray.events import Event
+from astray.pioneer.mobilesim import like_mobilesim
+from astray.pioneer.model import ALIASES, Model, find_model, model_names
+from astray.pioneer.odometry import MODES, odometry_errors
 from astray.sim import Sim
-from astray.table import Array
-from astray.wires.pioneer.mobilesim import like_mobilesim
-from astray.wires.pioneer.model import ALIASES, Model, find_model, model_names
-from astray.wires.pioneer.odometry import MODES, odometry_errors
+from astray.tables import Array
 
 WORLDS = 400
 SURE = 3.0 / math.sqrt(2 * (WORLDS - 1))  # three standard deviations of a standard deviation

@@ -16,16 +16,16 @@ import pytest
 
 import astray
 from astray.errors import WrongInput
-from astray.wires.pioneer import Client, NoAnswer, commands
-from astray.wires.pioneer.commands import Command
-from astray.wires.pioneer.fleet import Wanted, plan_fleet
-from astray.wires.pioneer.framing import Framer, encode
-from astray.wires.pioneer.line import BACKLOG, Line
-from astray.wires.pioneer.server import MOST_POSTED
-from astray.wires.pioneer.serving import serving
-from astray.wires.pioneer.session import Robot, Rules
-from astray.wires.pioneer.terminal import Terminal
-from astray.wires.pioneer.wire import Wire
+from astray.pioneer import Client, NoAnswer, commands
+from astray.pioneer.background import serving
+from astray.pioneer.bridge import Wire
+from astray.pioneer.commands import Command
+from astray.pioneer.connection import BACKLOG, Line
+from astray.pioneer.fleet import Wanted, plan_fleet
+from astray.pioneer.packets.framing import Framer, encode
+from astray.pioneer.serial_terminal import Terminal
+from astray.pioneer.server import MOST_POSTED
+from astray.pioneer.session import Robot, Rules
 
 SECONDS = 20.0  # of real time, after which a wait has failed
 HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(Command.OPEN, 1)
@@ -170,7 +170,7 @@ def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
 def test_a_packet_with_a_long_gap_inside_is_dropped(
     pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("astray.wires.pioneer.line.GAP", 0.1)
+    monkeypatch.setattr("astray.pioneer.connection.GAP", 0.1)
     sock = plug(pair.ports[0], HELLO, encode(Command.VEL, bytes(200))[:100])
     assert until(lambda: clients(pair) == 2)
     time.sleep(0.3)
@@ -270,7 +270,7 @@ def test_a_client_that_stops_reading_is_cut_off(pair: Wire, bystander: Client) -
 def test_a_handshake_that_never_ends_is_given_up(
     pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("astray.wires.pioneer.line.PATIENCE", 0.3)
+    monkeypatch.setattr("astray.pioneer.connection.PATIENCE", 0.3)
     assert hangs_up(plug(pair.ports[0], encode(0)))
 
 
@@ -326,7 +326,7 @@ def test_a_line_keeps_no_more_than_its_backlog() -> None:
 def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("astray.wires.pioneer.wire.PATIENCE", 0.3)
+    monkeypatch.setattr("astray.pioneer.bridge.PATIENCE", 0.3)
     with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
         silent = plug(wire.ports[0], HELLO)
         with Client(port=wire.ports[1]) as other:

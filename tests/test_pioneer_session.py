@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.events import Event
-from astray.wires.pioneer import commands
-from astray.wires.pioneer.commands import Command, Control
-from astray.wires.pioneer.config import Config
-from astray.wires.pioneer.extras import Encoder, InputOutput
-from astray.wires.pioneer.framing import Framer, Packet, encode
-from astray.wires.pioneer.laser import PlainScan, Scan
-from astray.wires.pioneer.model import find_model
-from astray.wires.pioneer.moment import Beams, Intervals, Moment
-from astray.wires.pioneer.requests import ClearMaster, Exit, LoadMap, Say
-from astray.wires.pioneer.session import Outcome, Robot, Rules, Session, Stage
-from astray.wires.pioneer.simulator import SimInfo, SimStat
-from astray.wires.pioneer.sip import Sip
+from astray.engine.events import Event
+from astray.pioneer import commands
+from astray.pioneer.commands import Command, Control
+from astray.pioneer.model import find_model
+from astray.pioneer.packets.config import Config
+from astray.pioneer.packets.extras import Encoder, InputOutput
+from astray.pioneer.packets.framing import Framer, Packet, encode
+from astray.pioneer.packets.laser import PlainScan, Scan
+from astray.pioneer.packets.simulator import SimInfo, SimStat
+from astray.pioneer.packets.sip import Sip
+from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Say
+from astray.pioneer.session import Outcome, Robot, Rules, Session, Stage
+from astray.pioneer.snapshot import Beams, Intervals, Moment
 
 P3DX = find_model("p3dx")
 SEEKUR = find_model("seekur")

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import astray
-from astray.wires.pioneer import Client
-from astray.wires.pioneer.commands import Command
-from astray.wires.pioneer.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
-from astray.wires.pioneer.serving import serving
-from astray.wires.pioneer.session import Rules
+from astray.pioneer import Client
+from astray.pioneer.background import serving
+from astray.pioneer.commands import Command
+from astray.pioneer.packets.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
+from astray.pioneer.session import Rules
 from conftest import same
 
 RECORDED = Path(__file__).parent.parent.parent / "shared" / "data" / "pioneer"

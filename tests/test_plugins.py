@@ -15,9 +15,9 @@ from pydantic import BaseModel
 import astray
 from astray import FIX, PluginError, Sensor, check_plugin, columns
 from astray.plugin import KINDS, Estimator, Plugin
-from astray.plugin.declaring import OF_MODELS
+from astray.plugin.declaration_checks import OF_MODELS
 from astray.plugin.parameters import parameters
-from astray.scenario.model import BUILT_IN
+from astray.scenario.schema import BUILT_IN
 
 assert BUILT_IN
 TAKEN = ("kind", "name", "params", "memory", "given", "key", "fixed", "normals", "bulk", "measures")
@@ -258,7 +258,7 @@ def test_a_flawed_class_of_a_file_is_a_fault_of_the_scenario_that_lists_it(tmp_p
 
 
 def test_a_motion_that_is_faster_than_it_says_is_caught() -> None:
-    from astray.motion import Integrator
+    from astray.robot.motion import Integrator
 
     class Hasty(Integrator, kind="hasty"):
         """A point that is faster than it says."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.table import Array
+from astray.tables import Array
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 POST = {**ROOM, "boxes": [{"x": 2.0, "y": 0.5, "length": 0.2, "width": 0.2}]}

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.table import Array
+from astray.tables import Array
 from astray.world import Map, block, merge, wall
-from astray.world.atlas import Atlas
-from astray.world.fan import UNSURE, make_fan, ray_in_map
-from astray.world.index import FEW, build_index
-from astray.world.read import read_map
-from astray.world.scan import cast_rays, make_view, scan_fans, scan_rays
-from astray.world.sight import meet
-from astray.world.span import bearing
+from astray.world.geometry.segment_index import FEW, build_index
+from astray.world.maps.map_set import Atlas
+from astray.world.maps.read import read_map
+from astray.world.raycast.angular_interval import bearing
+from astray.world.raycast.cast_rays import cast_rays, make_view, scan_fans, scan_rays
+from astray.world.raycast.ray_bundle import UNSURE, make_fan, ray_in_map
+from astray.world.raycast.ray_segment import meet
 
 TAU = 2.0 * math.pi
 

@@ -19,12 +19,12 @@ from rosbags.highlevel import AnyReader
 
 import astray
 from astray.cli import astray as commands
-from astray.cli.running import run_scenario
+from astray.cli.run import run_scenario
 from astray.errors import RecordingFailed, WrongInput
-from astray.recording.container import Batch, Container
+from astray.recording.mcap.writer import Batch, Container
 from astray.recording.recorder import Recorder, record
-from astray.ros.feed import Feed
-from astray.ros.types import decode
+from astray.ros.messages.types import decode
+from astray.ros.publishers.publisher_set import Feed
 
 ROOM = {"walls": [[[-4, -4], [4, -4], [4, 4], [-4, 4], [-4, -4]]]}
 

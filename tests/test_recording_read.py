@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import astray
+from astray.datasets import read_logs
 from astray.errors import RecordingError
-from astray.logs import read_logs
-from astray.recording.mcap import Mcap
+from astray.recording.mcap.read_topics import Mcap
+from astray.recording.mcap.tables import states
 from astray.recording.recorder import record
-from astray.recording.tables import states
-from astray.ros.types import make, typestore
-from astray.ros.unpack import MessageColumns
-from astray.view.page.recorded import read_recorded
-from astray.world.write import geojson_text
+from astray.ros.messages.deserializer import MessageColumns
+from astray.ros.messages.types import make, typestore
+from astray.viewer.page.sources.mcap import read_recorded
+from astray.world.maps.write import geojson_text
 from test_recording import scenario
 
 

@@ -24,10 +24,10 @@ from rosbags.highlevel import AnyReader
 import astray
 from astray.cli import astray as commands
 from astray.errors import RecordingError, WrongInput
-from astray.recording.container import Batch, Mark
+from astray.recording.mcap.recover import recover
+from astray.recording.mcap.write_ahead_log import Tail
+from astray.recording.mcap.writer import Batch, Mark
 from astray.recording.recorder import Recorder, record
-from astray.recording.recover import recover
-from astray.recording.tail import Tail
 from test_recording import drive, fill_disk, scenario
 
 KILLS = 20

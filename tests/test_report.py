@@ -15,13 +15,13 @@ from scipy.stats import chi2
 
 import astray
 from astray.cli import astray as commands
-from astray.cli.reporting import commands as commands_of
-from astray.cli.reporting import write_report
+from astray.cli.report import commands as commands_of
+from astray.cli.report import write_report
 from astray.errors import WrongInput
-from astray.view.chi_square import chi_square_below, chi_square_point, nees_band
-from astray.view.report_figures import paths
-from astray.view.report_metrics import lines
-from astray.view.report_story import Story, read_story
+from astray.numerics.statistics import chi_square_below, chi_square_point, nees_band
+from astray.viewer.reports.figures import paths
+from astray.viewer.reports.metrics import lines
+from astray.viewer.reports.source import Story, read_story
 
 SCENARIO: dict[str, Any] = {
     "seed": 2,

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 from astray.cli import astray as command
 from astray.errors import WrongInput
 from astray.ros.arguments import parse_arguments
-from astray.ros.drivable import drivable
+from astray.ros.dds.discovery import Discovery, check_transport
+from astray.ros.dds.settings import Settings
+from astray.ros.subscriptions.drivable import drivable
 from astray.scenario.load import load_scenario
-from astray.wires.ros2.discovery import Discovery, check_transport
-from astray.wires.ros2.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("cyclonedds", reason="needs the extra [ros2]")
 
-from astray.ros.types import decode, encode
-from astray.wires.ros2.idl import bus_name, topic_name
+from astray.ros.dds.idl import bus_name, topic_name
+from astray.ros.messages.types import decode, encode
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 120  # s of real time after which something will not happen any more
@@ -192,7 +192,7 @@ def test_rustdds_hears_a_run_and_drives_it(network: Network, tmp_path: Path) -> 
 
 
 def test_fast_dds_hears_a_run(network: Network, fastdds: str, tmp_path: Path) -> None:
-    from astray.ros.types import to_plain, type_hash
+    from astray.ros.messages.types import to_plain, type_hash
 
     with running(network, tmp_path):
         names = [n for t, k in HEARD.items() for n in (topic_name(t), bus_name(k))]

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from astray.cli.noding import make_node, run_node
+from astray.cli.node import make_node, run_node
 from astray.errors import AstrayError, ScenarioError, WrongInput
-from astray.ros.types import BadMessage
-from astray.wires.ros2.discovery import Discovery
-from astray.wires.ros2.nodes.imu_position_approximator import Approximator, Settings
-from astray.wires.ros2.nodes.wheel_position_approximator import Reckoner, by_wheel
-from astray.wires.ros2.nodes.wheel_position_approximator import Settings as WheelSettings
+from astray.ros.dds.discovery import Discovery
+from astray.ros.messages.types import BadMessage
+from astray.ros.nodes.imu_position_approximator import Approximator, Settings
+from astray.ros.nodes.wheel_position_approximator import Reckoner, by_wheel
+from astray.ros.nodes.wheel_position_approximator import Settings as WheelSettings
 from ros2_peer import DOMAIN, Peer, message
 
 IMU, POSE, TWIST = "sensor_msgs/msg/Imu", "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/Twist"

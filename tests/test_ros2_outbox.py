@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from astray.wires.ros2.outbox import MOST, Outbox
+from astray.ros.dds.publish_queue import MOST, Outbox
 
 
 class Slow:

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import astray
-from astray.ros.feed import Feed
-from astray.ros.types import decode, typestore
-from astray.wires.ros2 import dds
-from astray.wires.ros2 import wire as wire_module
-from astray.wires.ros2.dds import Bus
-from astray.wires.ros2.discovery import Discovery
-from astray.wires.ros2.graph import TOPIC, TYPE, Graph
-from astray.wires.ros2.saying import messages_of
+from astray.ros.dds import bridge as wire_module
+from astray.ros.dds import participant
+from astray.ros.dds.batch_publishing import messages_of
+from astray.ros.dds.discovery import Discovery
+from astray.ros.dds.graph import TOPIC, TYPE, Graph
+from astray.ros.dds.participant import Bus
+from astray.ros.messages.types import decode, typestore
+from astray.ros.publishers.publisher_set import Feed
 from ros2_peer import DOMAIN, Peer, Running
 
 TWIST, POSE_2D = "geometry_msgs/msg/Twist", "geometry_msgs/msg/Pose2D"
@@ -141,7 +141,7 @@ def test_a_client_drives_and_the_robot_stops_when_it_falls_silent() -> None:
 
 
 def peer_message(type: str, values: Any) -> bytes:
-    from astray.ros.types import encode
+    from astray.ros.messages.types import encode
 
     return encode(type, values)
 
@@ -221,8 +221,8 @@ def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size:
 
 def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should another version lack the private ones: the same bytes come out, only slower."""
-    monkeypatch.setattr(dds, "ddspy_write", None)
-    monkeypatch.setattr(dds, "ddspy_take", None)
+    monkeypatch.setattr(participant, "ddspy_write", None)
+    monkeypatch.setattr(participant, "ddspy_take", None)
     kind = "sensor_msgs/msg/LaserScan"
     data = peer_message(kind, {"header": {"frame_id": "laser"}, "ranges": [1.5, math.inf]})
     with Peer() as says, Peer() as hears:

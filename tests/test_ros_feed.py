@@ -9,10 +9,10 @@ import pytest
 
 import astray
 from astray.errors import WrongInput
-from astray.ros.clock import Clock
-from astray.ros.feed import Feed, Localization
-from astray.ros.types import decode
-from astray.table import Array
+from astray.ros.messages.types import decode
+from astray.ros.publishers.clock import Clock
+from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.tables import Array
 
 WHEELS = {"kind": "wheels", "rate": 50, "slip_density": 0.01, "radius_sd": 0.01}
 PERFECT = {"kind": "wheels", "rate": 50, "ticks": 0}

@@ -10,9 +10,9 @@ import pytest
 
 import astray
 from astray.errors import AstrayError
-from astray.ros.feed import Feed
-from astray.ros.hearing import Ears, Hearing
-from astray.ros.types import BadMessage, make
+from astray.ros.messages.types import BadMessage, make
+from astray.ros.publishers.publisher_set import Feed
+from astray.ros.subscriptions.command_handlers import Ears, Hearing
 
 REMOTE = {"kind": "remote"}
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astray.errors import WrongInput
-from astray.ros.layout import Layout
-from astray.ros.types import (
+from astray.ros.messages.serializer import Layout
+from astray.ros.messages.types import (
     BadMessage,
     decode,
     definition,

@@ -27,8 +27,8 @@ from astray import (
     write_ros_parameters,
 )
 from astray.errors import Fault, SignalWarning
-from astray.files.marks import read_yaml
-from astray.imports.ros_parameters import fits, signals_in
+from astray.files.marked_yaml import read_yaml
+from astray.scenario.importers.ros_parameters import fits, signals_in
 from test_signal import EXAMPLES, intervals
 
 DOTTED = """\

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import astray
-from astray.ros.feed import Feed, Localization
-from astray.ros.transforms import Transforms
-from astray.ros.types import decode
+from astray.ros.messages.types import decode
+from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.ros.publishers.transforms import Transforms
 
 SPEED, TURN = 0.5, 0.3
 TICK = 3.1e-4  # m that a tick of the encoders means

@@ -13,10 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import astray
-from astray.ros.entities import BadFilter, name_pattern
-from astray.ros.services import Services, service_name
-from astray.ros.simulation_interfaces import Feature, Result, Scope, SpawnFault, State, StateFault
-from astray.ros.types import BadMessage
+from astray.ros.messages.simulation_interfaces import (
+    Feature,
+    Result,
+    Scope,
+    SpawnFault,
+    State,
+    StateFault,
+)
+from astray.ros.messages.types import BadMessage
+from astray.ros.services.entities import BadFilter, name_pattern
+from astray.ros.services.simulation import Services, service_name
 from astray.sim import Sim
 from rosbridge import load
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astray.ros import steps as steps_module
-from astray.ros import words as words_module
-from astray.ros.layout import Layout
+from astray.ros.messages import serializer_steps as steps_module
+from astray.ros.messages import templates as words_module
+from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer_steps import begin_all, make_hands, octets, write_all
+from astray.ros.messages.templates import Form, Words
+from astray.ros.messages.types import decode
 from astray.ros.names import Robot
-from astray.ros.past import Past
-from astray.ros.steps import begin_all, make_hands, octets, write_all
-from astray.ros.types import decode
-from astray.ros.words import Form, Words
-from astray.table import DRIVE, SCAN, STATE, Array, table
+from astray.ros.publishers.pose_history import Past
+from astray.tables import DRIVE, SCAN, STATE, Array, table
 
 ODOMETRY = "nav_msgs/msg/Odometry"
 SCANS = "sensor_msgs/msg/LaserScan"

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astray.ros.feed import Feed
-from astray.ros.types import decode, to_plain
-from astray.wires.rosbridge.cbor import TAGS, Packer, pack
-from astray.wires.rosbridge.forms import CBOR, FORMS, PLAIN, RAW, Forms, said_by
-from astray.wires.rosbridge.serving import serving
-from astray.wires.rosbridge.text import Writer
+from astray.ros.messages.types import decode, to_plain
+from astray.ros.publishers.publisher_set import Feed
+from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge.cbor import TAGS, Packer, pack
+from astray.ros.rosbridge.compression import CBOR, FORMS, PLAIN, RAW, Forms, said_by
+from astray.ros.rosbridge.json import Writer
 from rosbridge import load, talking
 
 TYPES = {tag: np.dtype(kind) for kind, tag in TAGS.items()}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import roslibpy
 
-from astray import maths
-from astray.wires.rosbridge.serving import serving
-from astray.wires.rosbridge.wire import Wire
+from astray.numerics import elementary
+from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge.bridge import Wire
 from rosbridge import PATIENCE, load, receive, talking, tick_of, twin_log, until
 
 
@@ -66,7 +66,7 @@ def test_roslibpy_hears_what_the_run_is_and_drives_it(wire: Wire, ros: roslibpy.
         if k < steps:
             state, pose = rover.truth[k, 0], said["pose"]["pose"]
             assert (pose["position"]["x"], pose["position"]["y"]) == (state["x"], state["y"])
-            assert pose["orientation"]["z"] == maths.sin(0.5 * state["yaw"])
+            assert pose["orientation"]["z"] == elementary.sin(0.5 * state["yaw"])
             assert said["twist"]["twist"]["linear"]["x"] == state["vx"]
             compared += 1
     for said in list(imu.queue):

@@ -13,14 +13,14 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from astray.errors import WrongInput
-from astray.ros.layout import Layout
-from astray.ros.maps import MapTopic
-from astray.serving.door import MOST
-from astray.wires.rosbridge import client as client_module
-from astray.wires.rosbridge import server as server_module
-from astray.wires.rosbridge.serving import serving
-from astray.wires.rosbridge.text import Writer
-from astray.wires.rosbridge.wire import Wire
+from astray.ros.messages.serializer import Layout
+from astray.ros.publishers.maps import MapTopic
+from astray.ros.rosbridge import client as client_module
+from astray.ros.rosbridge import server as server_module
+from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge.bridge import Wire
+from astray.ros.rosbridge.json import Writer
+from astray.server.listener import MOST
 from rosbridge import PATIENCE, load, receive, talking, until
 
 HUGE = [1e308] * 36

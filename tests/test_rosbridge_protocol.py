@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.ros.feed import Feed
-from astray.ros.services import Service
-from astray.ros.types import decode, to_plain
-from astray.wires.rosbridge import client as client_module
-from astray.wires.rosbridge import protocol
-from astray.wires.rosbridge.cbor import pack
-from astray.wires.rosbridge.client import MOST_TOPICS, MOST_WISHES, Client, Wish
-from astray.wires.rosbridge.hub import Graph, Hub
-from astray.wires.rosbridge.protocol import BadRequest, Fragments, parse
-from astray.wires.rosbridge.text import Writer, to_text
+from astray.ros.messages.types import decode, to_plain
+from astray.ros.publishers.publisher_set import Feed
+from astray.ros.rosbridge import client as client_module
+from astray.ros.rosbridge import protocol
+from astray.ros.rosbridge.cbor import pack
+from astray.ros.rosbridge.client import MOST_TOPICS, MOST_WISHES, Client, Wish
+from astray.ros.rosbridge.json import Writer, to_text
+from astray.ros.rosbridge.operations import Graph, Hub
+from astray.ros.rosbridge.protocol import BadRequest, Fragments, parse
+from astray.ros.services.simulation import Service
 from rosbridge import load
 
 

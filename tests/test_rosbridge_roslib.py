@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.wires.rosbridge.serving import serving
+from astray.ros.rosbridge.background import serving
 from rosbridge import load, tick_of, twin_log
 
 PEER = Path(__file__).parent / "peers" / "roslib"

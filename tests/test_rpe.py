@@ -12,7 +12,7 @@ import pytest
 
 import astray
 from astray.metrics import Rpe
-from astray.table import ADDRESS, STATE, Array, table
+from astray.tables import ADDRESS, STATE, Array, table
 
 
 def rpe(truth: Array, belief: Array, over: float) -> float:

@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 import astray
 from astray import ScenarioError
-from astray.files.marks import dump_yaml, mark, read_yaml
+from astray.files.marked_yaml import dump_yaml, mark, read_yaml
 from astray.plugin import KINDS
 from astray.plugin.parameters import parameters
-from astray.scenario import explain
-from astray.scenario.explain import explain_all
+from astray.scenario import fault_messages
+from astray.scenario.fault_messages import explain_all
 from astray.scenario.load import bundled, load_scenario
-from astray.scenario.model import (
+from astray.scenario.schema import (
     SLOTS,
     footprint_model,
     robot_model,
@@ -237,8 +237,8 @@ def test_models_are_not_made_anew_for_every_fault(
 ) -> None:
     made = []
     for name in ("scenario_model", "robot_model"):
-        model = getattr(explain, name)
-        monkeypatch.setattr(explain, name, lambda model=model: made.append(1) or model())
+        model = getattr(fault_messages, name)
+        monkeypatch.setattr(fault_messages, name, lambda model=model: made.append(1) or model())
     keys = {f"key{k}": 1 for k in range(50)}
     with pytest.raises(ScenarioError) as refused:
         load_scenario({**keys, "robots": [{"name": "r", **keys}]})

@@ -15,11 +15,11 @@ from click.testing import CliRunner, Result
 
 from astray.cli import astray as commands
 from astray.cli import main
-from astray.cli.scoring import found_itself
+from astray.cli.score import found_itself
+from astray.datasets import read_logs, run_on_log, score, withhold
+from astray.datasets.score import compare
 from astray.errors import WrongInput
-from astray.estimators import Ekf, Odometry, Particle
-from astray.logs import read_logs, run_on_log, score, withhold
-from astray.logs.score import compare
+from astray.robot.estimators import Ekf, Odometry, Particle
 from test_logs import carmen_text, course, mrclam, real, victoria
 
 assert mrclam
@@ -104,7 +104,7 @@ def test_a_wrong_wish_is_refused_without_a_traceback(
 
 
 def test_an_estimator_of_ones_own_is_scored(mrclam: Path) -> None:
-    own = "from astray.estimators import Odometry\nclass Mine(Odometry, kind='mine'): pass\n"
+    own = "from astray.robot.estimators import Odometry\nclass Mine(Odometry, kind='mine'): pass\n"
     (mrclam / "mine.py").write_text(own)
     command = [sys.executable, "-m", "astray", "score", ".", "--estimator", "mine"]
     found = subprocess.run(  # elsewhere: no other test is to know this kind

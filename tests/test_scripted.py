@@ -15,13 +15,13 @@ import pytest
 
 import astray
 from astray import PluginError, ScenarioError, Signals, check_plugin
-from astray.autonomy.scripted import Scripted
 from astray.errors import SignalWarning
 from astray.plugin import KINDS
+from astray.robot.autonomy.scripted import Scripted
+from astray.robot.sensors import ScriptedImu, ScriptedWheels
 from astray.scenario.load import load_scenario
-from astray.scenario.model import BUILT_IN
-from astray.sensors import ScriptedImu, ScriptedWheels
-from astray.table import CURVATURE, TWIST
+from astray.scenario.schema import BUILT_IN
+from astray.tables import CURVATURE, TWIST
 from test_signal import EXAMPLES
 
 assert BUILT_IN
@@ -412,7 +412,7 @@ def test_the_dreamer_of_the_bundled_scenario_stands_still_and_believes_that_it_m
 
 
 def test_the_schema_knows_the_channels() -> None:
-    from astray.scenario.model import schema
+    from astray.scenario.schema import schema
 
     made = json.dumps(schema()["$defs"]["sensor_scripted_wheels"])
     assert "^(wheel_fl|wheel_fr|wheel_rl|wheel_rr)$" in made

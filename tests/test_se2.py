@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from astray import maths, se2
-from astray.kernel import Kernel
-from astray.maths import wrap
-from astray.se2 import SMALL, Pose
+from astray.numerics import elementary, se2
+from astray.numerics.elementary import wrap
+from astray.numerics.kernels import Kernel
+from astray.numerics.se2 import SMALL, Pose
 from conftest import without_jit
 
 KERNELS = {
@@ -179,7 +179,7 @@ def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
 
     @given(takes[name])
     def compare(arguments: tuple[float | Pose, ...]) -> None:
-        with without_jit(se2, maths):
+        with without_jit(se2, elementary):
             plain = KERNELS[name](*arguments)
         compiled = KERNELS[name].dispatcher()(*arguments)
         assert np.array(compiled).tobytes() == np.array(plain).tobytes()

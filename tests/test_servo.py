@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.control.servo import settling
+from astray.engine.events import Event
 from astray.errors import EventError
-from astray.events import Event
+from astray.robot.control.servo import settling
 from astray.sim import Sim
 
 LIMITS = {"accel": 0.3, "decel": 0.6, "turn_accel": 1.5, "turn_decel": 1.5}

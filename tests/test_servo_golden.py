@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import astray
-from astray.events import Event
-from astray.table import Array
-from astray.wires.pioneer.model import find_model
-from astray.wires.pioneer.odometry import odometry_errors
+from astray.engine.events import Event
+from astray.pioneer.model import find_model
+from astray.pioneer.odometry import odometry_errors
+from astray.tables import Array
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "pioneer"
 CYCLE = 0.1  # s

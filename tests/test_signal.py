@@ -15,11 +15,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimType, Sine, maths
+from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimType, Sine
 from astray import compute_value as value_of
 from astray.errors import SignalWarning
-from astray.files.marks import read_yaml
-from astray.kernel import kernel
+from astray.files.marked_yaml import read_yaml
+from astray.numerics import elementary
+from astray.numerics.kernels import kernel
 from astray.signals import bank, constant, evaluate
 from astray.signals.evaluate import value, value_among
 from conftest import without_jit
@@ -532,7 +533,7 @@ def test_array_scalar_kernel_and_plain_python_agree_bit_for_bit(
         assert np.float64(signal(t)).tobytes() == y.tobytes()
         assert np.float64(signal.integral(t)).tobytes() == total.tobytes()
     again = Signal(parts, gap)
-    with without_jit(evaluate, maths):
+    with without_jit(evaluate, elementary):
         assert again(times).tobytes() == values.tobytes()
         assert again.integral(times).tobytes() == integrals.tobytes()
     assert signal(times.reshape(1, -1)).shape == (1, len(times))

@@ -16,11 +16,11 @@ from matplotlib.legend import Legend
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
 from astray.engine.batch import bytes_of_row
-from astray.engine.memory import memories
-from astray.events import Event
-from astray.observers.trail import Paths
-from astray.sensors import Lidar
-from astray.view.plot import plot_paths
+from astray.engine.events import Event
+from astray.engine.path_log import Paths
+from astray.engine.state_arrays import memories
+from astray.plots.paths import plot_paths
+from astray.robot.sensors import Lidar
 from conftest import same
 
 REMOTE: dict[str, Any] = {
@@ -326,7 +326,7 @@ def test_an_event_that_fails_leaves_the_others_of_its_step() -> None:
 
 
 def test_events_that_come_in_while_others_take_effect_wait_for_the_next_step() -> None:
-    agenda = astray.events.Agenda()
+    agenda = astray.engine.events.Agenda()
     agenda.post(astray.Event("remove", "rover"))
     for event in agenda.due(3):
         agenda.post(astray.Event("place", "rover"))

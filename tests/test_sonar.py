@@ -10,10 +10,10 @@ import pytest
 
 import astray
 from astray import ScenarioError
-from astray.sensors.sonar import RINGS
-from astray.table import Array
-from astray.world.echo import echo_rays
-from astray.world.scan import make_view, scan_rays
+from astray.robot.sensors.sonar import RINGS
+from astray.tables import Array
+from astray.world.raycast.cast_rays import make_view, scan_rays
+from astray.world.raycast.hits import echo_rays
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 

@@ -15,10 +15,10 @@ from scipy import stats
 
 import astray
 from astray.cli import astray as commands
-from astray.cli.sweeping import short_names
+from astray.cli.sweep import short_names
 from astray.errors import AstrayError, WrongInput
 from astray.plugin import KINDS
-from astray.scenario.foreign import SOURCES
+from astray.scenario.foreign_plugins import SOURCES
 
 SLIP = "robots.rover.sensors.wheels.slip_density"
 RAISES = """

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from astray.errors import ScenarioError, WrongInput
-from astray.sweeping.plan import as_text, make_plan, read_vary
-from astray.sweeping.run import Cutter
+from astray.sweeps.cases import as_text, make_plan, read_vary
+from astray.sweeps.workers import Cutter
 
 SLIP = "robots.rover.sensors.wheels.slip_density"
 RADIUS = "robots.rover.sensors.wheels.radius_sd"

@@ -16,7 +16,7 @@ import pytest
 import astray
 from astray.errors import WrongInput
 from astray.plugin import KINDS
-from astray.scenario.foreign import SOURCES
+from astray.scenario.foreign_plugins import SOURCES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes by signals")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from astray.table import COMMAND, CONTACT, STATE, TRACK, Columns, Table, clear, put, table
+from astray.tables import COMMAND, CONTACT, STATE, TRACK, Columns, Table, clear, put, table
 
 ROWS = np.array([4, 0, 3])
 LAYOUTS = [STATE, COMMAND, CONTACT, TRACK]

@@ -11,8 +11,8 @@ import pytest
 
 import astray
 from astray import Autonomy
-from astray.table import Array
-from astray.trackers.polar import place
+from astray.robot.tracking.polar_conversion import place
+from astray.tables import Array
 
 WORLDS = 100
 SENSOR = {"kind": "contacts", "rate": 10, "range_sd": 0.05, "bearing_sd": 0.02, "max_range": 40.0}

@@ -10,9 +10,9 @@ import pytest
 
 import astray
 from astray import READING, Positive, Sensor, check_plugin, columns
-from astray.autonomy import Wander
-from astray.autonomy.wander import bearings_of
 from astray.plugin import Sheet
+from astray.robot.autonomy import Wander
+from astray.robot.autonomy.wander import bearings_of
 
 HALF = 3.0  # m, from the middle of the room to each wall
 

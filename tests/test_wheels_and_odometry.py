@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import astray
-from astray.estimators import Odometry
-from astray.motion import Differential
 from astray.plugin import Known
 from astray.plugin.reading import Reading
-from astray.sensors import Wheels
-from astray.table import WHEELS
+from astray.robot.estimators import Odometry
+from astray.robot.motion import Differential
+from astray.robot.sensors import Wheels
+from astray.tables import WHEELS
 
 SQUARE_LAP = [{"lasts": 4.0, "vx": 0.5}, {"lasts": 2.0, "vx": 0.3, "wz": np.pi / 4}] * 4
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
+from astray.engine.events import Event
 from astray.errors import EventError, ScenarioError, WrongInput
-from astray.events import Event
 from astray.world import Map, block, merge, read_map, wall, write_map
-from astray.world.atlas import Atlas
-from astray.world.inside import inside_solid, inside_solids, solids_of
+from astray.world.geometry.point_in_polygon import inside_solid, inside_solids, solids_of
 from astray.world.map import Place
-from astray.world.room import spots_with_room
+from astray.world.maps.map_set import Atlas
+from astray.world.planning.free_space import spots_with_room
 from clearings import distance, has_room
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}

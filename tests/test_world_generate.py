@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from astray.errors import MapError
-from astray.table import Array
-from astray.world.describe import loose_ends
-from astray.world.generate import GENERATORS
-from astray.world.generate.layout import distance_to_origin
+from astray.tables import Array
+from astray.world.geometry.rasterize import rasterise
 from astray.world.map import Map
-from astray.world.raster import rasterise
-from astray.world.read import read_map
+from astray.world.maps.describe import loose_ends
+from astray.world.maps.generate import GENERATORS
+from astray.world.maps.generate.base import distance_to_origin
+from astray.world.maps.read import read_map
 
 every = pytest.mark.parametrize("kind", GENERATORS)
 SMALL: dict[str, dict[str, Any]] = {

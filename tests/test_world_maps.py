@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from astray.errors import MapError
-from astray.table import Array
-from astray.world.chain import chains, with_holes
-from astray.world.describe import describe, loose_ends
-from astray.world.inline import circle_points
+from astray.tables import Array
+from astray.world.geometry.contours import outline_of_cells, outline_of_mask
+from astray.world.geometry.polylines import chains, with_holes
+from astray.world.geometry.rasterize import cells_along, rasterise
 from astray.world.map import Map, Place, block, merge, wall
-from astray.world.outline import outline_of_cells, outline_of_mask
-from astray.world.raster import cells_along, rasterise
-from astray.world.read import bundled_maps, check_spec, per_world, read_map
-from astray.world.write import write_map
+from astray.world.maps.describe import describe, loose_ends
+from astray.world.maps.formats.inline import circle_points
+from astray.world.maps.read import bundled_maps, check_spec, per_world, read_map
+from astray.world.maps.write import write_map
 
 TRUCK = Path(__file__).parent.parent.parent / "shared" / "data" / "truck" / "maps"
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]

@@ -12,24 +12,24 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from astray.version import __version__
 
 # The public names and where they live; a module is imported when one of its names is used.
 _HOMES = {
-    "load": "astray.loading",
-    "resume": "astray.save",
+    "load": "astray.sim_loading",
+    "resume": "astray.checkpoint",
     "Sim": "astray.sim",
-    "Event": "astray.events",
-    "read_events": "astray.events",
+    "Event": "astray.engine.events",
+    "read_events": "astray.engine.events",
     "record": "astray.recording.recorder",
     "read_recording": "astray.recording.recording",
     "Recording": "astray.recording.recording",
-    "Log": "astray.observers.log",
-    "summary": "astray.observers.summary",
-    "sweep": "astray.sweeping.sweep",
-    "read_sweep": "astray.sweeping.sweep",
-    "Sweep": "astray.sweeping.results",
-    "check_plugin": "astray.check",
+    "Log": "astray.engine.log",
+    "summary": "astray.engine.summary",
+    "sweep": "astray.sweeps.sweep",
+    "read_sweep": "astray.sweeps.sweep",
+    "Sweep": "astray.sweeps.results",
+    "check_plugin": "astray.check_plugin",
     "Autonomy": "astray.plugin",
     "Control": "astray.plugin",
     "Motion": "astray.plugin",
@@ -45,24 +45,24 @@ _HOMES = {
     "NonNegative": "astray.plugin",
     "Reading": "astray.plugin.reading",
     "Tracks": "astray.plugin.tracks",
-    "columns": "astray.table",
-    "Column": "astray.table",
-    "READING": "astray.table",
-    "STATE": "astray.table",
-    "COMMAND": "astray.table",
-    "DRIVE": "astray.table",
-    "WHEELS": "astray.table",
-    "IMU": "astray.table",
-    "INS": "astray.table",
-    "FIX": "astray.table",
-    "COMPASS": "astray.table",
-    "LANDMARKS": "astray.table",
-    "CONTACTS": "astray.table",
-    "SCAN": "astray.table",
-    "RANGE": "astray.table",
-    "SONAR": "astray.table",
-    "BUMP": "astray.table",
-    "TRACK": "astray.table",
+    "columns": "astray.tables",
+    "Column": "astray.tables",
+    "READING": "astray.tables",
+    "STATE": "astray.tables",
+    "COMMAND": "astray.tables",
+    "DRIVE": "astray.tables",
+    "WHEELS": "astray.tables",
+    "IMU": "astray.tables",
+    "INS": "astray.tables",
+    "FIX": "astray.tables",
+    "COMPASS": "astray.tables",
+    "LANDMARKS": "astray.tables",
+    "CONTACTS": "astray.tables",
+    "SCAN": "astray.tables",
+    "RANGE": "astray.tables",
+    "SONAR": "astray.tables",
+    "BUMP": "astray.tables",
+    "TRACK": "astray.tables",
     "Signal": "astray.signals",
     "Signals": "astray.signals",
     "SimType": "astray.signals",
@@ -70,8 +70,8 @@ _HOMES = {
     "Sine": "astray.signals",
     "Samples": "astray.signals",
     "compute_value": "astray.signals",
-    "read_ros_parameters": "astray.imports",
-    "write_ros_parameters": "astray.imports",
+    "read_ros_parameters": "astray.scenario.importers",
+    "write_ros_parameters": "astray.scenario.importers",
     "AstrayError": "astray.errors",
     "WrongInput": "astray.errors",
     "ScenarioError": "astray.errors",
@@ -89,7 +89,12 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
-    from astray.check import check_plugin as check_plugin
+    from astray.check_plugin import check_plugin as check_plugin
+    from astray.checkpoint import resume as resume
+    from astray.engine.events import Event as Event
+    from astray.engine.events import read_events as read_events
+    from astray.engine.log import Log as Log
+    from astray.engine.summary import summary as summary
     from astray.errors import AstrayError as AstrayError
     from astray.errors import EventError as EventError
     from astray.errors import LockstepTimeout as LockstepTimeout
@@ -103,13 +108,6 @@ if TYPE_CHECKING:
     from astray.errors import SignalError as SignalError
     from astray.errors import WritingFailed as WritingFailed
     from astray.errors import WrongInput as WrongInput
-    from astray.events import Event as Event
-    from astray.events import read_events as read_events
-    from astray.imports import read_ros_parameters as read_ros_parameters
-    from astray.imports import write_ros_parameters as write_ros_parameters
-    from astray.loading import load as load
-    from astray.observers.log import Log as Log
-    from astray.observers.summary import summary as summary
     from astray.plugin import Autonomy as Autonomy
     from astray.plugin import ContactMetric as ContactMetric
     from astray.plugin import Control as Control
@@ -128,7 +126,8 @@ if TYPE_CHECKING:
     from astray.recording.recorder import record as record
     from astray.recording.recording import Recording as Recording
     from astray.recording.recording import read_recording as read_recording
-    from astray.save import resume as resume
+    from astray.scenario.importers import read_ros_parameters as read_ros_parameters
+    from astray.scenario.importers import write_ros_parameters as write_ros_parameters
     from astray.signals import IntervalConfig as IntervalConfig
     from astray.signals import Samples as Samples
     from astray.signals import Signal as Signal
@@ -137,27 +136,28 @@ if TYPE_CHECKING:
     from astray.signals import Sine as Sine
     from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
-    from astray.sweeping.results import Sweep as Sweep
-    from astray.sweeping.sweep import read_sweep as read_sweep
-    from astray.sweeping.sweep import sweep as sweep
-    from astray.table import BUMP as BUMP
-    from astray.table import COMMAND as COMMAND
-    from astray.table import COMPASS as COMPASS
-    from astray.table import CONTACTS as CONTACTS
-    from astray.table import DRIVE as DRIVE
-    from astray.table import FIX as FIX
-    from astray.table import IMU as IMU
-    from astray.table import INS as INS
-    from astray.table import LANDMARKS as LANDMARKS
-    from astray.table import RANGE as RANGE
-    from astray.table import READING as READING
-    from astray.table import SCAN as SCAN
-    from astray.table import SONAR as SONAR
-    from astray.table import STATE as STATE
-    from astray.table import TRACK as TRACK
-    from astray.table import WHEELS as WHEELS
-    from astray.table import Column as Column
-    from astray.table import columns as columns
+    from astray.sim_loading import load as load
+    from astray.sweeps.results import Sweep as Sweep
+    from astray.sweeps.sweep import read_sweep as read_sweep
+    from astray.sweeps.sweep import sweep as sweep
+    from astray.tables import BUMP as BUMP
+    from astray.tables import COMMAND as COMMAND
+    from astray.tables import COMPASS as COMPASS
+    from astray.tables import CONTACTS as CONTACTS
+    from astray.tables import DRIVE as DRIVE
+    from astray.tables import FIX as FIX
+    from astray.tables import IMU as IMU
+    from astray.tables import INS as INS
+    from astray.tables import LANDMARKS as LANDMARKS
+    from astray.tables import RANGE as RANGE
+    from astray.tables import READING as READING
+    from astray.tables import SCAN as SCAN
+    from astray.tables import SONAR as SONAR
+    from astray.tables import STATE as STATE
+    from astray.tables import TRACK as TRACK
+    from astray.tables import WHEELS as WHEELS
+    from astray.tables import Column as Column
+    from astray.tables import columns as columns
 
 
 def __getattr__(name: str) -> Any:

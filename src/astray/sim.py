@@ -16,28 +16,28 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from astray.engine import restarting
+from astray.engine import reset as restarting
 from astray.engine.batch import Places, Worlds, world_numbers
-from astray.engine.blame import blame
-from astray.engine.clockwork import PHASES, Clockwork
-from astray.engine.group import Group
-from astray.engine.lives import in_step
-from astray.engine.pace import LOOK_UP, Pace
-from astray.engine.scenery import Scenery
+from astray.engine.environment import Scenery
+from astray.engine.episodes import in_step
+from astray.engine.error_attribution import blame
+from astray.engine.events import Agenda, Event, apply, checks, is_whole
+from astray.engine.log import Log, Logger
+from astray.engine.observer import Observer
+from astray.engine.pacing import LOOK_UP, Pace
+from astray.engine.path_log import Trail
+from astray.engine.robot_commands import indices
+from astray.engine.robots import Group
+from astray.engine.stepper import PHASES, Clockwork
 from astray.errors import WrongInput
-from astray.events import Agenda, Event, checks, effects, is_whole
-from astray.events.orders import indices
-from astray.observers import Observer
-from astray.observers.log import Log, Logger
-from astray.observers.trail import Trail
-from astray.scenario.plan import Scenario
-from astray.table import Array, Table
+from astray.scenario.scenario import Scenario
+from astray.tables import Array, Table
 from astray.world.map import Map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from astray.view.page.view import View
+    from astray.viewer.page.view import View
 
 NEWEST_HITS = 65536  # contacts that are kept where events are not
 TELL = 0.1  # s of real time between two words of progress
@@ -228,7 +228,7 @@ class Sim:
     def post(self, event: Event) -> None:
         """Let something happen at the start of the next tick: the one way in. Safe for threads."""
         checks.check(self, event)
-        for one in effects.with_content(self, event):
+        for one in apply.with_content(self, event):
             self.agenda.post(one)
 
     def map(self, world: int | None = None) -> Map:
@@ -265,7 +265,7 @@ class Sim:
         if self.agenda.is_due(self.steps):
             self.clockwork.look_anew()
             for event in self.agenda.due(self.steps):
-                effects.apply(self, event)
+                apply.apply(self, event)
             self.scenery.settle()
 
     def reset(
@@ -297,26 +297,26 @@ class Sim:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, from which `astray.resume` goes on bit for bit."""
-        from astray.save import save
+        from astray.checkpoint import save
 
         save(self, file)
 
     def write(self, log: Log, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the run and its log to a folder, with a picture and what repeats it."""
-        from astray.observers.folder import write_folder
+        from astray.recording.run_folder.write import write_folder
 
         write_folder(self, log, Path(folder), overwrite)
 
     def digest(self) -> str:
         """A digest of every byte of state: equal for equal runs."""
-        from astray.save import digest
+        from astray.checkpoint import digest
 
         return digest(self)
 
     def plot(self) -> Figure:
         """Where the robots were and where they believed to be, as a matplotlib figure."""
-        from astray.view.notebook import shown_in_notebooks
-        from astray.view.plot import plot_paths
+        from astray.plots.notebook import shown_in_notebooks
+        from astray.plots.paths import plot_paths
 
         return shown_in_notebooks(plot_paths(self.trail.paths(), self.map()))
 
@@ -325,7 +325,7 @@ class Sim:
 
         The page is served on this machine alone, until `close` of what is returned is called.
         """
-        from astray.view.page.view import view
+        from astray.viewer.page.view import view
 
         return view(self, port=port, browser=browser, token=token)
 

@@ -10,8 +10,8 @@ import sys
 
 import click
 
-from astray import __version__
-from astray.cli import look_back, serve, simulate
+from astray.cli import commands, serve, show
+from astray.version import __version__
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,7 +20,7 @@ def astray() -> None:
     """A fast 2D mobile-robot simulator in which every robot has a truth and a belief."""
 
 
-for _commands in (simulate, serve, look_back):
+for _commands in (commands, serve, show):
     for _command in vars(_commands).values():
         if isinstance(_command, click.Command):
             astray.add_command(_command)

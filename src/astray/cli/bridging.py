@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from astray.autonomy import Remote
-from astray.cli.running import Wiring
-from astray.events import Event
-from astray.ros.drivable import drivable
+from astray.cli.run import Wiring
+from astray.engine.events import Event
+from astray.robot.autonomy import Remote
+from astray.ros.subscriptions.drivable import drivable
 from astray.scenario.load import Source
 from astray.sim import Sim
 
@@ -31,7 +31,7 @@ def plan_bridges(
         sets = drivable(scenario, overrides, TIMEOUT)
         wires.append(lambda sim, say: on_rosbridge(sim, port, origins, say))
     if foxglove is not None:
-        from astray.wires.foxglove import check_package, on_foxglove
+        from astray.recording.foxglove import check_package, on_foxglove
 
         check_package()
         other = foxglove
@@ -42,7 +42,7 @@ def plan_bridges(
 @contextlib.contextmanager
 def on_rosbridge(sim: Sim, port: int, origins: Sequence[str], say: Say) -> Iterator[object]:
     """A run that clients of rosbridge can reach as long as the with block lasts."""
-    from astray.wires.rosbridge.wire import Wire
+    from astray.ros.rosbridge.bridge import Wire
 
     warm_up(sim)
     wire = Wire(sim, origins=origins, log=say)

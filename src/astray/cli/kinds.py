@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from astray.errors import Fault, ScenarioError, WrongInput
-from astray.files.marks import mark
+from astray.files.marked_yaml import mark
 from astray.plugin import KINDS, Plugin
 from astray.plugin.parameters import parameters, units
-from astray.scenario.foreign import load_plugins
-from astray.scenario.merge import suggest
-from astray.scenario.model import BUILT_IN
+from astray.scenario.foreign_plugins import load_plugins
+from astray.scenario.layers import suggest
+from astray.scenario.schema import BUILT_IN
 from astray.scenario.write import plain_value
 
 

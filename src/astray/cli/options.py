@@ -67,6 +67,6 @@ def look_of(view: bool, port: int, no_browser: bool) -> Any:
     """How a run is to be looked at; None if it is not."""
     if not view:
         return None
-    from astray.cli.viewing import Look
+    from astray.cli.view import Look
 
     return Look(port, not no_browser)

@@ -74,7 +74,7 @@ from astray.cli.options import BROWSER, QUIET, VIEW, Speed, look_of, ros_argumen
 @QUIET
 def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> None:
     """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
-    from astray.cli.pioneering import serve_pioneers
+    from astray.cli.pioneer import serve_pioneers
 
     sys.exit(serve_pioneers(look=look_of(view, view_port, no_browser), **options))
 
@@ -85,7 +85,7 @@ def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> Non
 @QUIET
 def node(name: str, ros_args: bool, quiet: bool, **typed: Any) -> None:
     """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
-    from astray.cli.noding import run_node
-    from astray.cli.telling import Teller
+    from astray.cli.console import Teller
+    from astray.cli.node import run_node
 
     run_node(name, Teller(quiet).say, **typed)

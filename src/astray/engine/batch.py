@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.scenario.plan import GroupPlan, Scenario
-from astray.table import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
+from astray.scenario.scenario import GroupPlan, Scenario
+from astray.tables import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
 
 MOST_WORLDS = 2**31
 EACH_WORLD = 128  # bytes or more, of its number, its clock, its life and its place

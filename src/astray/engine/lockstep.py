@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from astray.engine.group import Group
+from astray.engine.robots import Group
 from astray.errors import LockstepTimeout
 
 if TYPE_CHECKING:

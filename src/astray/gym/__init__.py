@@ -19,10 +19,10 @@ except ImportError:
 from astray.gym.agents import Options
 from astray.gym.env import Env
 from astray.gym.task import Reach, Task
-from astray.gym.vector import VectorEnv
+from astray.gym.vector_env import VectorEnv
 
 if TYPE_CHECKING:
-    from astray.gym.parallel import ParallelEnv as ParallelEnv
+    from astray.gym.parallel_env import ParallelEnv as ParallelEnv
 
 __all__ = ["Env", "Options", "ParallelEnv", "Reach", "Task", "VectorEnv"]
 
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name != "ParallelEnv":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:  # late: it alone needs PettingZoo
-        from astray.gym.parallel import ParallelEnv
+        from astray.gym.parallel_env import ParallelEnv
     except ImportError:
         raise WrongInput("ParallelEnv needs PettingZoo: pip install 'astray[gym]'") from None
     return ParallelEnv

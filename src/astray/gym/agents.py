@@ -15,16 +15,16 @@ from typing import TypedDict
 
 import numpy as np
 
-from astray.autonomy import Remote
 from astray.engine.batch import Worlds
 from astray.errors import WrongInput, suggest
-from astray.gym.acting import Actions, Limits, limits_of
-from astray.gym.seeing import Sight
+from astray.gym.actions import Actions, Limits, limits_of
+from astray.gym.observations import Sight
 from astray.gym.task import Reach, Task, shaped
+from astray.robot.autonomy import Remote
 from astray.scenario.load import Source, load_scenario
-from astray.scenario.plan import GroupPlan, Scenario
+from astray.scenario.scenario import GroupPlan, Scenario
 from astray.sim import Sim
-from astray.table import Array, Rows
+from astray.tables import Array, Rows
 
 PERIOD = 0.1  # s from one action to the next, about, unless given
 HAIR = 1e-6  # share of a tick by which a period may miss it

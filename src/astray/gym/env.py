@@ -10,10 +10,10 @@ import numpy as np
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.frame import Frame, checked_mode
+from astray.gym.rendering import Frame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
-from astray.table import Array
+from astray.tables import Array
 
 MODES = ("rgb_array", "human")
 

@@ -9,9 +9,9 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from astray.gym.agents import Options
-from astray.gym.vector import VectorEnv
+from astray.gym.vector_env import VectorEnv
 from astray.scenario.load import Source
-from astray.table import Array
+from astray.tables import Array
 
 
 class StableVecEnv(VecEnv):  # type: ignore[misc]  # its package may not be installed

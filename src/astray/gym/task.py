@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from astray import noise
-from astray.engine.group import Group
-from astray.engine.start import TRIES
+from astray.engine.robots import Group
 from astray.errors import WrongInput
-from astray.kernel import kernel
-from astray.maths import atan2, sincos
-from astray.table import Array, Rows, Table
-from astray.world.room import spots_with_room
+from astray.numerics import random
+from astray.numerics.elementary import atan2, sincos
+from astray.numerics.kernels import kernel
+from astray.scenario.start import TRIES
+from astray.tables import Array, Rows, Table
+from astray.world.planning.free_space import spots_with_room
 
 
 @kernel
@@ -114,10 +114,10 @@ class Reach(Task):
     def begin(self, rows: Rows) -> None:
         """Draw the goals of these rows: the same in a life of a robot, whenever it is lived."""
         robots = self.robots
-        who, key = robots.address.take(rows), noise.key(robots.seed, robots.name, "task", "goal")
+        who, key = robots.address.take(rows), random.key(robots.seed, robots.name, "task", "goal")
         who["tick"] = 0
         tries = np.empty((len(rows), 2 * TRIES))
-        noise.uniforms_all(tries, who, np.arange(len(rows)), key)
+        random.uniforms_all(tries, who, np.arange(len(rows)), key)
         self.goals[rows] = self._spots(tries, rows)
         self._away[rows] = self._distance()[rows]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
-from astray.table import Array
+from astray.numerics.kernels import kernel
+from astray.tables import Array
 
 U, V, ROW, WAY, LEAST, USED = range(6)
 LINES = 6

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 from astray.plugin import Metric
-from astray.table import Array, Column, Row, Rows, Table, columns
+from astray.tables import Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     "n",

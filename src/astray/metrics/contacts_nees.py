@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
-from astray.kernel import kernel
-from astray.maths import NAN, sincos
-from astray.metrics.matching import Around, Room, around, make_room, match, observers
+from astray.metrics.track_matching import Around, Room, around, make_room, match, observers
+from astray.numerics.elementary import NAN, sincos
+from astray.numerics.kernels import kernel
 from astray.plugin import ContactMetric, Positive, Scene
 from astray.plugin.tracks import Tracks
-from astray.table import Array, Row, Rows, Table
+from astray.tables import Array, Row, Rows, Table
 
 
 @kernel

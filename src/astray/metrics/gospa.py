@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from astray.kernel import kernel
-from astray.metrics.matching import Around, Room, around, make_room, match, observers
+from astray.metrics.track_matching import Around, Room, around, make_room, match, observers
+from astray.numerics.kernels import kernel
 from astray.plugin import ContactMetric, Positive, Scene
 from astray.plugin.tracks import Tracks
-from astray.table import Array, Row, Rows, Table
+from astray.tables import Array, Row, Rows, Table
 
 PARTS = ("all", "distance", "missed", "nobody")
 

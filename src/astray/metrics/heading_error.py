@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from astray.kernel import kernel
-from astray.maths import wrap
+from astray.numerics.elementary import wrap
+from astray.numerics.kernels import kernel
 from astray.plugin import Metric
-from astray.table import Array, Rows, Table
+from astray.tables import Array, Rows, Table
 
 
 @kernel

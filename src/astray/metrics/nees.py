@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
-from astray.maths import NAN, wrap
+from astray.numerics.elementary import NAN, wrap
+from astray.numerics.kernels import kernel
 from astray.plugin import Metric
-from astray.table import Array, Row, Rows, Table
+from astray.tables import Array, Row, Rows, Table
 
 
 @kernel

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.kernel import kernel
-from astray.maths import NAN
+from astray.numerics.elementary import NAN
+from astray.numerics.kernels import kernel
 from astray.plugin import Estimator, Metric
-from astray.table import Array, Rows, Table
+from astray.tables import Array, Rows, Table
 
 
 @kernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 from astray.plugin import Metric
-from astray.table import Array, Rows, Table
+from astray.tables import Array, Rows, Table
 
 
 @kernel

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
-from astray.maths import NAN
+from astray.numerics.elementary import NAN
+from astray.numerics.kernels import kernel
+from astray.numerics.se2 import between
 from astray.plugin import Metric, Positive
-from astray.se2 import between
-from astray.table import Array, Column, Row, Rows, Table, columns
+from astray.tables import Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     Column("started", "", "?"),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
-from astray.maths import NAN, wrap
+from astray.numerics.elementary import NAN, wrap
+from astray.numerics.kernels import kernel
 from astray.plugin import Metric, Positive
-from astray.table import Array, Column, Row, Rows, Table, columns
+from astray.tables import Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(Column("judged", "", "i8"), Column("outside", "", "i8"))
 """How many beliefs were judged, and how many of them were outside."""

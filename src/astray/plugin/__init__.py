@@ -1,6 +1,6 @@
 """What plugins are, how they are declared, and what they are handed."""
 
-from astray.clock import NEVER as NEVER
+from astray.numerics.schedule import NEVER as NEVER
 from astray.plugin.families import Autonomy as Autonomy
 from astray.plugin.families import ContactMetric as ContactMetric
 from astray.plugin.families import Control as Control
@@ -12,10 +12,10 @@ from astray.plugin.families import NonNegative as NonNegative
 from astray.plugin.families import Positive as Positive
 from astray.plugin.families import Sensor as Sensor
 from astray.plugin.families import Tracker as Tracker
-from astray.plugin.kind import KINDS as KINDS
-from astray.plugin.kind import Plugin as Plugin
-from astray.plugin.kind import Sheet as Sheet
-from astray.plugin.kind import Sheets as Sheets
-from astray.plugin.kind import sensor_that_measures as sensor_that_measures
-from astray.plugin.scene import Known as Known
-from astray.plugin.scene import Scene as Scene
+from astray.plugin.plugin import KINDS as KINDS
+from astray.plugin.plugin import Plugin as Plugin
+from astray.plugin.plugin import Sheet as Sheet
+from astray.plugin.plugin import Sheets as Sheets
+from astray.plugin.plugin import sensor_that_measures as sensor_that_measures
+from astray.plugin.views import Known as Known
+from astray.plugin.views import Scene as Scene

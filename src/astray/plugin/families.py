@@ -12,13 +12,13 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from astray.clock import Beat, beat, ticks_in
 from astray.errors import PluginError
-from astray.plugin.kind import Plugin, Sheets
+from astray.numerics.schedule import Beat, beat, ticks_in
+from astray.plugin.plugin import Plugin, Sheets
 from astray.plugin.reading import Reading
-from astray.plugin.scene import Known, Scene
 from astray.plugin.tracks import Tracks
-from astray.table import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
+from astray.plugin.views import Known, Scene
+from astray.tables import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
 
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from astray import noise
-from astray.plugin.draw import Drawn
-from astray.table import Columns, Rows, Table, record
+from astray.numerics import random
+from astray.plugin.distributions import Drawn
+from astray.tables import Columns, Rows, Table, record
 
 if TYPE_CHECKING:
-    from astray.plugin.kind import Plugin
+    from astray.plugin.plugin import Plugin
 
 TIMING = ("rate", "offset", "latency", "jitter", "loss")  # belong to the simulator, never drawn
 
@@ -146,6 +146,6 @@ def draw_parameters(plugin: Plugin, rows: Rows) -> None:
         address = plugin.address.take(rows)
         address["tick"] = 0
         for name in plugin.drawn:
-            key = noise.key(int(plugin.key), name)
+            key = random.key(int(plugin.key), name)
             value = getattr(plugin, name).sample(address, np.arange(len(rows)), key)
             plugin.params[name][rows] = value

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from astray.plugin.blank import Part
-from astray.table import Array, Columns, table
+from astray.plugin.row_initializer import Part
+from astray.tables import Array, Columns, table
 
 Bulk = Mapping[str, tuple[int, ...]]
 

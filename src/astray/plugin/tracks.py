@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.table import TRACK, TRACKS, Array, Rows, Table, clear, put, table
+from astray.tables import TRACK, TRACKS, Array, Rows, Table, clear, put, table
 
 
 class Tracks:

@@ -15,21 +15,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from astray import __version__
 from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
-from astray.recording.beginning import STATIC, Maps, attachments
-from astray.recording.chunk import Chunk, Memory
-from astray.recording.container import Container
-from astray.recording.encoder import Encoder
-from astray.recording.news import News, text_message
-from astray.recording.plan import Voice
-from astray.recording.records import Op
-from astray.recording.sensors import sensor_truths
-from astray.recording.tail import Tail
-from astray.recording.topics import COLLISIONS, EVENTS, Topics
-from astray.recording.while_running import check_recording
-from astray.ros.feed import Feed
-from astray.ros.speaker import Speaker
+from astray.recording.around_run import check_recording
+from astray.recording.mcap.channels import COLLISIONS, EVENTS, Topics
+from astray.recording.mcap.chunk import Chunk, Memory
+from astray.recording.mcap.chunk_encoder import Encoder
+from astray.recording.mcap.chunk_layout import Voice
+from astray.recording.mcap.event_cursor import News, text_message
+from astray.recording.mcap.header import STATIC, Maps, attachments
+from astray.recording.mcap.records import Op
+from astray.recording.mcap.sensor_truth import sensor_truths
+from astray.recording.mcap.write_ahead_log import Tail
+from astray.recording.mcap.writer import Container
+from astray.ros.publishers.publisher import Speaker
+from astray.ros.publishers.publisher_set import Feed
+from astray.version import __version__
 
 if TYPE_CHECKING:
     from astray.sim import Sim

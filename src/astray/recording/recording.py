@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from astray.engine.events import Event
 from astray.errors import AstrayError, RecordingError
-from astray.events import Event
-from astray.files.marks import read_yaml
+from astray.files.marked_yaml import read_yaml
 from astray.plugin.reading import Reading
-from astray.recording import tables
-from astray.recording.beginning import MAP_FILE, RUN, SCENARIO, own_map_file
-from astray.recording.mcap import Mcap
-from astray.recording.topics import COLLISIONS, EVENTS
-from astray.ros.tracks import TOPIC as TRACKS
-from astray.ros.unpack import MessageColumns
-from astray.scenario.carry import NAMED
-from astray.table import STATE, Array, Table, table
-from astray.world.geojson import read_geojson
+from astray.recording.mcap import tables
+from astray.recording.mcap.channels import COLLISIONS, EVENTS
+from astray.recording.mcap.header import MAP_FILE, RUN, SCENARIO, own_map_file
+from astray.recording.mcap.read_topics import Mcap
+from astray.ros.messages.deserializer import MessageColumns
+from astray.ros.publishers.tracks import TOPIC as TRACKS
+from astray.scenario.bundle import NAMED
+from astray.tables import STATE, Array, Table, table
 from astray.world.map import Map
+from astray.world.maps.formats.geojson import read_geojson
 
 TRUTH, COMMAND = "ground_truth/odom", "command"
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from astray.engine.group import Group
+    from astray.engine.robots import Group
     from astray.sim import Sim
 
 MAP, ODOM, BASE, WORLD, TRUTH = "map", "odom", "base_link", "world", "base_link_truth"

@@ -10,24 +10,25 @@ from zipfile import is_zipfile
 
 from pydantic import BaseModel, ValidationError
 
-from astray.clock import FINEST, LONGEST, common_dt, divides, nearest_rates
-from astray.engine.start import Start
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
-from astray.files.marks import Marked, mark, read_yaml, walk
+from astray.files.marked_yaml import Marked, mark, read_yaml, walk
+from astray.numerics.schedule import FINEST, LONGEST, common_dt, divides, nearest_rates
 from astray.plugin import KINDS, ContactMetric, Plugin
-from astray.scenario.agree import check_agreement
-from astray.scenario.explain import explain_all, in_words
-from astray.scenario.foreign import load_plugins
-from astray.scenario.merge import name_of, suggest, with_overrides, with_presets
-from astray.scenario.model import SLOTS, scenario_model
-from astray.scenario.plan import GroupPlan, Scenario
+from astray.presets import SCENARIOS
+from astray.scenario.cross_checks import check_agreement
+from astray.scenario.fault_messages import explain_all, in_words
+from astray.scenario.foreign_plugins import load_plugins
+from astray.scenario.layers import name_of, suggest, with_overrides, with_presets
+from astray.scenario.maps import read_maps
+from astray.scenario.scenario import GroupPlan, Scenario
+from astray.scenario.schema import SLOTS, scenario_model
 from astray.scenario.signals import read_all_signals
-from astray.scenario.world import read_maps
+from astray.scenario.start import Start
 from astray.scenario.write import effective
-from astray.table import ADDRESS, table
-from astray.world.shape import Footprint
+from astray.tables import ADDRESS, table
+from astray.world.geometry.footprint import Footprint
 
-BUNDLED = Path(__file__).resolve().parent.parent / "scenarios"
+BUNDLED = SCENARIOS
 EARLY = re.compile(r"(^|\.)(preset|plugins)$")
 
 Source = str | Path | Mapping[str, Any]

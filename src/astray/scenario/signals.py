@@ -12,13 +12,18 @@ import warnings
 
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
-from astray.files.marks import Marked, walk
-from astray.imports.ros_parameters import absolute, located, make_paths_absolute, signal_tree
+from astray.files.marked_yaml import Marked, walk
 from astray.plugin import KINDS
 from astray.plugin.parameters import parameters
-from astray.scenario.model import SLOTS
+from astray.scenario.importers.ros_parameters import (
+    absolute,
+    located,
+    make_paths_absolute,
+    signal_tree,
+)
+from astray.scenario.schema import SLOTS
 from astray.signals import Signals, channels
-from astray.signals.findings import Findings
+from astray.signals.faults import Findings
 from astray.signals.read import read_signals
 
 

@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any
 
 from astray.plugin import Plugin
-from astray.plugin.draw import Drawn, written
+from astray.plugin.distributions import Drawn, written
 from astray.plugin.parameters import parameters
-from astray.scenario.plan import GroupPlan, Scenario
+from astray.scenario.scenario import GroupPlan, Scenario
 from astray.signals import Signals
-from astray.world.shape import Footprint
+from astray.world.geometry.footprint import Footprint
 
 
 def effective(scenario: Scenario, plugins: list[str]) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 
-from astray.kernel import kernel
-from astray.maths import NAN, TAU, sincos_turns
-from astray.table import Array, Column, Row, Table, columns
+from astray.numerics.elementary import NAN, TAU, sincos_turns
+from astray.numerics.kernels import kernel
+from astray.tables import Array, Column, Row, Table, columns
 
 SEGMENT = columns(
     Column("form", "", "i8"),

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from astray.errors import Problem, SignalError, SignalWarning, suggest
-from astray.table import Array
+from astray.tables import Array
 
 NOT_GIVEN = math.nan
 

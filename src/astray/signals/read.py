@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from astray.errors import Path, Problem, SignalError, suggest
-from astray.signals.csv_file import digest_of, read_points
-from astray.signals.findings import Findings, short
+from astray.signals.csv import digest_of, read_points
+from astray.signals.faults import Findings, short
 from astray.signals.interval import (
     Interval,
     IntervalConfig,

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from astray.errors import Problem, SignalError
-from astray.maths import TAU
+from astray.numerics.elementary import TAU
 from astray.signals import evaluate
 from astray.signals.evaluate import CONSTANT, LINEAR, QUADRATIC, SEGMENT, SINE
 from astray.signals.interval import Interval, IntervalConfig, Samples, SimType, Sine
-from astray.table import Array, Table, table
+from astray.tables import Array, Table, table
 
 Gap = Literal["hold", "zero"]
 GAPS: tuple[Gap, ...] = ("hold", "zero")

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.engine.path_log import Paths
 from astray.errors import WrongInput
-from astray.loading import load
-from astray.observers.trail import Paths
 from astray.plugin.reading import Reading
-from astray.table import Array, Table
+from astray.sim_loading import load
+from astray.tables import Array, Table
 from astray.truck.model import Model, read_model
 from astray.truck.state import Sight, TruckState
 from astray.world.map import Map
-from astray.world.read import read_map
+from astray.world.maps.read import read_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -238,7 +238,7 @@ class Engine:
 
     def plot(self, world: int = 0) -> Figure:
         """The truck of a world since it was last put somewhere, and what its lidar sees now."""
-        from astray.view.truck_plot import plot_truck
+        from astray.truck.plot import plot_truck
 
         (path,) = self.sim.trail.paths()
         if world >= path.truth.shape[1]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from astray.table import Array
+from astray.tables import Array
 
 ROOT = "base"
 

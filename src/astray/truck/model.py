@@ -15,8 +15,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
-from astray.files.marks import read_yaml
-from astray.scenario.explain import what_is_wrong
+from astray.files.marked_yaml import read_yaml
+from astray.scenario.fault_messages import what_is_wrong
 from astray.truck.frames import Frame, Mount, find_mount
 
 Size = Annotated[float, Gt(0)]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from astray.plugin.reading import Reading
-from astray.table import DRIVE, STATE, Array, Table
+from astray.tables import DRIVE, STATE, Array, Table
 from astray.truck.model import Model
 
 Number = Any

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.table import Array
+from astray.tables import Array
 
 SHORTEST = 1e-140  # m
 FARTHEST = 1e7  # m; beyond it a float64 no longer tells nanometres apart

@@ -1,0 +1,70 @@
+"""Whom an event is about: worlds, a group, rows of its tables, a parameter of a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astray.engine.event_queue import Event
+from astray.engine.robots import Group
+from astray.errors import EventError
+from astray.plugin import Plugin
+from astray.plugin.parameters import parameters
+from astray.tables import Array, Rows
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+
+def worlds_of(sim: Sim, event: Event) -> Array:
+    """The places in the batch of the worlds that an event names, in order."""
+    if event.worlds is None:
+        return np.arange(len(sim.worlds))
+    try:
+        return sim.places.of(event.worlds)
+    except KeyError as unknown:
+        raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
+
+
+def group_of(sim: Sim, event: Event) -> Group:
+    """The group that an event names."""
+    if event.group in sim.robots:
+        return sim.robots[event.group]
+    raise EventError(f"{event.kind}: no robot {event.group!r} ({', '.join(sim.robots)})")
+
+
+def rows_of(sim: Sim, group: Group, event: Event) -> Rows:
+    """The rows that an event names, asleep or not."""
+    if event.worlds is None and event.robots is None:
+        return np.arange(len(group.truth))
+    worlds = worlds_of(sim, event)
+    if event.robots is None:
+        return group.rows_of(worlds)
+    if not all(0 <= k < group.plan.capacity for k in event.robots):
+        raise EventError(f"{event.kind}: {group.name!r} has robots 0 to {group.plan.capacity - 1}")
+    robots = np.array(sorted(set(event.robots)), np.int64)
+    return np.asarray((worlds[:, None] * group.plan.capacity + robots).ravel())
+
+
+def each_of(rows: Rows, group: Group, value: Any) -> Array:
+    """A value for each of these rows: one for all, or one per row of the group."""
+    array = np.asarray(value, float)
+    if array.ndim and len(rows) < len(array) == len(group.truth):
+        return array[rows]
+    return array
+
+
+def parameter_of(group: Group, values: Mapping[str, Any]) -> tuple[Plugin, str]:
+    """The plugin and the name of the parameter that an event sets."""
+    path = str(values.get("parameter", ""))
+    who, _, name = path.rpartition(".")
+    for plugin in group.plugins:
+        if who in (plugin.name, f"{plugin.family}.{plugin.name}", plugin.family):
+            numbers = [p.name for p in parameters(type(plugin)) if p.number]
+            if name in numbers:
+                return plugin, name
+            raise EventError(f"set: {who!r} has no number {name!r} ({', '.join(numbers)})")
+    names = ", ".join(sorted({p.name for p in group.plugins}))
+    raise EventError(f"set: no plugin {who!r} in {group.name!r} ({names})")

@@ -1,0 +1,122 @@
+"""A light memory of where robots were and where they believed to be: for a picture at any time.
+
+It keeps a bounded number of moments: when it is full, every other one is dropped and it looks
+half as often, so a run of any length costs the same memory and ever less time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from astray.numerics.kernels import kernel
+from astray.tables import Array, Table
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+MOMENTS = 1024
+ROWS = 64  # of each group; a picture of more is a blot
+FIRST_PERIOD = 0.1  # s
+SEEN = 5  # columns of a state: x, y, yaw, stamp and vx
+
+
+@dataclass
+class Paths:
+    """The poses of some robots of one group over time, (moments, rows, 3) m, m, rad."""
+
+    group: str
+    time: Array
+    truth: Array
+    beliefs: dict[str, Array]
+    errors: dict[str, Array]
+    """Distance of each belief from the truth of its stamp, (moments, rows) m."""
+
+
+@kernel
+def note_all(kept: Array, k: int, table: Table) -> None:
+    """Note moment k of these states."""
+    for i in range(len(table)):
+        s, seen = table[i], kept[k, i]
+        seen[0], seen[1], seen[2], seen[3], seen[4] = s.x, s.y, s.yaw, s.stamp, s.vx
+
+
+class Trail:
+    """Truth and beliefs of the first robots of each group, thinned out as the run grows."""
+
+    def __init__(self, sim: Sim) -> None:
+        self.sim = sim
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.period = max(1, round(FIRST_PERIOD / self.sim.dt))
+        self.count = 0
+        self.steps = np.zeros(MOMENTS, np.int64)
+        self._kept: list[tuple[Array, Table]] = []  # what was seen, and where to look
+        for group in self.sim.robots.values():
+            for table in (group.truth, *group.beliefs().values()):
+                some = table[:ROWS]
+                self._kept.append((np.zeros((MOMENTS, len(some), SEEN)), some))
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on that it wants to see."""
+        return step + -step % self.period
+
+    def observe(self, sim: Sim) -> None:
+        """Note where everyone is."""
+        if self.count == MOMENTS:
+            self._thin_out()
+            if sim.steps % self.period:
+                return
+        self._note(self.count, sim.steps)
+        self.count += 1
+
+    def _note(self, k: int, step: int) -> None:
+        self.steps[k] = step
+        for kept, table in self._kept:
+            note_all(kept, k, table)
+
+    def _thin_out(self) -> None:
+        self.period *= 2
+        keep = np.flatnonzero(self.steps % self.period == 0)
+        self.count = len(keep)
+        self.steps[: self.count] = self.steps[keep]
+        for kept, _ in self._kept:
+            kept[: self.count] = kept[keep]
+
+    def look_again(self) -> None:
+        """Forget the present moment: it is no longer what it was, since robots were moved."""
+        if self.count and self.steps[self.count - 1] == self.sim.steps:
+            self.count -= 1
+
+    def paths(self) -> list[Paths]:
+        """What was seen, one entry per group, the present included."""
+        self.look_again()
+        if self.count == MOMENTS:
+            self._thin_out()
+        self._note(self.count, self.sim.steps)
+        seen = slice(0, self.count + 1)
+        time = self.steps[seen] * self.sim.dt
+        kept = iter(self._kept)
+        found = []
+        for name, group in self.sim.robots.items():
+            truth = next(kept)[0][seen]
+            beliefs = {who: next(kept)[0][seen] for who in group.beliefs()}
+            if group.belief is group.truth:
+                beliefs.pop("belief")
+            errors = {who: _error(truth, belief) for who, belief in beliefs.items()}
+            poses = {who: belief[..., :3] for who, belief in beliefs.items()}
+            found.append(Paths(name, time, truth[..., :3], poses, errors))
+        return found
+
+
+def _error(truth: Table, belief: Table) -> Array:
+    """Distance of a belief from the truth of its stamp, a moment before the truth that was seen."""
+    x, y, yaw, stamp, speed = np.moveaxis(truth, -1, 0)
+    back = speed * (stamp - belief[..., 3])
+    dx = belief[..., 0] - (x - back * np.cos(yaw))
+    dy = belief[..., 1] - (y - back * np.sin(yaw))
+    return np.asarray(np.hypot(dx, dy))

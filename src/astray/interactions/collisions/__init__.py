@@ -1,0 +1,1 @@
+"""Collisions: broadphase, time of impact, response, the log of contacts."""

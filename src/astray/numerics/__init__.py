@@ -1,0 +1,1 @@
+"""Elementary functions, random numbers and kernels with the same bytes everywhere."""

@@ -1,0 +1,71 @@
+"""Robots served in the background of a program: for tests, notebooks and examples."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from astray.engine.events import Event
+from astray.pioneer.bridge import CYCLE, Wire
+from astray.pioneer.connection import Log
+from astray.pioneer.fleet import Wanted, plan_fleet
+from astray.pioneer.session import Rules
+from astray.pioneer.snapshot import Pose
+from astray.server.background import in_background
+from astray.sim import Sim
+from astray.sim_loading import load
+
+
+def warm_up(sim: Sim) -> None:
+    """Run a twin through the events of a session: no client shall wait for kernels to compile."""
+    twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
+    goals = {"mode": "servo", "distance": 1.0, "heading": 1.0}
+    for name, group in twin.robots.items():
+        if not group.plan.count:
+            twin.post(Event("spawn", name, (0,), (0,)))
+        twin.post(Event("command", name, values=goals))
+        twin.post(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
+        twin.post(Event("place", name, values={"yaw": 0.0}))
+    twin.step(max(1, round(CYCLE / sim.dt)))
+
+
+@contextlib.contextmanager
+def serving(
+    *robots: str,
+    map: str | Mapping[str, Any] | None = None,
+    start: Pose | str | None = None,
+    odometry: str | None = None,
+    port: int = 0,
+    speed: float | None = 1.0,
+    lockstep: bool = False,
+    seed: int | None = None,
+    rules: Rules | None = None,
+    maps: Path | None = None,
+    per_client: tuple[str, ...] = (),
+    log: Log = lambda text: None,
+) -> Iterator[Wire]:
+    """Serve robots, "model" or "model:name", as long as the with block lasts.
+
+    `wire.ports` are the numbers of their ports, which the system chooses unless one is given, and
+    `wire.sim` is the run. In lockstep time waits for the clients, so that a test is repeatable.
+    """
+    rules = rules or Rules()
+    fleet = plan_fleet(
+        [Wanted.parse(text, odometry, rules.like_mobilesim) for text in robots],
+        map=map,
+        start=start,
+        port=port,
+        watchdog=not rules.like_mobilesim,
+        per_client=[Wanted.parse(text, odometry, rules.like_mobilesim) for text in per_client],
+    )
+    sim = load(fleet.scenario, seed=seed)
+    warm_up(sim)
+    wire = Wire(sim, fleet.ports, rules, lockstep=lockstep, maps=maps, log=log)
+    wire.open()
+    try:
+        with in_background(sim, speed=speed):
+            yield wire
+    finally:
+        wire.close()

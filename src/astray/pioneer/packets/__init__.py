@@ -1,0 +1,1 @@
+"""The packets of the Pioneer protocol, read and written."""

@@ -1,0 +1,1 @@
+"""Pictures of runs and maps with matplotlib, which is imported when one is drawn."""

@@ -1,0 +1,9 @@
+"""What astray brings along: robots, scenarios and maps, as files."""
+
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+
+ROBOTS = _HERE / "robots"
+SCENARIOS = _HERE / "scenarios"
+MAPS = _HERE / "maps"

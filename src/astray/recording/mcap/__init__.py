@@ -1,0 +1,1 @@
+"""MCAP files: records, chunks, the write-ahead log, recovery, reading."""

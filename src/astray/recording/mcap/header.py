@@ -1,0 +1,106 @@
+"""What a recording begins with: what is run, where, and what stays as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from astray.engine.robots import Group
+from astray.files.marked_yaml import dump_yaml
+from astray.plugin import NEVER
+from astray.ros.messages.occupancy_grid import GRID, occupancy_grid
+from astray.ros.names import MAP, Robot, world_frame
+from astray.ros.publishers.publisher import Topic
+from astray.ros.publishers.publisher_set import Feed, belief_topic
+from astray.ros.publishers.readings import topics_of
+from astray.ros.publishers.transforms import TF
+from astray.scenario.bundle import with_map_files
+from astray.version import __version__
+from astray.world.maps.write import geojson_text
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+STATIC = Topic("/tf_static", TF, latched=True)
+SCENARIO, RUN, MAP_FILE = "scenario.yaml", "run.json", "map.geojson"
+GEOJSON = "application/geo+json"
+
+
+def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
+    """Name, media type and text of what belongs to the run: no time of day, no machine."""
+    scenario, files = with_map_files(sim.scenario)
+    yield SCENARIO, "application/yaml", dump_yaml({**scenario, "seed": sim.seed})
+    for name, data in files.items():
+        yield name, "application/json", data.decode()
+    about = {
+        "astray": __version__,
+        "scenario": sim.scenario.name,
+        "seed": sim.seed,
+        "worlds": sim.worlds.tolist(),
+        "dt": sim.dt,
+        "first_step": sim.steps,
+        "robots": {name: _group(group, feed.robots[name]) for name, group in sim.robots.items()},
+    }
+    yield RUN, "application/json", json.dumps(about, indent=2) + "\n"
+    yield from _maps(sim)
+
+
+def _maps(sim: Sim) -> Iterator[tuple[str, str, str]]:
+    """The map of the first world, and those of worlds that have another."""
+    first, *others = sim.worlds.tolist()
+    usual = sim.map(first)
+    if len(usual):
+        yield MAP_FILE, GEOJSON, geojson_text(usual)
+    for world in others:
+        found = sim.map(world)
+        if found.digest() != usual.digest():
+            yield own_map_file(world), GEOJSON, geojson_text(found)
+
+
+def own_map_file(world: int) -> str:
+    """The name of the map of a world that has another than the first one."""
+    return f"world_{world}/{MAP_FILE}"
+
+
+def _group(group: Group, robots: Sequence[Robot]) -> dict[str, Any]:
+    """Who is who among the topics, so that a reader need not guess."""
+    topics = topics_of(group.channels)
+    return {
+        "estimator": group.estimator.kind if group.estimator else None,
+        "beliefs": {name: belief_topic(name) for name in group.beliefs()},
+        "sensors": {
+            name: {"kind": channel.sensor.kind, "topic": topics[name]}
+            for name, channel in group.channels.items()
+            if channel.taking.offset < NEVER
+        },
+        "robots": [
+            {"world": r.world, "number": r.number, "name": r.name, "namespace": r.namespace}
+            for r in robots
+        ],
+    }
+
+
+class Maps:
+    """The topics of maps: one for each world, that of the only one without its name."""
+
+    def __init__(self, sim: Sim, feed: Feed) -> None:
+        self.sim = sim
+        robots = [robot for group in feed.robots.values() for robot in group]
+        first: dict[int, Robot] = {}
+        for robot in robots:
+            first.setdefault(robot.world, robot)
+        self.frames = {world: world_frame(robot, MAP) for world, robot in first.items()}
+        self.topics = {
+            world: Topic(f"/{frame}", GRID, latched=True) for world, frame in self.frames.items()
+        }
+        self._told: dict[int, str] = {world: "" for world in self.frames}
+
+    def news(self) -> Iterator[tuple[Topic, bytes]]:
+        """The maps that are others than those that were told last; empty ones not at first."""
+        for world, topic in self.topics.items():
+            found = self.sim.map(world)
+            digest = found.digest()
+            if digest != self._told[world] and (len(found) or self._told[world]):
+                self._told[world] = digest
+                yield topic, occupancy_grid(found, self.frames[world], self.sim.time)

@@ -1,0 +1,1 @@
+"""Run folders: a run's log, scenario and pictures, written and read."""

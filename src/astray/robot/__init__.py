@@ -1,0 +1,1 @@
+"""The parts of a robot, a package per family. The families do not import each other."""

@@ -1,0 +1,105 @@
+"""A course by the clock: steps of constant speed, or signals."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from astray.errors import PluginError
+from astray.numerics.kernels import kernel
+from astray.numerics.schedule import ticks_in
+from astray.plugin import NEVER, Autonomy, Known, Positive, Sheets
+from astray.signals import Channels, Signal, Signals, bank
+from astray.signals.evaluate import value_among
+from astray.tables import CURVATURE, TWIST, Array, Rows, Table
+
+CHANNELS = ("vx", "vy", "wz", "curvature")
+SAME_LAP = 1e-9  # of a lap; a time that is rounded down to the end of one begins the next
+
+Course = Annotated[Signals, Channels(CHANNELS)]
+
+
+@dataclass(kw_only=True)
+class Step:
+    """One stretch of the course at constant speed."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    lasts: Positive  # s
+    vx: float = 0.0  # m/s
+    vy: float = 0.0  # m/s
+    wz: float = 0.0  # rad/s
+
+
+@kernel
+def follow_all(command: Table, times: Array, table: Table, first: Array, rows: Rows) -> None:
+    """Ask these rows for the values of four signals, each row at its own time."""
+    previous, vx, vy, wz, curvature = np.nan, 0.0, 0.0, 0.0, 0.0
+    for k in range(len(rows)):
+        t = times[k]
+        if t != previous:  # most rows have the same clock
+            vx = value_among(table, first[0], first[1], t)
+            vy = value_among(table, first[1], first[2], t)
+            wz = value_among(table, first[2], first[3], t)
+            curvature = value_among(table, first[3], first[4], t)
+            previous = t
+        c = command[rows[k]]
+        c.vx, c.vy, c.wz, c.curvature = vx, vy, wz, curvature
+
+
+class Scripted(Autonomy, kind="scripted"):
+    """Drives steps one after the other, or signals, then stops or starts over."""
+
+    fixed = ("loop",)
+    steps: list[Step] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
+    signals: Course = field(default_factory=Signals)  # vx, vy m/s, wz rad/s, curvature 1/m over s
+    file: str | None = None  # ROS 2 parameter file with these signals
+    node: str | None = None  # of that file, where it has signals of several
+    origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
+    loop: bool = False  # begin again after the last step, or where the last signal ends
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Put the borders between steps on ticks, or the signals into one table."""
+        if self.file is not None:
+            raise PluginError("file is read with a scenario; in Python, give its signals")
+        if self.steps and self.signals:
+            raise PluginError("takes steps or signals, not both")
+        ends = np.cumsum([0.0, *(step.lasts for step in self.steps)])
+        self.border_list = [ticks_in(float(end), self.dt) for end in ends]
+        self.borders = np.array(self.border_list)
+        self.values = np.array([(s.vx, s.vy, s.wz) for s in self.steps] + [(0.0, 0.0, 0.0)])
+        self.bank = bank([self.signals.get(name, Signal()) for name in CHANNELS])
+        self.lap = max((signal.t_end for signal in self.signals.values()), default=0.0)
+        bends = "curvature" in self.signals
+        self.mode = CURVATURE if bends else TWIST
+        if bends and (clash := [name for name in ("vy", "wz") if name in self.signals]):
+            raise PluginError(f"curvature and {' and '.join(clash)} exclude each other")
+
+    def decide(self, rows: Rows, known: Known, command: Table) -> None:
+        """Ask for the speeds of this moment."""
+        command["mode"][rows] = self.mode
+        if self.signals:
+            times = known.time[rows] - self.params["origin"][rows]
+            if self.loop and 0.0 < self.lap < np.inf:
+                laps = np.maximum(np.floor(times / self.lap + SAME_LAP), 0.0)
+                times = np.where(laps > 0.0, np.maximum(times - laps * self.lap, 0.0), times)
+            follow_all(command, times, self.bank.table, self.bank.first, rows)
+            return
+        ticks = self.address["tick"][rows]
+        if self.loop and self.borders[-1] > 0:
+            ticks = ticks % self.borders[-1]
+        values = self.values[np.searchsorted(self.borders, ticks, side="right") - 1]
+        for k, column in enumerate(("vx", "vy", "wz")):
+            command[column][rows] = values[:, k]
+
+    def next_due(self, tick: int) -> int:
+        """The next border between two steps; with signals, every tick."""
+        if self.signals:
+            return tick
+        length = self.border_list[-1]
+        lap = tick // length * length if self.loop and length > 0 else 0
+        k = bisect.bisect_left(self.border_list, tick - lap)
+        return lap + self.border_list[k] if k < len(self.border_list) else NEVER

@@ -1,0 +1,1 @@
+"""The extended Kalman filter: wheels, IMU, GNSS, compass and landmarks."""

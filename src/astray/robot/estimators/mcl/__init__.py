@@ -1,0 +1,1 @@
+"""Monte Carlo localisation: a particle filter over odometry and scans."""

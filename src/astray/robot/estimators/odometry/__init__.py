@@ -1,0 +1,1 @@
+"""Dead reckoning from wheel travel, with the covariance of its error."""

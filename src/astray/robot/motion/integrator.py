@@ -1,0 +1,66 @@
+"""A point without inertia: it has the velocity that it is asked for, at once.
+
+Over one tick vx, vy and wz are constant, and so the body follows their arc exactly. A command
+that limits its acceleration is the one thing that makes a velocity take time. What the point
+feels is the mean over the tick, in the axes of the body that turns:
+
+    ax = Δvx / dt − wz vy        ay = Δvy / dt + wz vx        alpha = Δwz / dt
+"""
+
+from __future__ import annotations
+
+import math
+
+from astray.numerics.elementary import allowed
+from astray.numerics.kernels import kernel
+from astray.numerics.se2 import arc
+from astray.plugin import Motion, Positive
+from astray.robot.motion.limits import reach, turning
+from astray.tables import Array, Row, Rows, Table
+
+
+@kernel
+def adopt(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
+    """The velocity of this tick: the goal, unless the command limits the acceleration."""
+    if math.isnan(accel) and math.isnan(decel):
+        return goal
+    return reach(now, goal, allowed(accel, math.inf), allowed(decel, math.inf), dt)[0]
+
+
+@kernel
+def move(s: Row, u: Row, p: Row, dt: float) -> None:
+    """Advance one robot by one tick."""
+    speed = math.sqrt(u.vx * u.vx + u.vy * u.vy)
+    share = p.max_speed / speed if speed > p.max_speed else 1.0
+    wz, slower = turning(u, u.vx * share, p.max_turn)
+    share *= slower
+    vx = adopt(s.vx, u.vx * share, u.accel, u.decel, dt)
+    vy = adopt(s.vy, u.vy * share, u.accel, u.decel, dt)
+    wz = adopt(s.wz, wz, u.turn_accel, u.turn_decel, dt)
+    s.x, s.y, s.yaw = arc((s.x, s.y, s.yaw), vx * dt, vy * dt, wz * dt)
+    s.ax, s.ay = (vx - s.vx) / dt - wz * vy, (vy - s.vy) / dt + wz * vx
+    s.alpha = (wz - s.wz) / dt
+    s.vx, s.vy, s.wz = vx, vy, wz
+
+
+@kernel
+def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, steps: int) -> None:
+    """Advance these rows by some ticks."""
+    for i in rows:
+        for _ in range(steps):
+            move(truth[i], drive[i], params[i], dt)
+
+
+class Integrator(Motion, kind="integrator"):
+    """A point without inertia that has the velocity it is asked for, along, across and around."""
+
+    max_speed: Positive = 1.0  # m/s, in any direction
+    max_turn: Positive = 1.0  # rad/s
+
+    def fastest(self) -> Array:
+        """The limit of its speed, along and across at once while it changes direction."""
+        return 1.42 * self.params["max_speed"]
+
+    def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
+        """Advance these rows by some ticks."""
+        move_all(truth, drive, self.params, rows, dt, steps)

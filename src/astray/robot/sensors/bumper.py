@@ -1,0 +1,85 @@
+"""Bumpers: arcs around the body, pressed where it touches something.
+
+An arc [from, to] goes counter-clockwise from one direction of the body to another. It is pressed in
+a reading if the robot touches a wall or another robot at the time of it, and the contact, as seen
+from the body, lies within the arc, ends included. Without collisions nothing is ever touched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge, Le
+
+from astray.errors import PluginError
+from astray.numerics.elementary import TAU
+from astray.numerics.kernels import kernel
+from astray.plugin import Scene, Sensor, Sheets
+from astray.plugin.reading import Reading
+from astray.tables import BUMP, Array, Row, Rows, Table
+
+MOST = 4096
+FRONT = (-0.5 * math.pi, 0.5 * math.pi)
+
+
+@kernel
+def beyond(angle: float, start: float) -> float:
+    """How far an angle is counter-clockwise of another, in [0, 2π)."""
+    turn = angle - start
+    return turn - TAU * math.floor(turn / TAU)
+
+
+@kernel
+def sense(o: Row, pressed: Array, contact: Row, arcs: Array) -> None:
+    """Read the bumpers of one robot; an arc is its start and how far it goes on."""
+    o.pressed = False
+    for k in range(len(arcs)):
+        felt = contact.touching and beyond(contact.bearing, arcs[k, 0]) <= arcs[k, 1]
+        pressed[k] = 1.0 if felt else 0.0
+        o.pressed = o.pressed or felt
+
+
+@kernel
+def sense_all(out: Table, pressed: Array, contacts: Table, arcs: Array, rows: Rows) -> None:
+    """Read the bumpers of these rows."""
+    for i in rows:
+        sense(out[i], pressed[i], contacts[i], arcs)
+
+
+class Bumper(Sensor, kind="bumper"):
+    """Arcs around the body that are pressed where it touches something."""
+
+    measures = BUMP
+    fixed = ("segments",)
+    arcs: list[tuple[float, float]] = field(default_factory=lambda: [FRONT])  # [from, to] rad
+    segments: Annotated[int, Ge(0), Le(MOST)] = 0  # equal arcs all round from -pi on, instead
+
+    def bulk(self) -> dict[str, tuple[int, ...]]:
+        """Which arcs are pressed."""
+        return {"arcs": (self.segments or len(self.arcs),)}
+
+    def bind(self, n: int, sheets: Sheets) -> None:
+        """Lay out the arcs."""
+        if self.segments:
+            if self.arcs != [FRONT]:
+                raise PluginError("a bumper has either arcs or equal segments, not both")
+            width = TAU / self.segments
+            self.spans = np.array([(k * width - math.pi, width) for k in range(self.segments)])
+            return
+        if not self.arcs:
+            raise PluginError("a bumper needs arcs [[from, to], …] in rad, or segments")
+        wrong = [arc for arc in self.arcs if not 0.0 < arc[1] - arc[0] <= TAU]
+        if wrong:
+            a, b = wrong[0]
+            raise PluginError(
+                f"arc [{a:g}, {b:g}] of a bumper: it goes counter-clockwise, so the second angle "
+                "is larger, by 2 pi at most"
+            )
+        self.spans = np.array([(a, b - a) for a, b in self.arcs])
+
+    def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Read the bumpers of these rows."""
+        sense_all(out.table, out.arrays["arcs"], scene.contacts, self.spans, rows)

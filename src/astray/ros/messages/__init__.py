@@ -1,0 +1,1 @@
+"""The message types of ROS 2: declarations, templates, serialisation."""

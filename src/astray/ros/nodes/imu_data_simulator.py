@@ -1,0 +1,40 @@
+"""`imu_data_simulator`: signals as the readings of an IMU, sensor_msgs/Imu.
+
+Parameters are the signals `linear_x` to `angular_z` of the signal simulator's document, and those
+of `playing.py`. Without `linear_z` the unit feels gravity, 9.81 m/s².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from astray.robot.sensors.scripted import AXES, ScriptedImu
+from astray.ros.dds.node import Node
+from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
+from astray.ros.publishers.readings import ImuReport
+from astray.scenario.importers.ros_parameters import signals_of
+from astray.signals.read import SETTINGS
+
+
+@dataclass(frozen=True)
+class Settings(Playing):
+    """The parameters besides the signals."""
+
+    frame_id: str = "imu_link"
+    imu_topic: str = "imu_data"
+
+
+class ImuDataSimulator(Player):
+    """Plays signals as an IMU."""
+
+    def __init__(self, node: Node) -> None:
+        settings = node.arguments.settings(Settings, (*AXES, *SETTINGS))
+        signals = signals_of(node.arguments.parameters, AXES)
+        super().__init__(node, Unit(ScriptedImu(signals=signals), settings.rate), settings)
+        robot = alone(settings.frame_id)
+        self._report = ImuReport([robot], self.unit.channel, "imu_data", settings.frame_id)
+        self.writer = node.publish(settings.imu_topic, self._report.layout.type)
+
+    def message(self, ns: int) -> bytes:
+        """The reading that has just arrived, stamped."""
+        return restamped(self._report, ns)

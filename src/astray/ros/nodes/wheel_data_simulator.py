@@ -1,0 +1,55 @@
+"""`wheel_data_simulator`: signals as the rates of four wheels, sensor_msgs/JointState.
+
+Parameters are the signals `wheel_fl`, `wheel_fr`, `wheel_rl` and `wheel_rr`, rad/s, and those of
+`playing.py`. With `message_type:=Float64MultiArray` only the four rates are said, in this order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from astray.robot.sensors.scripted import WHEEL, ScriptedWheels
+from astray.ros.dds.node import Node
+from astray.ros.messages.serializer import Layout
+from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
+from astray.ros.publishers.readings import WheelsReport
+from astray.scenario.importers.ros_parameters import signals_of
+from astray.signals.read import SETTINGS
+
+ARRAY = "std_msgs/msg/Float64MultiArray"
+MessageType = Literal["JointState", "Float64MultiArray"]
+
+
+@dataclass(frozen=True)
+class Settings(Playing):
+    """The parameters besides the signals."""
+
+    frame_id: str = "base_link"
+    wheel_topic: str = "wheel_data"
+    message_type: MessageType = "JointState"
+
+
+class WheelDataSimulator(Player):
+    """Plays signals as wheel encoders."""
+
+    def __init__(self, node: Node) -> None:
+        settings = node.arguments.settings(Settings, (*WHEEL, *SETTINGS))
+        signals = signals_of(node.arguments.parameters, WHEEL)
+        super().__init__(node, Unit(ScriptedWheels(signals=signals), settings.rate), settings)
+        robot = alone(settings.frame_id)
+        channel = self.unit.channel
+        self._report = WheelsReport([robot], channel, "wheel_data", settings.frame_id)
+        self._plain: Layout | None = None
+        if settings.message_type == "Float64MultiArray":
+            self._plain = Layout(ARRAY, {"data": len(WHEEL)})
+        layout = self._plain or self._report.layout
+        self.writer = node.publish(settings.wheel_topic, layout.type)
+
+    def message(self, ns: int) -> bytes:
+        """The reading that has just arrived, stamped if there is room for a stamp."""
+        if self._plain is not None:
+            rates = self._plain.make(1)
+            rates["data"] = self.unit.channel.arrived["rate"]
+            return bytes(rates.tobytes())
+        return restamped(self._report, ns)

@@ -1,0 +1,1 @@
+"""What a run publishes in ROS 2, without a transport."""

@@ -1,0 +1,41 @@
+"""The time of a run as a topic: what ROS 2 nodes go by when they are told to use simulated time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from astray.numerics.schedule import ROUNDING, Beat
+from astray.ros.messages.serializer import Layout
+from astray.ros.names import robots_of
+from astray.ros.publishers.publisher import Speaker, Topic
+from astray.tables import Rows
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+CLOCK = "rosgraph_msgs/msg/Clock"
+PERIOD = 0.01  # s of simulated time after which it is told again, at most
+
+
+def clock_beat(dt: float) -> Beat:
+    """The ticks at which time is told, whatever else is said; all of them if they are longer."""
+    return Beat(max(1, int(PERIOD / dt + ROUNDING)))
+
+
+class Clock(Speaker):
+    """Says what time it is in the first world."""
+
+    def __init__(self, sim: Sim) -> None:
+        first = next(robot for robots in robots_of(sim).values() for robot in robots)
+        self._now = np.zeros((first.row + 1, 1))
+        super().__init__([first], "clock", Layout(CLOCK), [self._now])
+        self.words.stamp(0, "clock", column="")
+        self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
+        self.beat = clock_beat(sim.dt)
+
+    def now(self, sim: Sim) -> Rows:
+        """Itself."""
+        self._now[:] = sim.time
+        return self.rows

@@ -1,0 +1,45 @@
+"""Who may have something to say at a tick: worked out once for each place in the cycle of beats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from astray.ros.publishers.poses import Paced
+from astray.ros.publishers.publisher import Speaker
+from astray.tables import Rows
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+Said = list[tuple[Speaker, Rows]]
+"""Who says something, and for which rows."""
+
+
+class Round:
+    """Speakers that are asked at the same tick."""
+
+    def __init__(self, speakers: Iterable[Speaker]) -> None:
+        self._asked: list[tuple[Speaker, Callable[[Sim], Rows]]] = []
+        self._steady: dict[str, Said] = {}
+        """By group: those who need not be asked while all of its robots are there."""
+        for speaker in speakers:
+            if isinstance(speaker, Paced) and speaker.is_steady:
+                self._steady.setdefault(speaker.group, []).append((speaker, speaker.rows))
+            else:
+                self._asked.append((speaker, speaker.now))
+
+    def ask(self, sim: Sim) -> Said:
+        """What they have to say."""
+        said: Said = []
+        for name, steady in self._steady.items():
+            group = sim.robots[name]
+            if len(group.rows) == len(group.truth):
+                said += steady
+            else:
+                said += [(speaker, rows) for speaker, _ in steady if len(rows := speaker.now(sim))]
+        for speaker, now in self._asked:
+            rows = now(sim)
+            if len(rows):
+                said.append((speaker, rows))
+        return said

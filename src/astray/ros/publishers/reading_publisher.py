@@ -1,0 +1,67 @@
+"""Whoever says the readings of a sensor as they arrive."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from astray.engine.sensor_pipeline import Channel
+from astray.ros.messages.serializer import Layout
+from astray.ros.messages.templates import Words
+from astray.ros.names import Robot
+from astray.ros.publishers.publisher import NOBODY, Speaker
+from astray.tables import Rows
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+
+class Reported(Speaker):
+    """Says every reading that arrives; `frame` is where the sensor sits.
+
+    The table of the readings is its first source, behind it are the arrays.
+    """
+
+    topic = ""
+    type = ""
+
+    def __init__(self, robots: Sequence[Robot], channel: Channel, topic: str, frame: str) -> None:
+        self.channel, self.beat = channel, channel.arriving
+        sizes, texts = self.shape(channel, robots[0])
+        texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
+        layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
+        sources = [arrived.table, *arrived.arrays.values()]
+        super().__init__(robots, topic, layout, sources)
+        self.words.text("header.frame_id", lambda robot: self.frame_of(robot, frame))
+        self.words.stamp(0)
+        self.say_values(self.words)
+
+    @classmethod
+    def type_of(cls, channel: Channel) -> str:
+        """The message type."""
+        return cls.type
+
+    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+        """Lengths of sequences and texts that stay as they are."""
+        return {}, {}
+
+    def frame_of(self, robot: Robot, frame: str) -> str:
+        """The frame that the values are in."""
+        return robot.frame(frame)
+
+    def is_due(self, sim: Sim) -> bool:
+        """Whether one may arrive; at any time if worlds have clocks of their own."""
+        return sim.tick is None or super().is_due(sim)
+
+    def now(self, sim: Sim) -> Rows:
+        """Those for whom one has just arrived."""
+        if not self.channel.any_fresh:
+            return NOBODY
+        if self.channel.all_fresh:
+            return self.rows
+        return self.rows[self.channel.arrived.fresh[self.rows]]
+
+    @abstractmethod
+    def say_values(self, words: Words) -> None:
+        """Let messages tell what is measured."""

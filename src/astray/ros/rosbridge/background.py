@@ -1,0 +1,28 @@
+"""A run served in the background of a program: for tests, notebooks and examples."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from astray.ros.rosbridge.bridge import Wire
+from astray.server.background import FOREVER, in_background
+from astray.sim import Sim
+
+
+@contextlib.contextmanager
+def serving(
+    sim: Sim, *, speed: float | None = 1.0, port: int = 0, seconds: float = FOREVER, **more: Any
+) -> Iterator[Wire]:
+    """Serve a run, and let it go on as long as the with block lasts.
+
+    `wire.port` is where, a free port unless one is given. What else a `Wire` takes may be named.
+    """
+    wire = Wire(sim, **more)
+    wire.open(port)
+    try:
+        with in_background(sim, seconds, speed):
+            yield wire
+    finally:
+        wire.close()

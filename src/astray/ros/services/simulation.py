@@ -1,0 +1,185 @@
+"""What can be asked of a run, by the standard `simulation_interfaces`; no wire is in it.
+
+A service takes a request and gives a response, both plain values. Whatever changes the run is an
+event; pausing and stepping change when ticks happen. A call returns when what it asked for has
+happened, and so may have to wait for the run: call it from a thread that can.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from astray.engine.events import Event
+from astray.errors import AstrayError
+from astray.ros.messages.simulation_interfaces import (
+    PACKAGE,
+    SERVICES,
+    Feature,
+    Result,
+    Scope,
+    State,
+    StateFault,
+    declare_types,
+    request_of,
+    response_of,
+)
+from astray.ros.messages.types import fields_of, make, to_plain
+from astray.ros.services.answers import OK, Plain, Response, Unable, failed
+from astray.ros.services.entity_services import EntityServices
+from astray.ros.services.snapshot import PATIENCE, POLL, Found, let_happen, look
+
+if TYPE_CHECKING:
+    from astray.sim import Sim
+
+MOST_STEPS = 10_000_000  # at once
+STEP_PATIENCE = 600.0  # s of real time that steps may take
+EVERYTHING = Scope.TIME | Scope.STATE | Scope.SPAWNED
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service: its type, what answers it, and the fields of a request in their order."""
+
+    type: str
+    answer: Callable[..., Response]
+    fields: tuple[str, ...] = ()
+    is_long: bool = False
+    """Whether a call may take minutes; then it also takes `wanted`, which tells if it still is."""
+
+
+class Services:
+    """The services of a run, by name."""
+
+    def __init__(self, sim: Sim, patience: float = PATIENCE) -> None:
+        declare_types()
+        self.sim, self.patience = sim, patience
+        self._entities = EntityServices(sim, patience)
+        self._stopped = False  # paused by being stopped, until it goes on
+        answers: dict[str, Callable[..., Response]] = {
+            "GetSimulatorFeatures": self._features,
+            **self._entities.answers,
+            "ResetSimulation": self._reset,
+            "StepSimulation": self._step,
+            "GetSimulationState": self._get_simulation,
+            "SetSimulationState": self._set_simulation,
+            "GetCurrentWorld": self._get_world,
+        }
+        assert answers.keys() == SERVICES.keys()
+        self.table = {
+            service_name(kind): Service(
+                f"{PACKAGE}/srv/{kind}",
+                _checked(kind, answer),
+                fields_of(request_of(kind)),
+                is_long=kind == "StepSimulation",
+            )
+            for kind, answer in answers.items()
+        }
+        """Every service by its name: `/get_entities`."""
+
+    def _look(self, what: Callable[[], Found]) -> Found:
+        return look(self.sim, what, self.patience)
+
+    def _features(self, request: Plain) -> Response:
+        about = "robots of the scenario are spawned by the name of their group"
+        return {"features": {"features": [int(f) for f in Feature], "custom_info": about}}
+
+    def _reset(self, request: Plain) -> Response:
+        scope = request["scope"] or Scope.ALL
+        if scope == Scope.SPAWNED:
+            self._entities.remove_spawned()
+        elif scope & EVERYTHING == EVERYTHING:
+            let_happen(self.sim, Event("reset", values={"life": 0}), self.patience)
+        else:
+            raise Unable(Result.FEATURE_UNSUPPORTED, "time and state are reset together, with all")
+        return dict(OK)
+
+    def _step(self, request: Plain, wanted: Callable[[], bool] = lambda: True) -> Response:
+        pace, steps = self.sim.pace, request["steps"]
+        if not pace.paused:
+            raise Unable(Result.OPERATION_FAILED, "only a paused simulation can be stepped")
+        if steps > MOST_STEPS:
+            raise Unable(Result.OPERATION_FAILED, f"at most {MOST_STEPS} steps at once")
+        end = self._look(lambda: self.sim.steps) + steps
+        self._stopped = False
+        pace.step(steps)
+        deadline = time.monotonic() + STEP_PATIENCE
+        while self.sim.steps < end:
+            if not wanted():
+                pace.step_no_more()
+            over = pace.stopped or not pace.paused or not pace.granted
+            if (over or time.monotonic() > deadline) and self.sim.steps < end:
+                raise Unable(Result.OPERATION_FAILED, f"stopped at step {self.sim.steps} of {end}")
+            time.sleep(POLL)
+        self._look(lambda: None)  # the last tick has ended, too
+        return dict(OK)
+
+    def _state(self) -> State:
+        if self.sim.pace.stopped:
+            return State.QUITTING
+        if not self.sim.pace.paused:
+            return State.PLAYING
+        return State.STOPPED if self._stopped else State.PAUSED
+
+    def _get_simulation(self, request: Plain) -> Response:
+        return {**OK, "state": {"state": int(self._state())}}
+
+    def _set_simulation(self, request: Plain) -> Response:
+        wanted = request["state"]["state"]
+        if wanted == self._state():
+            raise Unable(StateFault.ALREADY_IN_TARGET_STATE, "it is in that state already")
+        if wanted == State.PLAYING:
+            self._stopped = False
+            self.sim.pace.play()
+        elif wanted in (State.PAUSED, State.STOPPED):
+            self._stopped = False
+            self.sim.pace.pause()
+            self._look(lambda: None)
+            if wanted == State.STOPPED:
+                self._reset({"scope": Scope.ALL})
+                self._stopped = True
+        elif wanted == State.QUITTING:
+            raise Unable(Result.FEATURE_UNSUPPORTED, "whoever started the run ends it")
+        else:
+            raise Unable(StateFault.INCORRECT_TRANSITION, f"no state {wanted} to go to")
+        return dict(OK)
+
+    def _get_world(self, request: Plain) -> Response:
+        name = self._look(lambda: self.sim.map().name) or self.sim.scenario.name
+        about = f"scenario {self.sim.scenario.name}, seed {self.sim.seed}"
+        world = {"name": name, "world_resource": {"uri": name}, "description": about}
+        return {**OK, "world": world}
+
+
+def service_name(kind: str) -> str:
+    """`/get_entities` of GetEntities."""
+    return "/" + "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
+
+
+def _checked(kind: str, answer: Callable[..., Response]) -> Callable[..., Response]:
+    """Let a service have whole requests, and give whole responses even where it fails."""
+
+    def call(given: Plain, **more: Any) -> Response:
+        request: Plain = to_plain(make(request_of(kind), _as_meant(kind, given)))
+        try:
+            response = answer(request, **more)
+        except Unable as problem:
+            response = failed(problem.code, problem)
+        except AstrayError as problem:
+            response = failed(Result.OPERATION_FAILED, problem)
+        made: Response = to_plain(make(response_of(kind), response))
+        return made
+
+    return call
+
+
+def _as_meant(kind: str, given: Plain) -> Plain:
+    """A request with the defaults of the standard, where they are not zero."""
+    if kind == "StepSimulation" and given.get("steps") is None:
+        return {**given, "steps": 1}
+    flags = {"set_pose", "set_twist", "set_acceleration"}
+    if kind == "SetEntityState" and not flags & given.keys():  # as versions before 2 had it
+        return {**given, "set_pose": True, "set_twist": True}
+    return given

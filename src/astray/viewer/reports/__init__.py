@@ -1,0 +1,1 @@
+"""Reports: a run as one HTML file with figures and metrics."""

@@ -1,1 +1,0 @@
-"""Wires: other people's programs drive the robots over the protocols that they already speak."""

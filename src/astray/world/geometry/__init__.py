@@ -1,0 +1,1 @@
+"""Footprints, polygons, distances, and the grids that make them fast."""

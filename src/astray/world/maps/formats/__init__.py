@@ -1,0 +1,1 @@
+"""The formats of map files, a module per format."""

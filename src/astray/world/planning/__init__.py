@@ -1,0 +1,1 @@
+"""What planners ask of a map: free space, navigation functions, likelihood fields."""

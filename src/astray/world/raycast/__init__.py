@@ -1,0 +1,1 @@
+"""Exact rays against the segments of a map and against robots."""
