@@ -78,7 +78,7 @@ def scan(truck: Engine, scans: int) -> float:
 def look(truck: Engine, scans: int) -> float:
     """Million rays per second of the sensor alone."""
     robots = truck.sim.robots["truck"]
-    lidar, rows = robots.channels["lidar"], robots.rows
+    lidar, rows = robots.pipelines["lidar"], robots.rows
 
     def job() -> None:
         for _ in range(scans):

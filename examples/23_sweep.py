@@ -28,7 +28,7 @@ def main(out: Path) -> None:
     worst = table[table["rms"].argmax()]
     again = astray.load("drift", set=[f"{SLIP}={worst[SLIP]}"], worlds=[int(worst["world"])])
     again.run(10)
-    last = again.robots["slippery"].judges[0].statistics["last"][0]
+    last = again.robots["slippery"].evaluators[0].statistics["last"][0]
     print(f"the worst world is {worst['world']}; run again it ends {last:.3f} m off,", end=" ")
     print("the same to the bit" if last == worst["last"] else "which is not the same")
     print(f"summary.png, results.csv and summary.json are in {out}")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not kernels.jit(), reason="nothing is compiled w
 
 
 SOURCE = """
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 
 @kernel
 def times(x):

@@ -83,7 +83,7 @@ def load(
 
 
 def values(sim: Any, kind: str) -> Array:
-    judges = {judge.metric.kind: judge for judge in sim.robots["rover"].judges}
+    judges = {judge.metric.kind: judge for judge in sim.robots["rover"].evaluators}
     found: Array = judges[kind].values.copy()
     return found
 
@@ -215,7 +215,7 @@ def test_every_robot_of_the_bundled_scenarios_is_consistent(scenario: str) -> No
     for _ in range(10):
         sim.run(10.0)
         for name, robot in sim.robots.items():
-            judge = next(j for j in robot.judges if j.metric.kind == "nees")
+            judge = next(j for j in robot.evaluators if j.metric.kind == "nees")
             found[name].append(float(judge.values.mean()))
     for name in found:
         assert BAND[0] < np.mean(found[name]) < BAND[1], name
@@ -319,7 +319,8 @@ def test_a_robot_with_an_ins_is_consistent_after_a_kidnapping() -> None:
 def first_nees(sim: Any, names: tuple[str, ...], moments: int) -> dict[str, Array]:
     """NEES of the beliefs of some groups, and not of their rivals, averaged over the runs."""
     judges = {
-        name: next(j for j in sim.robots[name].judges if j.metric.kind == "nees") for name in names
+        name: next(j for j in sim.robots[name].evaluators if j.metric.kind == "nees")
+        for name in names
     }
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(moments):
@@ -332,14 +333,14 @@ def first_nees(sim: Any, names: tuple[str, ...], moments: int) -> dict[str, Arra
 def test_innovations_are_as_large_as_the_filter_expects() -> None:
     sim = load([WHEELS, BEACONS], metrics=("nis",))
     sim.run(30.0)
-    judge = sim.robots["rover"].judges[0]
+    judge = sim.robots["rover"].evaluators[0]
     mean = judge.statistics["total"].sum() / judge.statistics["count"].sum()
     # 100 runs of 151 readings of ten numbers; the gate cuts off the largest thousandth.
     assert mean == pytest.approx(1.0, abs=0.02)
     wrong = load([WHEELS, {**BEACONS, "x": -0.3}], metrics=("nis",))
     wrong.robots["rover"].set("landmarks.x", 0.1)
     wrong.run(30.0)
-    judge = wrong.robots["rover"].judges[0]
+    judge = wrong.robots["rover"].evaluators[0]
     assert judge.statistics["total"].sum() / judge.statistics["count"].sum() > 1.05
 
 

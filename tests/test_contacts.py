@@ -99,11 +99,11 @@ def test_robots_hide_those_behind_them_if_asked_to() -> None:
 
 def test_ghosts_and_those_that_are_gone_are_not_detected() -> None:
     sim = three_in_a_row()
-    sim.robots["b"].haunt()
+    sim.robots["b"].set_ghost()
     sim.robots["c"].remove()
     sim.step()
     assert found(sim, "a") == {}
-    sim.robots["b"].haunt(False)
+    sim.robots["b"].set_ghost(False)
     sim.step()
     assert sorted(found(sim, "a")) == [1]
 

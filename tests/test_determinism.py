@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import astray
 from astray import Sim
-from astray.engine.events import Event
-from astray.engine.state_arrays import memories
+from astray.engine.event_queue import Event
+from astray.engine.state_arrays import group_arrays
 from astray.errors import SavedError, WrongInput
 from conftest import same
 
@@ -47,7 +47,7 @@ def in_new_process(*arguments: str, **environment: str) -> str:
 def rows_of(sim: Sim, world: int) -> dict[str, Any]:
     group = sim.robots["rover"]
     rows = group.address["world"] == world
-    return {name: array[rows] for name, array in memories(group).items()}
+    return {name: array[rows] for name, array in group_arrays(group).items()}
 
 
 def test_a_world_in_a_batch_of_1000_is_that_world_alone(scenario: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ def test_a_life_begun_in_the_middle_of_a_batch_is_the_same_life_begun_alone(
     batch.reset(worlds=np.array([False, False, True, False]))
     batch.step(50)
     alone = astray.load(scenario, worlds=[2])
-    alone.reset(life=1)
+    alone.reset(episode=1)
     alone.step(50)
     mine, theirs = rows_of(alone, 2), rows_of(batch, 2)
     assert all(same(mine[name], theirs[name]) for name in mine)
@@ -255,11 +255,11 @@ def test_what_another_robot_carries_changes_nothing(scenario: dict[str, Any]) ->
     more = astray.load({**scenario, "robots": [laden, *scenario["robots"]]}, worlds=3)
     for sim in (plain, more):
         sim.run(2.0)
-    mine, theirs = memories(plain.robots["rover"]), memories(more.robots["rover"])
+    mine, theirs = group_arrays(plain.robots["rover"]), group_arrays(more.robots["rover"])
     assert all(same(mine[name], theirs[name]) for name in mine)
     # The rival and the second sensor leave the robot that carries them as it was, too.
-    for name, array in memories(plain.robots["other"]).items():
-        assert same(array, memories(more.robots["other"])[name]), name
+    for name, array in group_arrays(plain.robots["other"]).items():
+        assert same(array, group_arrays(more.robots["other"])[name]), name
 
 
 def test_robot_k_starts_where_it_starts_whatever_the_count(scenario: dict[str, Any]) -> None:

@@ -211,7 +211,7 @@ def test_it_learns_the_errors_of_its_sensors() -> None:
     sim.run(60.0)
     rover = sim.robots["rover"]
     plan, filters = rover.estimator.plan, rover.estimator.arrays["filters"][:, 0]
-    imu, wheels = (rover.channels[name].sensor.memory for name in ("imu", "wheels"))
+    imu, wheels = (rover.pipelines[name].sensor.memory for name in ("imu", "wheels"))
     for place, true, sd in (
         (int(plan["gyro"]), imu["bias"][:, 2], 0.05),
         (int(plan["accel"]), imu["bias"][:, 3], 0.1),

@@ -48,7 +48,7 @@ def gyro_error(sim: Any) -> float:
     rover = sim.robots["rover"]
     place = int(rover.estimator.plan["gyro"])
     believed = rover.estimator.arrays["filters"]["error"][:, 0, place]
-    wrong = believed - rover.channels["imu"].sensor.memory["bias"][:, 2]
+    wrong = believed - rover.pipelines["imu"].sensor.memory["bias"][:, 2]
     return float(np.sqrt(np.mean(wrong**2)))
 
 
@@ -64,7 +64,7 @@ def gyro_error(sim: Any) -> float:
 )
 def test_who_stops_and_goes_is_surer_and_still_honest(imu: Any, gnss: Any) -> None:
     sim = load(STOP_AND_GO, True, {**IMU, **imu}, **gnss)
-    nees, position = sim.robots["rover"].judges
+    nees, position = sim.robots["rover"].evaluators
     found = []
     for _ in range(10):
         sim.run(4.0)

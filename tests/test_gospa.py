@@ -53,7 +53,7 @@ def judged(tracks: Array, **params: Any) -> dict[str, float]:
     group = sim.robots["a"]
     group.contacts.tracks[0, : len(tracks)] = tracks
     values = {}
-    for judge in group.judges:
+    for judge in group.evaluators:
         judge.measure(np.array([0]))
         values[judge.metric.name] = float(judge.values[0])
     return values

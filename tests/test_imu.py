@@ -141,7 +141,7 @@ def test_turn_on_biases_last_a_life_and_are_kept_from_the_robot() -> None:
     assert np.ptp(series, axis=0).max() < 1e-12
     sim = astray.load(drive([], {"gyro_bias_sd": 0.05}))
     rover = sim.robots["rover"]
-    assert float(rover.channels["imu"].sensor.memory["bias"][0, 2]) != 0.0
+    assert float(rover.pipelines["imu"].sensor.memory["bias"][0, 2]) != 0.0
     assert not hasattr(rover.known, "bias")
 
 

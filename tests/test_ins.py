@@ -28,7 +28,7 @@ def test_the_covariance_is_that_of_the_error_unlike_simpleins_where_dt_decides(d
     low, high = stats.chi2.ppf((0.025, 0.975), 3 * worlds) / worlds
     sim = load(dt, batches * worlds)
     sim.run(20.0)
-    means = sim.robots["rover"].judges[0].values.reshape(batches, worlds).mean(axis=1)
+    means = sim.robots["rover"].evaluators[0].values.reshape(batches, worlds).mean(axis=1)
     inside = np.count_nonzero((means > low) & (means < high))
     # Of 40 batches 38 are expected in a band of 95 %; fewer than 34 come once in a hundred times.
     assert inside >= 34
@@ -47,12 +47,12 @@ def test_it_drifts_alike_at_any_dt_and_rate() -> None:
 
 def test_a_box_that_lies_about_its_noise_leaves_the_band() -> None:
     sim = load(0.1, 100, position_walk=0.05)
-    sensor = sim.robots["rover"].channels["ins"].sensor
+    sensor = sim.robots["rover"].pipelines["ins"].sensor
     sim.run(20.0)
     sensor.memory["variance"] /= 4.0  # as if it had claimed half the drift
     sim.step()
     high = stats.chi2.ppf(0.975, 300) / 100
-    assert sim.robots["rover"].judges[0].values.mean() > high
+    assert sim.robots["rover"].evaluators[0].values.mean() > high
 
 
 def test_trust_believes_the_reading_word_for_word() -> None:
@@ -125,7 +125,7 @@ def test_where_satellites_are_denied_it_drifts_by_the_law_and_comes_back() -> No
         assert spread == pytest.approx(claimed, rel=band)
         if variance is not None:
             assert claimed == pytest.approx(np.sqrt(variance), rel=0.01)
-    assert (np.mean(sim.robots["rover"].judges[0].values)) == pytest.approx(3.0, abs=0.2)
+    assert (np.mean(sim.robots["rover"].evaluators[0].values)) == pytest.approx(3.0, abs=0.2)
 
 
 def test_without_a_time_to_forget_it_snaps_back() -> None:

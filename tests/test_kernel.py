@@ -17,7 +17,7 @@ with warnings.catch_warnings(record=True) as seen:
     import numpy as np
     import astray
     from astray import maths, noise, se2
-    from astray.table import ADDRESS, table
+    from astray.tables import ADDRESS, table
 
     digest = hashlib.sha256()
     for x in np.linspace(-20.0, 20.0, 101).tolist():
@@ -78,7 +78,7 @@ def test_without_numba_all_runs_with_one_warning(compiled: dict[str, Any]) -> No
 
 CALLEE = """
 from typing import NamedTuple
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 GAIN = {gain}
 @kernel
 def scale(x):
@@ -97,7 +97,7 @@ CALLERS = {
 }
 TAKES_A_TUPLE = """
 from __future__ import annotations
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 from callee import Inner, Outer
 @kernel
 def g(o: Outer) -> float:
@@ -159,8 +159,8 @@ UNWRITABLE = """
 import json, sys, warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
-    from astray.kernel import kernel
-    from astray.maths import exp, sincos_reduced
+    from astray.numerics.kernels import kernel
+    from astray.numerics.elementary import exp, sincos_reduced
     value = exp(0.0) + sincos_reduced(0.0, 0.0)[1]
     {more}
 json.dump([value, [str(w.message) for w in seen]], sys.stdout)
@@ -188,7 +188,7 @@ class Watch:
         if name == "numba":
             print("while importing:", os.environ[NAME])
 sys.meta_path.insert(0, Watch())
-from astray.maths import exp
+from astray.numerics.elementary import exp
 exp(0.0)
 print(os.environ.get(NAME) == {before}.get(NAME), repr(sys.modules["numba"].config.CACHE_DIR))
 """
@@ -197,8 +197,8 @@ print(os.environ.get(NAME) == {before}.get(NAME), repr(sys.modules["numba"].conf
 
 def test_a_kernel_typed_at_a_prompt_works() -> None:
     code = """
-from astray.kernel import kernel
-from astray.maths import cos
+from astray.numerics.kernels import kernel
+from astray.numerics.elementary import cos
 @kernel
 def twice(x):
     return 2.0 * x
@@ -210,7 +210,7 @@ print(f(3.0), len(f.dispatcher().signatures))
 
 def test_numbers_that_callers_write_down_are_no_reason_to_compile_again() -> None:
     code = """
-from astray.kernel import kernel
+from astray.numerics.kernels import kernel
 @kernel
 def times(x, n):
     return x * n
@@ -250,8 +250,8 @@ def test_a_kernel_can_be_bound_to_the_types_of_its_arguments() -> None:
 
 FOREIGN = """
 import numpy as np
-from astray.kernel import kernel
-from astray.maths import sincos
+from astray.numerics.kernels import kernel
+from astray.numerics.elementary import sincos
 
 @kernel
 def total(angles):
@@ -285,8 +285,8 @@ def test_kernels_come_without_linear_algebra_until_somebody_multiplies_matrices(
     code = """
 import sys
 import numpy as np
-from astray.kernel import kernel
-from astray.maths import exp
+from astray.numerics.kernels import kernel
+from astray.numerics.elementary import exp
 exp(0.0)
 import numba.np.arraymath
 print("scipy.linalg" in sys.modules, numba.np.arraymath._HAVE_BLAS)

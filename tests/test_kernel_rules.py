@@ -130,8 +130,8 @@ import math, scipy.special
 import numpy as np
 from math import cosh
 from astray import maths
-from astray.kernel import kernel
-from astray.maths import sin
+from astray.numerics.kernels import kernel
+from astray.numerics.elementary import sin
 """
 GOOD = '''
 @kernel

@@ -13,8 +13,9 @@ from scipy import stats
 
 import astray
 from astray.cli.run import _print_summary
-from astray.engine.evaluation.belief_evaluator import STATISTICS, account_all
-from astray.engine.summary import student_95, summary
+from astray.engine.evaluation.belief_evaluator import STATISTICS, accumulate_all
+from astray.engine.summary import summary
+from astray.numerics.statistics import student_95
 from astray.plugin import KINDS
 from astray.tables import table
 
@@ -65,7 +66,7 @@ def test_the_aligned_trajectory_error_is_the_best_over_all_turns_and_shifts(
 
 def test_a_belief_without_covariance_has_no_nees(sim: astray.Sim) -> None:
     sim.run(1.0)
-    judges = {(j.metric.name, j.subject): j for j in sim.robots["rover"].judges}
+    judges = {(j.metric.name, j.subject): j for j in sim.robots["rover"].evaluators}
     assert judges["nees", "frozen"].statistics["count"].sum() == 0
     assert np.isnan(judges["nees", "frozen"].values).all()
     assert judges["nees", "belief"].statistics["count"].sum() > 0
@@ -75,7 +76,7 @@ def test_the_largest_of_values_below_zero_is_one_of_them() -> None:
     told = table(STATISTICS, 3)
     rows = np.arange(3)
     for values in ([-3.0, 2.0, np.nan], [-1.0, 5.0, np.nan], [-2.0, np.nan, np.nan]):
-        account_all(told, np.array(values), rows)
+        accumulate_all(told, np.array(values), rows)
     assert told["most"].tolist() == [-1.0, 5.0, 0.0]
     assert told["count"].tolist() == [3, 2, 0]
 
@@ -106,7 +107,9 @@ def test_rivals_are_compared_pairwise_with_an_interval(sim: astray.Sim) -> None:
     sim.run(20.0)
     found = summary(sim)["robots"]["rover"]["metrics"]["position_error"]
     versus = found["frozen"]["against_belief"]
-    judges = {j.subject: j for j in sim.robots["rover"].judges if j.metric.name == "position_error"}
+    judges = {
+        j.subject: j for j in sim.robots["rover"].evaluators if j.metric.name == "position_error"
+    }
     rms = {
         who: np.sqrt(j.statistics["squares"] / j.statistics["count"]) for who, j in judges.items()
     }
@@ -126,7 +129,7 @@ def test_what_has_an_expected_mean_is_judged_by_its_mean(
     sim.run(20.0)
     found = summary(sim)["robots"]["rover"]["metrics"]["nees"]
     assert found["belief"]["average"] == "mean"
-    judges = {j.subject: j for j in sim.robots["rover"].judges if j.metric.name == "nees"}
+    judges = {j.subject: j for j in sim.robots["rover"].evaluators if j.metric.name == "nees"}
     mean = {who: j.statistics["total"] / j.statistics["count"] for who, j in judges.items()}
     versus = found["frozen"]["against_belief"]
     assert versus["mean_difference"] == pytest.approx((mean["frozen"] - mean["belief"]).mean())

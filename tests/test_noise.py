@@ -34,7 +34,7 @@ def addresses(n: int = N) -> Table:
     made["tick"] = k * 37 % 10_007
     made["world"] = k // 100
     made["robot"] = k * 7 % random.MOST_ROBOTS
-    made["life"] = k % 5
+    made["episode"] = k % 5
     made[-1]["tick"], made[-1]["world"], made[-1]["robot"] = 2**32 - 1, 2**31 - 1, 2**16 - 1
     return made
 
@@ -93,7 +93,7 @@ def test_draws_are_uncorrelated() -> None:
     assert np.abs(got).max() < MOST_CORRELATION
 
 
-@pytest.mark.parametrize("field", ["tick", "world", "robot", "life"])
+@pytest.mark.parametrize("field", ["tick", "world", "robot", "episode"])
 def test_neighbours_are_uncorrelated(field: str) -> None:
     here, rows = addresses()[:-1], np.arange(N - 1)
     there = here.copy()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import astray
 from astray import ScenarioError, Sim
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.plugin import KINDS, Known, Motion
 from astray.plugin.reading import Reading
 from astray.robot.estimators import Odometry
@@ -56,14 +56,14 @@ def lap(kind: str, worlds: int = 1, **wheels: Any) -> Sim:
     return astray.load(scenario(kind, script, **wheels), worlds=worlds)
 
 
-def error(group: Group) -> Array:
+def error(group: Robots) -> Array:
     """Belief minus truth of (x, y, yaw), (n, 3)."""
     off = np.stack([group.belief[c] - group.truth[c] for c in ("x", "y", "yaw")], axis=1)
     off[:, 2] = (off[:, 2] + np.pi) % (2 * np.pi) - np.pi
     return off
 
 
-def nees(group: Group) -> float:
+def nees(group: Robots) -> float:
     off = error(group)
     return float(np.einsum("ni,nij,nj->n", off, np.linalg.inv(group.belief["cov"]), off).mean())
 
@@ -162,10 +162,10 @@ def drive_alone(
 # With errors.
 
 
-def with_baseline_error(kind: str, share: float, **command: float) -> Group:
+def with_baseline_error(kind: str, share: float, **command: float) -> Robots:
     sim = astray.load(scenario(kind, {"kind": "remote"}))
     rover = sim.robots["rover"]
-    rover.channels["wheels"].sensor.memory["baseline_error"][:] = share
+    rover.pipelines["wheels"].sensor.memory["baseline_error"][:] = share
     rover.drive(**{"vx": 0.0, **command})
     sim.run(2.0)
     return rover

@@ -58,13 +58,13 @@ def test_a_robot_that_is_moved_while_time_is_held_is_there_at_once_and_replays(
     sim.run(0.5)
     sim.pace.pause()
     with running(sim, 0.5):
-        until(lambda: not sim.resting)
+        until(lambda: not sim.is_idle)
         sim.robots["rover"].place(x=4.0)
         sim.pace.ask(lambda: None)
         until(lambda: sim.truth["x"][0] == 4.0)
         assert sim.steps == 50
         sim.pace.play()
-        until(lambda: sim.resting)
+        until(lambda: sim.is_idle)
     again = load(rover)
     again.replay(sim.events)
     again.run(1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.sim import Sim
 from astray.tables import Array
 from astray.viewer.page.codec import pack
@@ -51,7 +51,7 @@ IDENTITY = (2, 3, 0, 1)
 """That of the robots on the page: groups have their numbers by the order of their names."""
 
 
-def believed(group: Group, row: int, time: float) -> list[list[float]]:
+def believed(group: Robots, row: int, time: float) -> list[list[float]]:
     """The tracks of one robot of a meeting as a frame should have them, by their numbers."""
     found = []
     for t in group.contacts.of(row):
@@ -73,7 +73,7 @@ def framed(source: LiveSource, wishes: Wishes) -> tuple[Array, int]:
     return body[at : at + int(head[9]) * TRACK].reshape(-1, TRACK), int(head[11])
 
 
-def as_believed(tracks: Array, group: Group, row: int, observer: int, time: float) -> None:
+def as_believed(tracks: Array, group: Robots, row: int, observer: int, time: float) -> None:
     mine = tracks[tracks[:, 0] == observer]
     mine = mine[np.argsort(mine[:, 1])]
     wanted = np.array(believed(group, row, time), np.float32).reshape(-1, TRACK - 1)
@@ -215,7 +215,7 @@ def test_a_robot_in_sight_without_a_track_is_missed(browser: Any) -> None:
     }
     robots = [blind, *(still(name, x, y) for name, (x, y) in others.items())]
     sim = astray.load({"dt": 0.01, "duration": 9.0, "world": WALL, "robots": robots})
-    sim.robots["ghost"].haunt()
+    sim.robots["ghost"].set_ghost()
     sim.robots["gone"].remove()
     sim.run(1.0)
     with View(sim) as view:

@@ -222,8 +222,8 @@ def test_impossible_settings_are_refused(wrong: dict[str, Any]) -> None:
 DIGEST = """
 import hashlib, sys
 from pathlib import Path
-from astray.estimators import Particle
-from astray.logs import read_logs, run_on_log
+from astray.robot.estimators import Particle
+from astray.datasets import read_logs, run_on_log
 log = read_logs(Path(sys.argv[1]))[0]
 for start in ("told", "global"):
     lone = Particle(particles=40, tries=20, initial=start)

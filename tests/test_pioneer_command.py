@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import astray
-from astray.engine.events import read_events
+from astray.engine.event_queue import read_events
 from astray.pioneer import Client, NoAnswer
 from astray.pioneer.commands import Command
 from astray.recording.recording import Recording

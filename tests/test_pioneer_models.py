@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.errors import ScenarioError, WrongInput
 from astray.pioneer.mobilesim import like_mobilesim
 from astray.pioneer.model import ALIASES, Model, find_model, model_names
@@ -338,7 +338,7 @@ def test_every_model_can_be_as_mobilesim_has_it(name: str) -> None:
     tell(sim, model, vx=5.0)
     sim.run(1.0)
     assert float(sim.truth["vx"][0]) == pytest.approx(min(model.accel, model.max_speed))
-    assert sim.robots["robot"].channels["wheels"].sensor.kind == "odometer"
+    assert sim.robots["robot"].pipelines["wheels"].sensor.kind == "odometer"
     if model.sonar:
         reading = sim.robots["robot"].readings[model.sonar]
         assert reading["fired"][0] == len(reading.arrays["ranges"][0])

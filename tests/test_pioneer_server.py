@@ -245,8 +245,8 @@ def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
         with contextlib.suppress(TimeoutError):  # it is read no further
             while waiting < 3 * MOST_POSTED:
                 sock.send(flood)
-                waiting = len(wire.sim.agenda.waiting())
-        assert MOST_POSTED <= len(wire.sim.agenda.waiting()) < 2 * MOST_POSTED
+                waiting = len(wire.sim.event_queue.waiting())
+        assert MOST_POSTED <= len(wire.sim.event_queue.waiting()) < 2 * MOST_POSTED
         with plug(wire.ports[1], encode(0)) as other:  # who comes meanwhile is heard
             other.settimeout(SECONDS)
             assert other.recv(100) == encode(0)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.pioneer import commands
 from astray.pioneer.commands import Command, Control
 from astray.pioneer.model import find_model

@@ -171,7 +171,7 @@ def test_what_is_true_of_the_sensors_is_beside_the_truth(recorded: Path) -> None
         some = [c for c in bag.connections if c.topic == "/rover_0/ground_truth/wheels"]
         errors = [bag.deserialize(raw, c.msgtype).radius_error for c, _, raw in bag.messages(some)]
     sim = astray.load(scenario())
-    true = sim.robots["rover"].channels["wheels"].sensor.memory["radius_error"][0]
+    true = sim.robots["rover"].pipelines["wheels"].sensor.memory["radius_error"][0]
     assert len(errors) == 21  # 10 Hz
     assert all(np.array_equal(found, true) for found in errors)
     assert np.abs(true[:2]).min() > 0.0

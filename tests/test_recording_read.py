@@ -99,7 +99,7 @@ def test_commands_and_what_is_true_of_sensors_come_back(
     assert track.commands["wz"][-1] == pytest.approx(0.3)
     true = track.sensor_truth["wheels"]
     sim = astray.load(scenario())
-    memory = sim.robots["rover"].channels["wheels"].sensor.memory
+    memory = sim.robots["rover"].pipelines["wheels"].sensor.memory
     np.testing.assert_array_equal(true["radius_error"][-1], memory["radius_error"][0])
 
 

@@ -15,11 +15,11 @@ import astray
 TWIN = """
 import pickle, sys
 import numpy as np
-from astray.estimators import Ekf
-from astray.motion import Differential
+from astray.robot.estimators import Ekf
+from astray.robot.motion import Differential
 from astray.plugin import Known
 from astray.plugin.reading import Reading
-from astray.sensors import Gnss, Imu, Wheels
+from astray.robot.sensors import Gnss, Imu, Wheels
 
 motion, *sheets = pickle.load(sys.stdin.buffer)
 kinds = {"imu": Imu, "wheels": Wheels, "gnss": Gnss}

@@ -172,7 +172,7 @@ def test_a_map_is_put_into_words_once_however_often_it_is_asked_for(
     with talking(wire) as line:
         for world in ({"walls": [[[0, 0], [1, 1]]]}, {"walls": [[[0, 0], [9, 9]]]}):
             wire.sim.replace_map(world)
-            until(lambda: not wire.sim.agenda.is_waiting)
+            until(lambda: not wire.sim.event_queue.is_waiting)
             widths = []
             for _ in range(5):
                 line.send('{"op": "subscribe", "topic": "/map"}')

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.errors import EventError
 from astray.robot.control.servo import settling
 from astray.sim import Sim

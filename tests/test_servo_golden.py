@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.pioneer.model import find_model
 from astray.pioneer.odometry import odometry_errors
 from astray.tables import Array

@@ -15,10 +15,10 @@ from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
-from astray.engine.batch import bytes_of_row
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.engine.path_log import Paths
-from astray.engine.state_arrays import memories
+from astray.engine.state_arrays import group_arrays
+from astray.engine.worlds import bytes_of_row
 from astray.plots.paths import plot_paths
 from astray.robot.sensors import Lidar
 from conftest import same
@@ -96,13 +96,13 @@ def test_a_late_belief_is_judged_by_the_truth_of_its_stamp() -> None:
         np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])[0]
         > 0.2
     )
-    assert rover.judges[0].statistics["most"][0] < 1e-9
+    assert rover.evaluators[0].statistics["most"][0] < 1e-9
 
 
 def test_the_last_tick_is_judged_too() -> None:
     sim = load(metrics=[{"kind": "position_error"}])
     sim.run(1.0)
-    assert sim.robots["rover"].judges[0].statistics["count"][0] == 101  # at 0.00, 0.01 … 1.00 s
+    assert sim.robots["rover"].evaluators[0].statistics["count"][0] == 101  # at 0.00, 0.01 … 1.00 s
 
 
 def test_place_moves_the_truth_and_believe_the_belief() -> None:
@@ -202,7 +202,7 @@ def test_a_parameter_can_be_set_in_mid_run_and_a_reset_undoes_it() -> None:
     rover = sim.robots["rover"]
     rover.set("wheels.slip", 0.5, worlds=1)
     sim.step()
-    wheels = rover.channels["wheels"].sensor
+    wheels = rover.pipelines["wheels"].sensor
     assert wheels.params["slip"].tolist() == [0.0, 0.5]
     sim.reset()
     assert wheels.params["slip"].tolist() == [0.0, 0.0]
@@ -224,7 +224,7 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
     assert float(rover.belief["stamp"][0]) == stamp
     assert float(rover.belief["cov"][0, 1, 1]) == 1.0
     assert float(rover.rivals["mine"]["x"][0]) == 7.0
-    error = {judge.subject: float(judge.values[0]) for judge in rover.judges}
+    error = {judge.subject: float(judge.values[0]) for judge in rover.evaluators}
     assert error["belief"] == pytest.approx(3.0 - (0.125 + 0.5 * (stamp - 0.5)), abs=1e-9)
     assert error["mine"] > 6.0
 
@@ -268,9 +268,12 @@ def test_a_remote_estimator_believes_what_is_posted() -> None:
             lambda s: s.robots["rover"].believe(cov=[[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]),
             "must be symmetric",
         ),
-        (lambda s: s.reset(life=-1), "life is -1: it must be a whole number from 0 to 2097151"),
-        (lambda s: s.reset(life=3_000_000), "life is 3000000"),
-        (lambda s: s.post(astray.Event("reset", values={"life": "x"})), "life is 'x'"),
+        (
+            lambda s: s.reset(episode=-1),
+            "episode is -1: it must be a whole number from 0 to 2097151",
+        ),
+        (lambda s: s.reset(episode=3_000_000), "episode is 3000000"),
+        (lambda s: s.post(astray.Event("reset", values={"episode": "x"})), "episode is 'x'"),
         (lambda s: s.post(astray.Event("reset", values={"lives": 1})), "no value 'lives'"),
         (lambda s: s.post(astray.Event("remove", "rover", step="a")), "step is 'a'"),
         (lambda s: s.post(astray.Event("explode", "rover")), "no event kind|'explode'"),
@@ -307,16 +310,16 @@ def test_a_covariance_may_be_off_by_rounding() -> None:
 
 def test_the_last_life_there_is_can_be_lived() -> None:
     sim = load()
-    sim.reset(life=2097151)
-    assert sim.truth["life"].tolist() == [2097151 * 1024]
+    sim.reset(episode=2097151)
+    assert sim.truth["episode"].tolist() == [2097151 * 1024]
 
 
 def test_an_event_that_fails_leaves_the_others_of_its_step() -> None:
     sim = load(worlds=2)
     bad = {"parameter": "motion.radius", "value": [1.0, 2.0, 3.0]}
     for step in (None, 0):
-        sim.agenda.post(astray.Event("set", "rover", values=bad, step=step))  # past all checks
-        sim.agenda.post(astray.Event("place", "rover", (1,), values={"x": 7.0}, step=step))
+        sim.event_queue.post(astray.Event("set", "rover", values=bad, step=step))  # past all checks
+        sim.event_queue.post(astray.Event("place", "rover", (1,), values={"x": 7.0}, step=step))
         with pytest.raises(ValueError, match="shape"):
             sim.step()
         sim.step()
@@ -326,7 +329,7 @@ def test_an_event_that_fails_leaves_the_others_of_its_step() -> None:
 
 
 def test_events_that_come_in_while_others_take_effect_wait_for_the_next_step() -> None:
-    agenda = astray.engine.events.Agenda()
+    agenda = astray.engine.event_queue.EventQueue()
     agenda.post(astray.Event("remove", "rover"))
     for event in agenda.due(3):
         agenda.post(astray.Event("place", "rover"))
@@ -503,7 +506,7 @@ def test_a_picture_begins_where_the_run_begins_and_ends_where_it_ends() -> None:
     sim = load({**REMOTE, "start": {"x": 2.0}})
     sim.robots["rover"].drive(0.5)
     sim.run(3.07)
-    path = sim.trail.paths()[0]
+    path = sim.path_log.paths()[0]
     assert path.time[0] == 0.0
     assert path.time[-1] == pytest.approx(3.07)
     assert float(path.truth[0, 0, 0]) == 2.0
@@ -565,7 +568,7 @@ def test_the_profile_names_every_phase_of_the_tick() -> None:
     sim = load()
     sim.run(1.0)
     profile = sim.profile()
-    assert list(profile) == ["events", "decide", "move", "sense", "estimate", "judge", "observe"]
+    assert list(profile) == ["events", "decide", "move", "sense", "estimate", "evaluate", "observe"]
     assert all(seconds > 0 for seconds in profile.values())
 
 
@@ -655,7 +658,7 @@ def test_a_ghost_is_not_seen_runs_into_nothing_and_may_become_solid_again(tmp_pa
     sim = astray.load(GHOSTS)
     rover = sim.robots["rover"]
     assert rover.readings["lidar"]["ranges"][0, 2] == pytest.approx(2.75)
-    rover.haunt(robots=[1])
+    rover.set_ghost(robots=[1])
     rover.drive([0.8, -0.8])
     sim.run(5.0)
     assert rover.truth["x"] == pytest.approx([1.0 + 0.8 * 4.6, 4.0 - 0.8 * 4.6], abs=0.05)
@@ -674,31 +677,31 @@ def test_a_ghost_is_not_seen_runs_into_nothing_and_may_become_solid_again(tmp_pa
         robots.place(x=1.8, y=2.0, vx=0.0, robots=[0])
         one.step()
         assert not robots.scene.contacts["touching"].any()
-        robots.haunt(False, robots=[1])
+        robots.set_ghost(False, robots=[1])
         one.step()
         assert robots.scene.contacts["touching"].all()
     assert resumed.digest() == sim.digest()
     sim.reset()
-    assert not sim.scenery.ghosts.any()
+    assert not sim.environment.ghosts.any()
 
 
 def test_a_robot_that_is_put_onto_a_ghost_meets_nothing() -> None:
     rover = {"name": "rover", "count": 2, "start": {"step": [3.0, 0.0]}}
     sim = astray.load({"robots": [rover], "interactions": [{"kind": "collisions"}]})
     rovers = sim.robots["rover"]
-    rovers.haunt(robots=[0])
+    rovers.set_ghost(robots=[0])
     rovers.place(x=0.1, y=0.0, robots=[1])
     sim.step()
     assert not rovers.scene.contacts["touching"].any()
-    assert len(sim.scenery.hits()) == 0
-    rovers.haunt(False, robots=[0])
+    assert len(sim.environment.hits()) == 0
+    rovers.set_ghost(False, robots=[0])
     sim.step()
     assert rovers.scene.contacts["touching"].all()
 
 
 def test_a_ghost_is_told_so_in_so_many_words() -> None:
     with pytest.raises(astray.EventError, match="ghostly is true or false"):
-        astray.load(GHOSTS).robots["rover"].haunt(3)  # type: ignore[arg-type]
+        astray.load(GHOSTS).robots["rover"].set_ghost(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -1.0])
@@ -822,7 +825,7 @@ def test_a_seed_that_is_no_whole_number_is_wrong_input(seed: Any) -> None:
 
 
 def test_worlds_that_could_never_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("astray.engine.batch.memory_of_machine", lambda: 1 << 30)
+    monkeypatch.setattr("astray.engine.worlds.memory_of_machine", lambda: 1 << 30)
     for worlds in (10**9, range(10**9)):
         with pytest.raises(
             WrongInput, match=r"need [\d,.]+ GiB of memory or more; this machine has"
@@ -832,16 +835,18 @@ def test_worlds_that_could_never_fit_are_refused_at_once(monkeypatch: pytest.Mon
         with pytest.raises(WrongInput, match="numbered from 0 to 2147483647"):
             astray.load("drift", worlds=worlds)
     assert len(astray.load("drift", worlds=range(7, 3, -2)).worlds) == 2
-    monkeypatch.setattr("astray.engine.batch.memory_of_machine", lambda: None)
+    monkeypatch.setattr("astray.engine.worlds.memory_of_machine", lambda: None)
     assert len(astray.load("drift", worlds=1000).worlds) == 1000
 
 
 def test_what_a_batch_is_estimated_to_need_is_less_than_it_takes() -> None:
     for name in ("drift", "office", "fusion"):
         sim = astray.load(name, worlds=10)
-        tables = sum(a.nbytes for group in sim.robots.values() for a in memories(group).values())
+        tables = sum(
+            a.nbytes for group in sim.robots.values() for a in group_arrays(group).values()
+        )
         least = sum(len(g.truth) * bytes_of_row(g.plan) for g in sim.robots.values())
-        assert 0 < least < tables + sim.scenery.scene.contacts.nbytes
+        assert 0 < least < tables + sim.environment.scene.contacts.nbytes
 
 
 @pytest.mark.parametrize("values", [{"x": 10**400}, {"x": [10**400]}])

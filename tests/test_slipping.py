@@ -33,7 +33,7 @@ def test_on_a_slippery_surface_odometry_goes_farther_than_the_robot() -> None:
     beyond = float(rover.truth["x"][0]) - 3.0
     assert beyond > 1.9
     assert rover.belief["x"] - rover.truth["x"] == pytest.approx(0.2 * beyond, abs=0.01)
-    slipped = rover.channels["wheels"].sensor.memory["slipped"][0, :2]
+    slipped = rover.pipelines["wheels"].sensor.memory["slipped"][0, :2]
     radius = rover.plan.motion.radius
     assert slipped * radius == pytest.approx(0.2 * beyond, abs=0.01)  # the truth has it
 
@@ -42,7 +42,7 @@ def test_on_a_slippery_surface_odometry_goes_farther_than_the_robot() -> None:
 def test_spells_come_as_often_and_last_as_long_as_they_say(dt: float) -> None:
     worlds, seconds = 200, 60.0
     sim = load({"spells": {"every": 4.0, "stay": 1.0, "sd": 0.3}}, worlds, dt)
-    state = sim.robots["rover"].channels["wheels"].sensor.arrays["slipping"]
+    state = sim.robots["rover"].pipelines["wheels"].sensor.arrays["slipping"]
     shares = []
     for _ in range(round(seconds / 0.05)):
         sim.run(0.05)
@@ -59,7 +59,7 @@ def test_spells_of_slipping_mislead_odometry_by_what_the_truth_says_they_do() ->
     sim = load({"spells": {"every": 2.0, "stay": 1.0, "sd": 0.3}}, 50)
     sim.run(8.0)
     rover = sim.robots["rover"]
-    slipped = rover.channels["wheels"].sensor.memory["slipped"][:, :2] * rover.plan.motion.radius
+    slipped = rover.pipelines["wheels"].sensor.memory["slipped"][:, :2] * rover.plan.motion.radius
     turned = (slipped[:, 1] - slipped[:, 0]) / rover.plan.motion.baseline
     assert turned.std() > 0.05
     off = rover.belief["yaw"] - rover.truth["yaw"] - turned

@@ -132,7 +132,7 @@ def test_the_ring_of_the_pioneer_has_two_halves_that_mirror_each_other() -> None
 def test_echoes_have_the_ranges_of_scans() -> None:
     for name in ("office", "maze"):
         sim = load({"mounts": [[0, 0, 0]]}, world=name, start={"x": 2.0, "y": 2.0})
-        view = make_view(sim.scenery.scene.map)
+        view = make_view(sim.environment.scene.map)
         angles = np.linspace(0, 2 * math.pi, 500)
         rays = np.stack([2.0 + 0 * angles, 2.0 + 0 * angles, np.cos(angles), np.sin(angles)], 1)
         who = np.tile([0, -1], (500, 1))

@@ -65,7 +65,7 @@ def test_figures_are_those_of_a_plain_run_of_that_world_to_the_bit(
     for row in found.table:
         sim = astray.load(small, set=[f"{SLIP}={row[SLIP]}"], seed=5, worlds=[int(row["world"])])
         sim.run()
-        judged = sim.robots["rover"].judges[0].statistics[row["robot"]]
+        judged = sim.robots["rover"].evaluators[0].statistics[row["robot"]]
         assert row["rms"] == np.sqrt(judged["squares"] / judged["count"])
         assert row["mean"] == judged["total"] / judged["count"]
         assert (row["most"], row["last"]) == (judged["most"], judged["last"])

@@ -69,7 +69,7 @@ def drive_at_random(sim: astray.Sim, seconds: float, density: float = 0.1) -> li
     rng = np.random.default_rng(6)
     target = sim.robots["target"]
     velocity = np.zeros((2, len(target.truth)))
-    judge = next(j for j in sim.robots["watcher"].judges if j.metric.kind == "contacts_nees")
+    judge = next(j for j in sim.robots["watcher"].evaluators if j.metric.kind == "contacts_nees")
     found = []
     for k in range(round(seconds / sim.dt)):
         velocity += density * math.sqrt(sim.dt) * rng.normal(size=velocity.shape)
@@ -201,7 +201,7 @@ def test_two_observers_believe_different_things_of_one_robot() -> None:
     sim = load(watchers, MOVING, worlds=30)
     sim.run(5.0)
     group, truth = sim.robots["watcher"], sim.robots["target"].truth
-    assert sim.scenery.scene.numbers[group.scene.first] == 1
+    assert sim.environment.scene.numbers[group.scene.first] == 1
     differ = []
     for world in range(30):
         told = [group.contacts.of(2 * world + k) for k in range(2)]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.errors import EventError, ScenarioError, WrongInput
 from astray.world import Map, block, merge, read_map, wall, write_map
 from astray.world.geometry.point_in_polygon import inside_solid, inside_solids, solids_of

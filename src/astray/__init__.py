@@ -16,11 +16,11 @@ from astray.version import __version__
 
 # The public names and where they live; a module is imported when one of its names is used.
 _HOMES = {
-    "load": "astray.sim_loading",
-    "resume": "astray.checkpoint",
+    "load": "astray.sim",
+    "resume": "astray.sim",
     "Sim": "astray.sim",
-    "Event": "astray.engine.events",
-    "read_events": "astray.engine.events",
+    "Event": "astray.engine.event_queue",
+    "read_events": "astray.engine.event_queue",
     "record": "astray.recording.recorder",
     "read_recording": "astray.recording.recording",
     "Recording": "astray.recording.recording",
@@ -29,7 +29,7 @@ _HOMES = {
     "sweep": "astray.sweeps.sweep",
     "read_sweep": "astray.sweeps.sweep",
     "Sweep": "astray.sweeps.results",
-    "check_plugin": "astray.check_plugin",
+    "check_plugin": "astray.plugin_contract",
     "Autonomy": "astray.plugin",
     "Control": "astray.plugin",
     "Motion": "astray.plugin",
@@ -89,10 +89,8 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
-    from astray.check_plugin import check_plugin as check_plugin
-    from astray.checkpoint import resume as resume
-    from astray.engine.events import Event as Event
-    from astray.engine.events import read_events as read_events
+    from astray.engine.event_queue import Event as Event
+    from astray.engine.event_queue import read_events as read_events
     from astray.engine.log import Log as Log
     from astray.engine.summary import summary as summary
     from astray.errors import AstrayError as AstrayError
@@ -123,6 +121,7 @@ if TYPE_CHECKING:
     from astray.plugin import Tracker as Tracker
     from astray.plugin.reading import Reading as Reading
     from astray.plugin.tracks import Tracks as Tracks
+    from astray.plugin_contract import check_plugin as check_plugin
     from astray.recording.recorder import record as record
     from astray.recording.recording import Recording as Recording
     from astray.recording.recording import read_recording as read_recording
@@ -136,7 +135,8 @@ if TYPE_CHECKING:
     from astray.signals import Sine as Sine
     from astray.signals import compute_value as compute_value
     from astray.sim import Sim as Sim
-    from astray.sim_loading import load as load
+    from astray.sim import load as load
+    from astray.sim import resume as resume
     from astray.sweeps.results import Sweep as Sweep
     from astray.sweeps.sweep import read_sweep as read_sweep
     from astray.sweeps.sweep import sweep as sweep

@@ -5,6 +5,7 @@ AstrayError
 │   ├── ScenarioError     every fault of a scenario at once
 │   ├── PluginError       a plugin that breaks its contract
 │   ├── EventError        an event that names nothing that exists
+│   ├── UnknownName       a robot, sensor, metric or column that there is not; a LookupError too
 │   ├── SignalError       every fault of a signal at once
 │   ├── MapError          a map that cannot be read, made or written
 │   ├── LogError          a robot's log that cannot be read or scored
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Path = tuple[str | int, ...]
@@ -38,6 +39,10 @@ class WrongInput(AstrayError):
 
 class PluginError(WrongInput):
     """A plugin breaks its contract or cannot be loaded."""
+
+
+class UnknownName(WrongInput, LookupError):
+    """There is no robot, sensor, metric or column of this name; the text lists those there are."""
 
 
 class EventError(WrongInput):
@@ -150,3 +155,20 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """The name that was probably meant, as the end of a sentence."""
     close = difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
+    """The error for a name of nothing: the name that was probably meant, and all there are."""
+    names = list(known)
+    have = ", ".join(names) or "there are none"
+    return UnknownName(f"no {what} {name!r}{suggest(str(name), names)} ({have})")
+
+
+def unknown_attribute(holder: object, name: str, renamed: Mapping[str, str]) -> AttributeError:
+    """The error for an attribute that there is not: a name that is new, or one that is near."""
+    kind = type(holder).__name__
+    if name in renamed:
+        hint = f"; it is called {renamed[name]!r} now"
+    else:
+        hint = suggest(name, [n for n in dir(holder) if not n.startswith("_")])
+    return AttributeError(f"{kind} has no attribute {name!r}{hint}")

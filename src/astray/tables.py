@@ -119,7 +119,7 @@ def copied(source: Array, rows: Rows) -> Array:
 WHO = columns(
     Column("world", "", "i4"),
     Column("robot", "", "i4"),
-    Column("life", "", "i4"),
+    Column("episode", "", "i4"),
 )
 """Which robot a row is: its world, its number in its group and world, and which start this is."""
 

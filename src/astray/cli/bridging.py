@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from astray.cli.run import Wiring
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.robot.autonomy import Remote
 from astray.ros.subscriptions.drivable import drivable
 from astray.scenario.load import Source

@@ -23,7 +23,7 @@ from astray.pioneer.snapshot import Pose
 from astray.recording.around_run import check_recording, recording
 from astray.recording.run_folder.write import check_folder, write_folder
 from astray.server.background import FOREVER
-from astray.sim_loading import load
+from astray.sim import load
 
 DEFAULT_ROBOT = "p3dx"
 
@@ -78,7 +78,7 @@ def serve_pioneers(
         sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
         warm_up(sim)
     for robot in haunting:
-        sim.robots[robot.group].haunt(robots=[robot.number])
+        sim.robots[robot.group].set_ghost(robots=[robot.number])
     rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:

@@ -18,15 +18,14 @@ from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.cli.interrupt import stopping
 from astray.cli.view import Look, run_again, viewed
-from astray.engine.events import Event, numbered_events
+from astray.engine.event_queue import Event, numbered_events
 from astray.engine.log import Log
 from astray.engine.summary import summary
 from astray.errors import AstrayError, EventError, WrongInput
 from astray.files.atomic_write import check_writable
 from astray.recording.around_run import check_recording, recording
 from astray.recording.run_folder.write import check_folder, write_folder
-from astray.sim import Sim
-from astray.sim_loading import load
+from astray.sim import Sim, load
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
 Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]

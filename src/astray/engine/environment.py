@@ -1,4 +1,4 @@
-"""What is around the robots of a run: maps, footprints, the crowd, and who is in contact."""
+"""What is around the robots of a run: maps, footprints, all robots by place, contacts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from astray.world.maps.map_set import Atlas
 from astray.world.planning.free_space import Taken
 
 
-class Scenery:
-    """The scene of everyone, and the interactions in it."""
+class Environment:
+    """The scene of all robots, and the interactions in it."""
 
     def __init__(self, scenario: Scenario, worlds: Array, seed: int) -> None:
         plans = scenario.robots
@@ -51,7 +51,7 @@ class Scenery:
             self.truth,
             np.concatenate(places),
             0,
-            self._atlas(scenario.map),
+            self._map_set(scenario.map),
             make_shapes([named[name] for name in self.footprints]),
             make_crowd(rows, len(worlds)),
             table(CONTACT, rows),
@@ -67,7 +67,7 @@ class Scenery:
         self._fastest = np.zeros(rows)
         self.quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
-        self.rows = np.arange(0)  # of those that others can meet: alive, and no ghosts
+        self.rows = np.arange(0)  # of robots that others can meet: alive, and no ghosts
         self.ghosts = np.zeros(rows, bool)
         self._gathered = False
         self._changed_worlds: list[Array] = []
@@ -78,7 +78,7 @@ class Scenery:
         self._changed_worlds.append(worlds)
 
     def settle(self) -> None:
-        """Take note of events: of maps that were replaced, once, whatever their number."""
+        """Follow up on events: on all maps that were replaced, once."""
         self.quiet_until = 0
         if self._changed_worlds:
             there = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
@@ -91,13 +91,13 @@ class Scenery:
         self.quiet_until = 0
         self.restore_hits(table(HIT, 0))
 
-    def _atlas(self, plan: MapPlan | None) -> Atlas:
+    def _map_set(self, plan: MapPlan | None) -> Atlas:
         maps = [] if plan is None else plan.maps(self.worlds, self.seed)
         return Atlas(maps, len(self.worlds))
 
     def map_given_to(self, plan: GroupPlan) -> Atlas:
         """The map that a group knows: its own, or the world's as it is now."""
-        return self.scene.map.copy() if plan.map is None else self._atlas(plan.map)
+        return self.scene.map.copy() if plan.map is None else self._map_set(plan.map)
 
     def of_group(self, rows: slice) -> Scene:
         """The scene as a group is handed it: its own rows, and what all share."""
@@ -117,8 +117,13 @@ class Scenery:
             all_.population,
         )
 
+    @staticmethod
+    def rows_of(scene: Scene) -> slice:
+        """The rows of a group among all robots."""
+        return slice(scene.first, scene.first + len(scene.truth))
+
     def begin(self, rows: Rows) -> None:
-        """Start these rows for the interactions, solid as all are at first."""
+        """Start these rows for the interactions; none is a ghost at first."""
         if self.ghosts[rows].any():
             self.ghosts[rows] = False
             self.changed()
@@ -129,38 +134,38 @@ class Scenery:
         self.placed(rows)
 
     def moved(self) -> None:
-        """Take note that robots are no longer where the crowd was gathered.
+        """Note that robots moved since they were last sorted by place.
 
-        Where there is one in each world, nobody looks for others, and it stays as it was.
+        Where there is one in each world, nothing looks for others, and the sorting stays valid.
         """
         self._gathered &= self.scene.is_lonely
 
     def changed(self) -> None:
-        """Take note that robots came or went."""
+        """Note that robots came or went."""
         self._gathered = False
         self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
 
     def spots_taken(self) -> Taken:
-        """Where those are that others can meet."""
+        """Where the robots are that others can meet."""
         there = self.truth[self.rows]
         return self.scene.worlds[self.rows], np.stack([there["x"], there["y"]], axis=1)
 
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
-        """Let these rows be seen by no one and run into nothing, or make them solid again."""
+        """Make these rows ghosts, which nothing sees or stops, or solid again."""
         self.ghosts[rows] = ghostly
         clear(self.scene.contacts, rows)
         self.changed()
         self.placed(rows)
 
     def gather(self) -> None:
-        """Let the crowd be up to date."""
+        """Sort all robots by place, unless that is up to date."""
         if not self._gathered:
             scene = self.scene
             gather_crowd(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
             self._gathered = True
 
-    def spare(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
+    def quiet_ticks(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
         """Ticks for which no interaction has anything to do; groups by their rows and motions."""
         if step >= self.quiet_until:
 
@@ -174,7 +179,7 @@ class Scenery:
         return self.quiet_until - step
 
     def prepare(self) -> None:
-        """Let the interactions note what they need before everyone moves."""
+        """Let the interactions note what they need before the robots move."""
         for interaction in self.interactions:
             interaction.prepare(self.rows, self.scene)
 

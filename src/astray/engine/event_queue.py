@@ -1,7 +1,7 @@
-"""The one way in: whatever reaches a run from outside is an event, and is logged.
+"""Events: everything that reaches a run from outside, in a queue and then in a log.
 
-An event takes effect at the start of a tick. Those of one tick are ordered by world, group,
-robot and only then by arrival, so that nothing depends on which thread was quicker; those that name
+An event takes effect at the start of a tick. The events of one tick are ordered by world, group,
+robot and only then by arrival, so that nothing depends on which thread was first. Those that name
 their step come before them, as they were posted. A run is its scenario, its seed and its events;
 the same three give the same bytes.
 """
@@ -21,18 +21,6 @@ import numpy as np
 
 from astray.errors import EventError, WrongInput
 
-KINDS = (
-    "command",
-    "goal",
-    "place",
-    "believe",
-    "reset",
-    "spawn",
-    "remove",
-    "ghost",
-    "set",
-    "world",
-)
 Value = float | int | str | Sequence[float] | None
 
 
@@ -85,6 +73,17 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def indices(which: Any, of: str) -> tuple[int, ...] | None:
+    """Numbers of worlds or robots, one or several; None stays None."""
+    if which is None:
+        return None
+    given = np.atleast_1d(which)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        hint = "; np.flatnonzero(mask) has those of a mask" if given.dtype == bool else ""
+        raise WrongInput(f"{of} are whole numbers, not {which!r}{hint}")
+    return tuple(given.ravel().tolist())
+
+
 def _check_record(record: Any) -> None:
     """Refuse what JSON can hold and an event cannot."""
     if not isinstance(record, dict):
@@ -131,7 +130,7 @@ def numbered_events(file: str | os.PathLike[str]) -> list[tuple[int, Event]]:
     return found
 
 
-class Agenda:
+class EventQueue:
     """Events that have not taken effect yet, and the log of those that have. Safe for threads."""
 
     def __init__(self, keep: bool = True) -> None:

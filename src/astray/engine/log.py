@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from astray.errors import WrongInput
+from astray.engine.robots import RunState
+from astray.errors import WrongInput, unknown_name
 from astray.tables import Array, Table
-
-if TYPE_CHECKING:
-    from astray.sim import Sim
 
 
 @dataclass
@@ -25,7 +23,7 @@ class GroupLog:
     rivals: dict[str, Table]
     readings: dict[str, Table]
     metrics: dict[str, dict[str, Array]]
-    """By metric, then by whose belief it judges: "belief" or a rival's name."""
+    """By metric, then by the belief that it evaluates: "belief" or a rival's name."""
     bulk: dict[str, dict[str, Array]] = field(default_factory=dict)
     """Arrays beside the readings, (times, rows, …), by sensor and name."""
     contacts: Table | None = None
@@ -40,7 +38,14 @@ class Log:
         self.groups = groups
 
     def __getitem__(self, name: str) -> GroupLog:
+        if name not in self.groups:
+            raise unknown_name("robot", name, self.groups)
         return self.groups[name]
+
+    def __repr__(self) -> str:
+        """What it has, in one line."""
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else "no moments"
+        return f"Log({len(self.time)} moments, {span}; robots: {', '.join(self.groups)})"
 
     def to_pandas(self) -> Any:
         """One long table, a row per time and robot; needs pandas."""
@@ -71,33 +76,33 @@ class Log:
 class Logger:
     """Copies the tables of a run every so many seconds, the present moment first."""
 
-    def __init__(self, sim: Sim, period: float) -> None:
+    def __init__(self, run: RunState, period: float) -> None:
         if not (math.isfinite(period) and period > 0.0):
             raise WrongInput(f"log: {period} s is not a length of time")
-        self.period = round(period / sim.dt)
-        if self.period < 1 or abs(self.period * sim.dt - period) > 1e-9 * period:
-            near = max(1, self.period) * sim.dt
+        self.period = round(period / run.dt)
+        if self.period < 1 or abs(self.period * run.dt - period) > 1e-9 * period:
+            near = max(1, self.period) * run.dt
             raise WrongInput(
-                f"log: {period:g} s is not a whole number of ticks of {sim.dt:g} s; {near:g} s is"
+                f"log: {period:g} s is not a whole number of ticks of {run.dt:g} s; {near:g} s is"
             )
-        self.sim = sim
-        self.forget()
-        self.observe(sim)
+        self.run = run
+        self.restart()
+        self.observe(run)
 
-    def forget(self) -> None:
-        """Begin anew."""
-        self.first = self.sim.steps
+    def restart(self) -> None:
+        """Discard what was kept."""
+        self.first = self.run.clocks.steps
         self.times: list[float] = []
-        self.moments: dict[str, list[dict[str, Any]]] = {name: [] for name in self.sim.robots}
+        self.moments: dict[str, list[dict[str, Any]]] = {name: [] for name in self.run.robots}
 
     def next_due(self, step: int) -> int:
         """The first step from this one on that it wants to see."""
         return step + (self.first - step) % self.period
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, run: RunState) -> None:
         """Copy every table."""
-        self.times.append(sim.steps * sim.dt)
-        for name, group in sim.robots.items():
+        self.times.append(run.clocks.steps * run.dt)
+        for name, group in run.robots.items():
             self.moments[name].append(
                 {
                     "truth": group.truth.copy(),
@@ -109,7 +114,7 @@ class Logger:
                         for k, r in group.readings.items()
                     },
                     "contacts": group.contacts.tracks.copy(),
-                    "metrics": [judge.values.copy() for judge in group.judges],
+                    "metrics": [e.values.copy() for e in group.evaluators],
                 }
             )
 
@@ -117,11 +122,11 @@ class Logger:
         """The series so far."""
         groups = {}
         for name, moments in self.moments.items():
-            judges = self.sim.robots[name].judges
+            evaluators = self.run.robots[name].evaluators
             metrics: dict[str, dict[str, Array]] = {}
-            for k, judge in enumerate(judges):
+            for k, evaluator in enumerate(evaluators):
                 values = np.stack([m["metrics"][k] for m in moments])
-                metrics.setdefault(judge.metric.name, {})[judge.subject] = values
+                metrics.setdefault(evaluator.metric.name, {})[evaluator.subject] = values
             groups[name] = GroupLog(
                 name,
                 np.stack([m["truth"] for m in moments]),
@@ -134,7 +139,7 @@ class Logger:
                     for k, arrays in moments[0]["bulk"].items()
                 },
                 np.stack([m["contacts"] for m in moments])
-                if self.sim.robots[name].tracker
+                if self.run.robots[name].tracker
                 else None,
             )
         return Log(np.array(self.times), groups)

@@ -1,21 +1,18 @@
-"""A light memory of where robots were and where they believed to be: for a picture at any time.
+"""Where the robots were and where they believed to be, in a bounded number of moments.
 
-It keeps a bounded number of moments: when it is full, every other one is dropped and it looks
-half as often, so a run of any length costs the same memory and ever less time.
+When the log is full, every other moment is dropped and the period doubles. So a run of any length
+costs the same memory and ever less time, and can be drawn at any time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.engine.robots import RunState
 from astray.numerics.kernels import kernel
 from astray.tables import Array, Table
-
-if TYPE_CHECKING:
-    from astray.sim import Sim
 
 MOMENTS = 1024
 ROWS = 64  # of each group; a picture of more is a blot
@@ -43,20 +40,20 @@ def note_all(kept: Array, k: int, table: Table) -> None:
         seen[0], seen[1], seen[2], seen[3], seen[4] = s.x, s.y, s.yaw, s.stamp, s.vx
 
 
-class Trail:
+class PathLog:
     """Truth and beliefs of the first robots of each group, thinned out as the run grows."""
 
-    def __init__(self, sim: Sim) -> None:
-        self.sim = sim
-        self.forget()
+    def __init__(self, run: RunState) -> None:
+        self.run = run
+        self.restart()
 
-    def forget(self) -> None:
-        """Begin anew."""
-        self.period = max(1, round(FIRST_PERIOD / self.sim.dt))
+    def restart(self) -> None:
+        """Discard what was kept."""
+        self.period = max(1, round(FIRST_PERIOD / self.run.dt))
         self.count = 0
         self.steps = np.zeros(MOMENTS, np.int64)
         self._kept: list[tuple[Array, Table]] = []  # what was seen, and where to look
-        for group in self.sim.robots.values():
+        for group in self.run.robots.values():
             for table in (group.truth, *group.beliefs().values()):
                 some = table[:ROWS]
                 self._kept.append((np.zeros((MOMENTS, len(some), SEEN)), some))
@@ -65,13 +62,13 @@ class Trail:
         """The first step from this one on that it wants to see."""
         return step + -step % self.period
 
-    def observe(self, sim: Sim) -> None:
-        """Note where everyone is."""
+    def observe(self, run: RunState) -> None:
+        """Note where all robots are."""
         if self.count == MOMENTS:
             self._thin_out()
-            if sim.steps % self.period:
+            if run.clocks.steps % self.period:
                 return
-        self._note(self.count, sim.steps)
+        self._note(self.count, run.clocks.steps)
         self.count += 1
 
     def _note(self, k: int, step: int) -> None:
@@ -87,22 +84,22 @@ class Trail:
         for kept, _ in self._kept:
             kept[: self.count] = kept[keep]
 
-    def look_again(self) -> None:
-        """Forget the present moment: it is no longer what it was, since robots were moved."""
-        if self.count and self.steps[self.count - 1] == self.sim.steps:
+    def discard_present(self) -> None:
+        """Discard the present moment: robots were moved since it was noted."""
+        if self.count and self.steps[self.count - 1] == self.run.clocks.steps:
             self.count -= 1
 
     def paths(self) -> list[Paths]:
         """What was seen, one entry per group, the present included."""
-        self.look_again()
+        self.discard_present()
         if self.count == MOMENTS:
             self._thin_out()
-        self._note(self.count, self.sim.steps)
+        self._note(self.count, self.run.clocks.steps)
         seen = slice(0, self.count + 1)
-        time = self.steps[seen] * self.sim.dt
+        time = self.steps[seen] * self.run.dt
         kept = iter(self._kept)
         found = []
-        for name, group in self.sim.robots.items():
+        for name, group in self.run.robots.items():
             truth = next(kept)[0][seen]
             beliefs = {who: next(kept)[0][seen] for who in group.beliefs()}
             if group.belief is group.truth:

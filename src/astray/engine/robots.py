@@ -1,85 +1,296 @@
-"""A group of equal robots: the five verbs over its parts, for the rows that are due."""
+"""The robots of one name in all worlds: their tables, the plugins that work on them, commands.
+
+A group has a row for each robot in each world, ordered by world. `Robots` is its state, complete
+when it is made; `GroupStepper` lets it decide, move, sense and estimate.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from astray.engine.episodes import enter_lives, newborn
-from astray.engine.evaluation.evaluators import Judging
-from astray.engine.group_parts import Parts
-from astray.engine.manual_override import Hands
-from astray.engine.robot_commands import Orders
-from astray.errors import WrongInput
-from astray.numerics.schedule import Beat, ticks_in
-from astray.plugin import NEVER, ContactMetric, Metric, Scene
+from astray.engine.clocks import Clocks, RowClocks
+from astray.engine.environment import Environment
+from astray.engine.evaluation import Evaluation, Subjects
+from astray.engine.event_queue import Event, indices
+from astray.engine.manual_override import ManualOverride
+from astray.engine.sensor_pipeline import Channel
+from astray.errors import PluginError, WrongInput, suggest, unknown_attribute
+from astray.numerics.kernels import kernel
+from astray.numerics.schedule import beat, ticks_in
+from astray.plugin import ContactMetric, Known, Metric, Plugin
 from astray.plugin.reading import Reading
+from astray.plugin.row_initializer import Blank, Part
+from astray.plugin.tracks import Tracks
 from astray.robot.autonomy import Remote
 from astray.scenario.scenario import GroupPlan
-from astray.tables import CONTACTS, Array, Rows, Table
+from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
 from astray.world.planning.free_space import Taken
 
-Due = Callable[[Beat], Rows | None]
+RENAMED = {
+    "haunt": "set_ghost",
+    "channels": "pipelines",
+    "judges": "evaluators",
+    "judging": "evaluation",
+    "hands": "override",
+}
 
 
-class Group(Parts, Orders):
-    """Equal robots in all worlds, and who of them has to do what when."""
+@kernel
+def initial_states(
+    state: Table, address: Table, time: Array, rows: Rows, poses: Array, footprint: int
+) -> None:
+    """Fill in the states, zero so far, in which these rows start."""
+    for j in range(len(rows)):
+        i = rows[j]
+        s, a = state[i], address[i]
+        s.world, s.robot, s.episode, s.tick = a.world, a.robot, a.episode, a.tick
+        s.stamp, s.alive, s.footprint = time[i], True, footprint
+        s.x, s.y, s.yaw = poses[j, 0], poses[j, 1], poses[j, 2]
 
-    def __init__(self, plan: GroupPlan, scene: Scene, address: Table, dt: float, seed: int) -> None:
-        super().__init__(plan, scene, address, dt, seed)
+
+class Robots:
+    """Equal robots in all worlds: `robots.truth["x"]` has a value per row."""
+
+    def __init__(
+        self,
+        plan: GroupPlan,
+        first: int,
+        environment: Environment,
+        clocks: Clocks,
+        metrics: Iterable[Metric | ContactMetric],
+        beliefs: dict[str, Table],
+        post: Callable[[Event], None],
+    ) -> None:
+        """Make the tables and attach the plugins.
+
+        Args:
+            plan: What the scenario asks for.
+            first: The row of the first of these robots among all robots.
+            environment: What is around all robots.
+            clocks: The clocks of the run.
+            metrics: By which the beliefs are evaluated.
+            beliefs: The beliefs of all groups, by name; this group adds its own.
+            post: Takes the events that the commands below make.
+        """
+        self.plan = plan
+        self.name = plan.name
+        self.seed = environment.seed
+        self.dt = clocks.dt
+        self.clocks = clocks
+        mine = slice(first, first + plan.capacity * len(clocks.ticks))
+        self.scene = environment.of_group(mine)
+        self.truth = self.scene.truth
+        self.address = environment.address[mine]
+        self.ticks = self.address["tick"]  # a view
+        self.time = clocks.time[mine]
+        self.world_of_row = self.scene.worlds
+        self.footprint = environment.footprints.index(plan.name)
         n = len(self.truth)
+        self.rows: Rows = np.arange(0)  # of the robots that are there
+        self.row_changes = 0  # how often rows came or went
         self.starts = np.zeros(n, np.int64)
-        self.begun = np.zeros(n, np.int64)  # how often each row was started, for who watches
-        self.rows = np.arange(0)
-        self.changes = 0  # how often rows came or went
-        self.tick: int | None = 0  # of every world; None while their clocks differ
-        self.footprint = 0  # its number among those of all groups
-        self.commanded = True
-        self.hands: Hands | None = None  # on those that were ever driven by hand
-        self.judging = Judging(n)
-        self.judges = self.judging.judges
-        self.pool: ThreadPoolExecutor | None = None
-        self.threads = 1
-        self.gather: Callable[[], None]  # lets `scene.crowd` be up to date
-        self._find_beats()
+        self.start_counts = np.zeros(n, np.int64)  # how often each row was started, for observers
+        self._row_clocks = RowClocks(
+            self.address, self.truth, self.time, self.starts, self.start_counts, self.world_of_row
+        )
+        self.commands = table(COMMAND, n)
+        self.drives = table(DRIVE, n)
+        self.commands_changed = True
+        self.override: ManualOverride | None = None  # of those that were ever overridden
+        self._post_event = post
+        self._gather = environment.gather
+        self._attach(plan, environment, beliefs)
+        self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
+        self._blank = Blank(self._blanks())
+        self._starting = [plugin for plugin in self.plugins if not plugin.starts_blank]
+        contacts = self.contacts if self.tracker is not None else None
+        subjects = Subjects(
+            self.name,
+            self.seed,
+            self.dt,
+            self.address,
+            self.scene,
+            self.beliefs(),
+            self.estimators,
+            self.pipelines,
+            contacts,
+            self._gather,
+        )
+        self.evaluation = Evaluation(subjects, metrics)
+        self.evaluators = self.evaluation.evaluators
 
-    def judge_by(self, metrics: Iterable[Metric | ContactMetric]) -> None:
-        """Let every belief of this group be judged by these metrics."""
-        self.judging.appoint(self, metrics)
-        self._find_beats()
+    def _attach(self, plan: GroupPlan, environment: Environment, beliefs: dict[str, Table]) -> None:
+        n = len(self.truth)
+        sheets = plan.sheets()
+        self.plugins: list[Plugin] = []
 
-    # What a user asks of robots, beside what `Orders` has.
+        def attach(plugin: Any) -> Any:
+            try:
+                bound = plugin.attach(self.address, sheets, self.dt, self.seed, self.name)
+            except PluginError as problem:
+                raise PluginError(f"robot {self.name!r}: {problem}") from None
+            self.plugins.append(bound)
+            return bound
+
+        self.motion = attach(plan.motion)
+        self.autonomy = attach(plan.autonomy)
+        self.control = attach(plan.control)
+        self.decide_schedule = beat(plan.autonomy.rate, plan.autonomy.offset, self.dt)
+        self.steer_schedule = beat(plan.control.rate, plan.control.offset, self.dt)
+        self.pipelines = {s.name: Channel(attach(s), n) for s in plan.sensors}
+        self.readings: dict[str, Reading] = {k: p.arrived for k, p in self.pipelines.items()}
+        self.estimator = attach(plan.estimator) if plan.estimator else None
+        # Without an estimator a robot believes the truth: the same memory, not a copy.
+        self.belief = table(STATE, n) if self.estimator else self.truth
+        beliefs[self.name] = self.belief
+        self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
+        self.tracker = attach(plan.contacts) if plan.contacts else None
+        self.contacts = Tracks(n, self.tracker.slots if self.tracker else 0)
+        self.scene.body = self.motion.params
+        self.known = Known(
+            self.belief,
+            self.readings,
+            self.time,
+            environment.map_given_to(plan),
+            self.world_of_row,
+            beliefs,
+            self.contacts,
+        )
+        self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
+        for rival in plan.rivals:
+            mine = self.rivals[rival.name]
+            known = dataclasses.replace(self.known, belief=mine)
+            self.estimators.append((attach(rival), mine, known))
+
+    def _blanks(self) -> Iterator[Part]:
+        """Every table that is reset where a row starts, but for those of the evaluation."""
+        standing = table(DRIVE, 1)
+        standing["curvature"] = np.nan
+        yield from ((self.commands, STOP), (self.drives, standing))
+        yield from ((state, None) for state in self._states)
+        for pipeline in self.pipelines.values():
+            yield from pipeline.blanks()
+        for plugin in self.plugins:
+            yield from plugin.blanks()
+
+    def __repr__(self) -> str:
+        """What the group has, in one line."""
+        sensors = ", ".join(self.pipelines) or "none"
+        estimator = self.estimator.kind if self.estimator else "none: believes the truth"
+        return (
+            f"Robots({self.name!r}: {len(self.rows)} of {len(self.truth)} rows alive; "
+            f"motion {self.motion.kind}, autonomy {self.autonomy.kind}, sensors {sensors}, "
+            f"estimator {estimator})"
+        )
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, RENAMED)
+
+    def beliefs(self) -> dict[str, Table]:
+        """The belief and the rivals' beliefs, by name."""
+        return {"belief": self.belief, **self.rivals}
+
+    @property
+    def lockstep(self) -> int:
+        """Ticks that the robots may run ahead of their commands; 0 if they need not wait."""
+        ahead = self.autonomy.lockstep if isinstance(self.autonomy, Remote) else None
+        return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
 
     def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
         """Take a reading now, out of turn and without a trace in the run.
 
-        It is what the sensor reads if it is due now, so asking twice gives the same. For all robots
-        that are there unless rows are named; with `truth` as if that were the truth of the group.
+        It is what the sensor would read if it were due now, so asking twice gives the same.
+
+        Args:
+            sensor: The name of the sensor.
+            rows: The rows to read for; all robots that are there unless named.
+            truth: STATE, (n,), to be read in place of the truth.
+
+        Returns:
+            The reading, with values in the rows that were asked for.
+
+        Raises:
+            WrongInput: There is no such sensor.
         """
-        if sensor not in self.channels:
-            have = ", ".join(self.channels) or "none"
-            raise WrongInput(f"robot {self.name!r} has no sensor {sensor!r} (it has {have})")
-        channel = self.channels[sensor]
-        if channel.sensor.sees_robots:
-            self.gather()
+        if sensor not in self.pipelines:
+            hint = suggest(sensor, self.pipelines)
+            have = ", ".join(self.pipelines) or "none"
+            raise WrongInput(f"robot {self.name!r} has no sensor {sensor!r}{hint} (it has {have})")
+        pipeline = self.pipelines[sensor]
+        if pipeline.sensor.sees_robots:
+            self._gather()
         scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
-        return channel.look(self.rows if rows is None else rows, scene, self.time).copy()
+        return pipeline.look(self.rows if rows is None else rows, scene, self.time).copy()
 
-    def take_in_hand(
-        self, rows: Rows, command: Table, each: Mapping[str, Array], seconds: float
+    # Commands: each posts an event, for all robots unless worlds or robots are named.
+
+    def drive(
+        self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, hold: float | None = None, **whom: Any
     ) -> None:
-        """Let a hand drive these rows for some seconds, as `Remote.receive`; 0 lets go."""
-        if self.hands is None:
-            self.hands = Hands(len(self.truth))
-        told = {"stamp": self.time[rows], **each}
-        self.hands.take(rows, command, told, self.ticks[rows] + ticks_in(seconds, self.dt))
-        self.commanded = True
+        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row.
 
-    # Starting rows.
+        With `hold` the command overrides the autonomy for so many seconds, whatever it is.
+        """
+        held = {} if hold is None else {"hold": hold}
+        self._post("command", {"vx": vx, "vy": vy, "wz": wz, **held}, **whom)
+
+    def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
+        """Command a speed, m/s, and a curvature, 1/m."""
+        self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **whom)
+
+    def command(self, values: Mapping[str, Any], **whom: Any) -> None:
+        """Command any columns of COMMAND, with limits: one value for all, or one per row."""
+        self._post("command", dict(values), **whom)
+
+    def go(self, distance: Any, **whom: Any) -> None:
+        """Command a straight move by some metres, backwards if negative."""
+        self._post("command", {"mode": "move", "distance": distance}, **whom)
+
+    def turn_to(self, heading: Any, **whom: Any) -> None:
+        """Command a turn on the spot to a heading in the map, rad."""
+        self._post("command", {"mode": "heading", "heading": heading}, **whom)
+
+    def go_to(self, x: Any, y: Any, **whom: Any) -> None:
+        """Send robots that navigate to a goal on the map, m, in place of all that they had."""
+        self._post("goal", {"x": x, "y": y}, **whom)
+
+    def place(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
+        """Move the truth; the belief is not told."""
+        self._post("place", pose, worlds, robots)
+
+    def believe(self, *, worlds: Any = None, robots: Any = None, **belief: Any) -> None:
+        """Set the belief; the truth stays where it is."""
+        self._post("believe", belief, worlds, robots)
+
+    def spawn(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
+        """Start the first sleeping robot of each world."""
+        self._post("spawn", pose, worlds, robots)
+
+    def remove(self, **whom: Any) -> None:
+        """Take robots out of the run."""
+        self._post("remove", {}, **whom)
+
+    def set_ghost(self, ghostly: bool = True, **whom: Any) -> None:
+        """Make robots ghosts, which no sensor sees and nothing stops, or solid again."""
+        self._post("ghost", {"ghostly": ghostly}, **whom)
+
+    def set(self, parameter: str, value: Any, **whom: Any) -> None:
+        """Change a parameter of a plugin, "wheels.slip", until the next start."""
+        self._post("set", {"parameter": parameter, "value": value}, **whom)
+
+    def _post(
+        self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
+    ) -> None:
+        some = indices(worlds, "worlds"), indices(robots, "robots")
+        self._post_event(Event(kind, self.name, *some, values))
+
+    # What the engine does with rows.
 
     def rows_of(self, worlds: Array) -> Rows:
         """The rows of some worlds, by their places in the batch, asleep or not."""
@@ -88,225 +299,72 @@ class Group(Parts, Orders):
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, lives: Array, clock: Array, taken: Taken | None = None) -> bool:
-        """Start these rows in the lives of their worlds, of which these are all, by their clocks.
+    def begin(self, rows: Rows, taken: Taken | None = None) -> bool:
+        """Start these rows by the clocks of their worlds; whether some of them were asleep.
 
-        Those that start where there is room keep away from spots that are taken. Whether some of
-        them were asleep.
+        Those that start anywhere with a clearance keep it from the spots that are taken as well.
         """
-        counts, worlds = (self.starts, self.begun, self.time), (self.world_of_row, lives, clock)
-        slept = enter_lives(self.address, self.truth, counts, worlds, rows, self.dt)
+        slept = self.clocks.start_rows(self._row_clocks, rows)
         who, where = self.address.take(rows), self.world_of_row[rows]
         start, map = self.plan.start, self.scene.map
         poses = start.poses(who, self.seed, self.name, map, where, taken)
         self._blank.fill(rows)
         for state in self._states:
-            newborn(state, self.address, self.time, rows, poses, self.footprint)
-        if self.hands is not None:
-            self.hands.forget(rows)
-            self.hands = None if self.hands.idle else self.hands
-        for channel in self.channels.values():
-            channel.some_began()
+            initial_states(state, self.address, self.time, rows, poses, self.footprint)
+        if self.override is not None:
+            self.override.begin(rows)
+            self.override = None if self.override.is_unused else self.override
+        for pipeline in self.pipelines.values():
+            pipeline.some_began()
         if self.tracker is not None:
             self.contacts.forget(rows)
-        self.judging.forget(rows)
+        self.evaluation.begin(rows)
         for plugin in self._starting:
             plugin.begin_blank(rows)
         for estimator, belief, _ in self.estimators:
             estimator.start(rows, belief)
-        self.commanded = True
-        self.changes += 1
+        self.commands_changed = True
+        self.row_changes += 1
         if slept:
-            self.count_alive()
+            self.find_rows()
         return slept
-
-    def wake(self, rows: Rows) -> None:
-        """Let rows that have just started sense, once all that start with them are in place."""
-
-        def due(beat: Beat) -> Rows | None:
-            return self.due_among(rows, beat)
-
-        self.sense(due, waking=True)
-        self.estimate()
-        self.judge(due)
 
     def end(self, rows: Rows) -> None:
         """Put these rows to sleep."""
         for state in (self.truth, *self.beliefs().values()):
             state["alive"][rows] = False
         self.starts[rows] += 1
-        self.count_alive()
+        self.find_rows()
 
-    def count_alive(self) -> None:
-        """Note which rows there are to do."""
+    def resume(self) -> None:
+        """Go on with tables that were filled in from a saved run."""
+        self.find_rows()
+        self.commands_changed = True
+        for pipeline in self.pipelines.values():
+            pipeline.recount()
+
+    def find_rows(self) -> None:
+        """Find the rows of the robots that are there."""
         rows = np.flatnonzero(self.truth["alive"])
-        if not np.array_equal(rows, self.rows):  # else it stays what plugins were handed before
+        if not np.array_equal(rows, self.rows):  # else plugins are handed the same array as before
             self.rows = rows
-        self.changes += 1
+        self.row_changes += 1
 
-    # The five verbs, for the rows that are due.
+    def override_commands(
+        self, rows: Rows, command: Table, each: Mapping[str, Array], seconds: float
+    ) -> None:
+        """Override the autonomy of these rows for some seconds; 0 releases them."""
+        if self.override is None:
+            self.override = ManualOverride(len(self.truth))
+        told = {"stamp": self.time[rows], **each}
+        self.override.take(rows, command, told, self.ticks[rows] + ticks_in(seconds, self.dt))
+        self.commands_changed = True
 
-    def decide(self) -> None:
-        """Decide and steer."""
-        tick = self.tick
-        if tick is None or self.autonomy.next_due(tick) <= tick:
-            rows = self.due(self.deciding)
-            if rows is not None:
-                self._each(self.autonomy.decide, rows, self.known, self.commands)
-                self.commanded = True
-        commands = self.commands
-        if self.hands is not None:
-            self.commanded |= self.hands.let_go(self.ticks)
-            commands = self.hands.over(commands)
-        if self.commanded or tick is None or self.control.next_due(tick) <= tick:
-            rows = self.due(self.steering)
-            if rows is not None:
-                self._each(self.control.steer, rows, self.known, commands, self.drives)
-                self.commanded = False
 
-    def move(self, steps: int) -> None:
-        """Move the truth by some ticks."""
-        if self.pool is None:
-            self.motion.move(self.rows, self.truth, self.drives, self.dt, steps)
-        elif len(self.rows):
-            self._each(self.motion.move, self.rows, self.truth, self.drives, self.dt, steps)
+class RunState(Protocol):
+    """What of a run its logs and its checkpoints read."""
 
-    def sense(self, due: Due, waking: bool = False) -> None:
-        """Take the readings that are due, and let those arrive that are.
-
-        Those of others are as fresh as they were while some rows are waking.
-        """
-        self.arrivals: list[Rows] = []
-        taken: list[Rows] = []
-        when: dict[Beat, Rows | None] = {}  # so that sensors of one beat share their rows
-        for channel in self._taking:
-            if channel.taking not in when:
-                when[channel.taking] = due(channel.taking)
-            rows = when[channel.taking]
-            everyone = rows is not None and len(rows) == len(self.truth)
-            if not waking and (channel.on_the_way or not everyone):
-                channel.stale()  # else all that was fresh is fresh again
-            if rows is not None:
-                if channel.sensor.sees_robots:
-                    self.gather()
-                self._each(channel.sense, rows, self.scene)
-                channel.stamp(rows, self.time)
-                taken.append(rows)
-                if channel.sensor.measures == CONTACTS:
-                    self.judging.remember_everyone(rows)
-            if channel.on_the_way:
-                rows = due(channel.arriving)
-                rows = None if rows is None else channel.arrivals(rows)
-                if rows is not None:
-                    channel.arrive(rows)
-            if rows is not None:
-                self.arrivals.append(rows)
-        if self.judging.remembering is not None:
-            rows = due(self.judging.remembering)
-            if rows is not None:
-                taken.append(rows)
-        if taken and self.judges:
-            self.judging.remember(self._union(taken), self.truth)
-
-    def rest(self) -> None:
-        """Nothing is due: what arrived in the last tick is no longer fresh."""
-        self.arrivals = []
-        for channel in self._taking:
-            channel.stale()
-
-    def estimate(self) -> None:
-        """Bring every belief up to the readings that arrived."""
-        if self.arrivals:
-            rows = self._union(self.arrivals)
-            for estimator, belief, known in self.estimators:
-                self._each(estimator.estimate, rows, known, belief)
-            if self.tracker is not None:
-                self._each(self.tracker.track, rows, self.known, self.contacts)
-
-    def judge(self, due: Due) -> None:
-        """Measure the beliefs that changed, or those whose metric is due."""
-        arrived = self._union(self.arrivals) if self.arrivals else None
-        self.judging.judge(due, arrived, self.truth)
-
-    # When things are due.
-
-    def due(self, pace: Beat) -> Rows | None:
-        """The rows that are due now; None if no one is."""
-        if self.tick is None:
-            return self.due_among(self.rows, pace)
-        return self.rows if pace.is_due(self.tick) and len(self.rows) else None
-
-    def next_due(self, tick: int) -> int:
-        """The first tick from this one on at which some part of this group has to be called."""
-        first = NEVER
-        for plugin, pace in ((self.autonomy, self.deciding), (self.control, self.steering)):
-            due = plugin.next_due(tick)
-            if due < first:
-                first = min(first, pace.from_(due))
-        if self.hands is not None:
-            release = tick if self.commanded else self.hands.next_release(tick)
-            first = min(first, self.steering.from_(release))
-        for pace in self._beats:
-            due = pace.from_(tick)
-            if due < first:
-                first = due
-        return first
-
-    @property
-    def every_tick(self) -> bool:
-        """Whether some part has to be called at every tick, so that there is nothing to skip."""
-        return any(pace.period == 1 and pace.offset < NEVER for pace in self._beats)
-
-    @property
-    def senses(self) -> bool:
-        """Whether it has sensors that are ever due, or its truth is to be remembered."""
-        return bool(self._taking) or self.judging.remembering is not None
-
-    def _find_beats(self) -> None:
-        """Gather the beats of all that has a rate, since every tick asks for them."""
-        beats = [c.taking for c in self.channels.values()]
-        beats += [c.arriving for c in self.channels.values() if c.on_the_way]
-        self._taking = [c for c in self.channels.values() if c.taking.offset < NEVER]
-        beats += [j.beat for j in self.judges if j.beat is not None]
-        beats += [] if self.judging.remembering is None else [self.judging.remembering]
-        self._beats = set(beats)
-
-    def due_among(self, rows: Rows, pace: Beat) -> Rows | None:
-        """Those of some rows that are due by their own clocks; None if no one is."""
-        if pace.period == 1 and pace.offset == 0:
-            return rows if len(rows) else None
-        ticks = self.ticks[rows] - pace.offset
-        some = rows[(ticks >= 0) & (ticks % pace.period == 0)]
-        return some if len(some) else None
-
-    @property
-    def lockstep(self) -> int:
-        """Ticks that this group may run ahead of its commands; 0 if it need not wait for them."""
-        ahead = self.autonomy.lockstep if isinstance(self.autonomy, Remote) else None
-        return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
-
-    def ahead_of_commands(self) -> int | None:
-        """Ticks since the newest command of whoever waits longest; None if no robot is there."""
-        rows = self.rows
-        since = self.ticks[rows] - self.autonomy.memory["heard"][rows]
-        return int(since.max()) if len(rows) else None
-
-    # Rows for several hands.
-
-    def _union(self, several: list[Rows]) -> Rows:
-        first = several[0]
-        if len(several) == 1 or all(rows is first for rows in several):
-            return first
-        some = np.zeros(len(self.truth), bool)
-        for rows in several:
-            some[rows] = True
-        return np.flatnonzero(some)
-
-    def _each(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
-        """Call a verb for rows, split over the threads where that is worth it."""
-        if self.pool is None or len(rows) < 2 * verb.__self__.rows_per_thread:  # type: ignore[attr-defined]
-            verb(rows, *rest)
-            return
-        parts = np.array_split(rows, self.threads)
-        for done in [self.pool.submit(verb, part, *rest) for part in parts]:
-            done.result()
+    dt: float
+    clocks: Clocks
+    environment: Environment
+    robots: dict[str, Robots]

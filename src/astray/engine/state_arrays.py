@@ -1,13 +1,38 @@
-"""The state of a group as named arrays: to save, to compare, to restore."""
+"""The state of a run as named arrays: to save, to compare, to restore.
+
+The names are part of saved files and of digests, so they stay as they are.
+"""
 
 from __future__ import annotations
 
-from astray.engine.robots import Group
+import hashlib
+
+import numpy as np
+
+from astray.engine.robots import Robots, RunState
 from astray.plugin import Plugin
 from astray.tables import Array
 
 
-def memories(group: Group) -> dict[str, Array]:
+def state_arrays(run: RunState) -> dict[str, Array]:
+    """Every array that makes up the state of a run, by name."""
+    found = {"clock": run.clocks.ticks, "lives": run.clocks.episodes, **run.environment.arrays()}
+    for name, group in run.robots.items():
+        found |= {f"{name}/{key}": array for key, array in group_arrays(group).items()}
+    return found
+
+
+def digest(run: RunState) -> str:
+    """A digest of every column of every table; padding between columns is not state."""
+    made = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(state_arrays(run).items()):
+        made.update(name.encode())
+        for column in array.dtype.names or (None,):
+            made.update(np.ascontiguousarray(array if column is None else array[column]).tobytes())
+    return made.hexdigest()
+
+
+def group_arrays(group: Robots) -> dict[str, Array]:
     """Every array that makes up the state of a group, by name."""
     found: dict[str, Array] = {
         "truth": group.truth,
@@ -17,9 +42,9 @@ def memories(group: Group) -> dict[str, Array]:
         "command": group.commands,
         "drive": group.drives,
     }
-    if group.hands is not None:
-        found["hand"] = group.hands.table
-    history = group.judging.history
+    if group.override is not None:
+        found["hand"] = group.override.table
+    history = group.evaluation.history
     if history.moments.size:
         found |= {"history": history.moments, "history.next_slot": history.next_slot}
     if group.estimator:
@@ -28,19 +53,19 @@ def memories(group: Group) -> dict[str, Array]:
         found |= {"contacts": group.contacts.table, "contacts.tracks": group.contacts.tracks}
     found |= {f"rival.{name}": belief for name, belief in group.rivals.items()}
     for plugin in group.plugins:
-        found |= _of_plugin(plugin, f"{plugin.family}.{plugin.name}")
-    for name, channel in group.channels.items():
-        for k, reading in enumerate(channel.readings()):
+        found |= _plugin_arrays(plugin, f"{plugin.family}.{plugin.name}")
+    for name, pipeline in group.pipelines.items():
+        for k, reading in enumerate(pipeline.readings()):
             found[f"reading.{name}.{k}"] = reading.table
             found |= {f"reading.{name}.{k}.{a}": v for a, v in reading.arrays.items()}
-    for judge in group.judges:
-        label = f"judge.{judge.metric.name}.{judge.subject}"
-        found |= {f"{label}.{name}": array for name, array in judge.arrays().items()}
-        found |= _of_plugin(judge.metric, label)
+    for evaluator in group.evaluators:
+        label = f"judge.{evaluator.metric.name}.{evaluator.subject}"
+        found |= {f"{label}.{name}": array for name, array in evaluator.arrays().items()}
+        found |= _plugin_arrays(evaluator.metric, label)
     return found
 
 
-def _of_plugin(plugin: Plugin, label: str) -> dict[str, Array]:
+def _plugin_arrays(plugin: Plugin, label: str) -> dict[str, Array]:
     found: dict[str, Array] = {f"{label}.params": plugin.params}
     if plugin.remembers is not None:
         found[f"{label}.memory"] = plugin.memory

@@ -1,78 +1,115 @@
-"""The tick: five verbs over the tables of every group of robots, when they are due.
+"""The tick: verbs over the tables of every group of robots, when they are due.
 
-Decide, move, sense, estimate, observe. Ticks at which nobody is due are moved in one stretch; how a
-run is cut into stretches never changes a byte of it.
+Decide, move, interact, sense, estimate, evaluate, observe. Ticks in which nothing is due but motion
+are moved in one call. How a run is cut into such calls never changes a byte of it.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from astray.engine.episodes import pass_time
-from astray.engine.lockstep import await_commands
+from astray.engine.clocks import Clocks
+from astray.engine.environment import Environment
+from astray.engine.event_queue import EventQueue
+from astray.engine.group_stepper import GroupStepper
+from astray.engine.pacing import Pace
+from astray.errors import LockstepTimeout
 
-if TYPE_CHECKING:
-    from astray.sim import Sim
+LONGEST = 1_000_000  # ticks in one call, so that a run can still be watched and stopped
+LOOK = 0.1  # s after which a run that waits for commands looks whether it was stopped
+PHASES = ("events", "decide", "move", "sense", "estimate", "evaluate", "observe")
+EVENTS, DECIDE, MOVE, SENSE, ESTIMATE, EVALUATE, OBSERVE = range(len(PHASES))
 
-LONGEST = 1_000_000  # ticks in one stretch, so that a run can still be watched and stopped
-PHASES = ("events", "decide", "move", "sense", "estimate", "judge", "observe")
+
+class Periodic(Protocol):
+    """What is called at steps of its own choice."""
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on at which it is to be called."""
+        ...
 
 
-class Clockwork:
-    """What drives the groups of one run from tick to tick."""
+class Stepper:
+    """Advances all groups of one run, from one tick at which something is due to the next."""
 
-    def __init__(self, sim: Sim) -> None:
-        self.sim = sim
-        self._groups = list(sim.robots.values())
-        self._sensing = [group for group in self._groups if group.senses]
-        self._judging = [group for group in self._groups if group.judges]
-        self._in_lockstep = [group for group in self._groups if group.lockstep]
-        self._every_tick = any(group.every_tick for group in self._groups)
-        self._interacting = bool(sim.scenery.interactions)
-        self._motions = [
-            (slice(g.scene.first, g.scene.first + len(g.truth)), g.motion) for g in self._groups
-        ]
-        self._ticks, self._stamps = sim.truth["tick"], sim.truth["stamp"]  # views, looked up once
-        self._due = self._watched = 0  # the step at which something is due, and for how many eyes
+    def __init__(
+        self,
+        clocks: Clocks,
+        environment: Environment,
+        groups: Sequence[GroupStepper],
+        queue: EventQueue,
+        pace: Pace,
+        observers: Sequence[Periodic],
+        apply_due_events: Callable[[], None],
+        observe: Callable[[], None],
+    ) -> None:
+        """Take the parts of a run.
 
-    def look_anew(self) -> None:
-        """Take note that what is due when has to be found out anew."""
+        Args:
+            clocks: Which this advances.
+            environment: In which robots run into things.
+            groups: The robots.
+            queue: The events that wait.
+            pace: Which is asked what other threads want of the run.
+            observers: Asked when they are due; more may be appended while the run goes on.
+            apply_due_events: Lets the events of this step take effect.
+            observe: Calls the observers that are due at this step.
+        """
+        self.phase_ns = [0] * len(PHASES)
+        self._clocks, self._environment = clocks, environment
+        self._groups, self._queue, self._pace = groups, queue, pace
+        self._observers, self._observe = observers, observe
+        self._apply_due_events = apply_due_events
+        self._sensing = [group for group in groups if group.senses]
+        self._evaluating = [group for group in groups if group.robots.evaluators]
+        self._in_lockstep = [group for group in groups if group.robots.lockstep]
+        self._every_tick = any(group.is_due_every_tick for group in groups)
+        self._interacting = bool(environment.interactions)
+        self._motions = [(environment.rows_of(g.robots.scene), g.robots.motion) for g in groups]
+        self._due = 0  # the step at which something is due
+        self._known_observers = 0  # how many there were when that was found
+
+    def invalidate_schedule(self) -> None:
+        """Find anew what is due when, at the next call."""
         self._due = 0
 
-    def stretch(self, most: int) -> None:
+    def advance_until_due(self, most: int) -> None:
         """Advance to where something is next due, at most some ticks."""
         if self._free_ticks() >= most:
-            self._glide(most)
+            self._move_only(most)
             return
-        sim = self.sim
-        clock, spent = time.perf_counter_ns, sim.spent
+        clocks, environment, phase_ns = self._clocks, self._environment, self.phase_ns
+        clock = time.perf_counter_ns
         t0 = clock()
-        if sim.pace.asked:
-            sim.pace.answer()
-        if sim.agenda.is_due(sim.steps):
-            sim.admit()
+        if self._pace.asked:
+            self._pace.answer()
+        if self._queue.is_due(clocks.steps):
+            self._apply_due_events()
         for group in self._in_lockstep:
-            await_commands(sim, group)
+            self._await_commands(group)
         t1 = clock()
-        if sim.steps >= self._due:
+        if clocks.steps >= self._due:
             for group in self._groups:
                 group.decide()
         t2 = clock()
-        spare = sim.scenery.spare(sim.steps, self._motions) if self._interacting else LONGEST
-        steps = min(self._until_due(most), max(1, spare))
-        if not spare:
-            sim.scenery.prepare()
+        quiet = LONGEST
+        if self._interacting:
+            quiet = environment.quiet_ticks(clocks.steps, self._motions)
+        steps = min(self._ticks_until_due(most), max(1, quiet))
+        if not quiet:
+            environment.prepare()
         self._move(steps)
-        if not spare:
+        if not quiet:
             self._interact()
         t3 = clock()
-        spent[0] += t1 - t0
-        spent[1] += t2 - t1
-        spent[2] += t3 - t2
-        if sim.steps < self._due and self._watched == len(sim.observers):
+        phase_ns[EVENTS] += t1 - t0
+        phase_ns[DECIDE] += t2 - t1
+        phase_ns[MOVE] += t3 - t2
+        if clocks.steps < self._due and self._known_observers == len(self._observers):
             for group in self._sensing:
-                group.rest()
+                group.sense_nothing()
             return
         for group in self._sensing:
             group.sense(group.due)
@@ -80,95 +117,90 @@ class Clockwork:
         for group in self._sensing:
             group.estimate()
         t5 = clock()
-        for group in self._judging:
-            group.judge(group.due)
+        for group in self._evaluating:
+            group.evaluate(group.due)
         t6 = clock()
-        for observer in sim.observers:
-            if observer.next_due(sim.steps) == sim.steps:
-                observer.observe(sim)
-        spent[3] += t4 - t3
-        spent[4] += t5 - t4
-        spent[5] += t6 - t5
-        spent[6] += clock() - t6
+        self._observe()
+        phase_ns[SENSE] += t4 - t3
+        phase_ns[ESTIMATE] += t5 - t4
+        phase_ns[EVALUATE] += t6 - t5
+        phase_ns[OBSERVE] += clock() - t6
 
     def _free_ticks(self) -> int:
-        """For how many ticks it is known that nobody has anything to do but to move."""
-        sim = self.sim
-        busy = sim.agenda.is_waiting or sim.pace.asked or self._in_lockstep
-        if busy or self._watched != len(sim.observers):
+        """For how many ticks it is known that there is nothing to do but to move."""
+        busy = self._queue.is_waiting or self._pace.asked or self._in_lockstep
+        if busy or self._known_observers != len(self._observers):
             return 0
-        free = self._due - 1 - sim.steps
+        free = self._due - 1 - self._clocks.steps
         if free > 0 and self._interacting:
-            return min(free, sim.scenery.quiet_until - sim.steps)
+            return min(free, self._environment.quiet_until - self._clocks.steps)
         return free
 
-    def _glide(self, steps: int) -> None:
-        """Move for some ticks in which nobody has anything else to do."""
+    def _move_only(self, steps: int) -> None:
+        """Move for some ticks in which nothing else is due."""
         begun = time.perf_counter_ns()
         self._move(steps)
         for group in self._sensing:
-            group.rest()
-        self.sim.spent[2] += time.perf_counter_ns() - begun
+            group.sense_nothing()
+        self.phase_ns[MOVE] += time.perf_counter_ns() - begun
 
-    def _until_due(self, most: int) -> int:
-        """How many ticks can be moved in one go."""
-        sim = self.sim
-        if sim.tick is None or self._every_tick:
+    def _ticks_until_due(self, most: int) -> int:
+        """How many ticks can be moved in one call."""
+        clocks = self._clocks
+        if clocks.tick is None or self._every_tick:
             return 1
-        if sim.steps >= self._due or self._watched != len(sim.observers):
-            self._due, self._watched = self._next_due(sim.tick), len(sim.observers)
-        steps = min(most, self._due - sim.steps)
-        if sim.agenda.is_waiting:
-            event = sim.agenda.next_step()
+        if clocks.steps >= self._due or self._known_observers != len(self._observers):
+            self._due, self._known_observers = self._next_due(clocks.tick), len(self._observers)
+        steps = min(most, self._due - clocks.steps)
+        if self._queue.is_waiting:
+            event = self._queue.next_step()
             if event is not None:
-                steps = min(steps, event - sim.steps)
+                steps = min(steps, event - clocks.steps)
         for group in self._in_lockstep:
-            ahead = group.ahead_of_commands()
-            if ahead is not None:
-                steps = min(steps, group.lockstep - ahead)
+            since = group.ticks_since_command()
+            if since is not None:
+                steps = min(steps, group.robots.lockstep - since)
         return max(1, steps)
 
     def _next_due(self, tick: int) -> int:
         """The next step at which a part of a group or an observer has to be called."""
-        now, steps = self.sim.steps, LONGEST
+        now, steps = self._clocks.steps, LONGEST
         for group in self._groups:
             steps = min(steps, group.next_due(tick + 1) - tick)
             if steps == 1:
                 return now + 1
-        for observer in self.sim.observers:
+        for observer in self._observers:
             steps = min(steps, observer.next_due(now + 1) - now)
         return now + steps
 
     def _interact(self) -> None:
         """Let robots run into things, and remove those that are lost by it."""
-        for rows in self.sim.scenery.interact():
+        for rows in self._environment.interact():
             for group in self._groups:
-                mine = rows - group.scene.first
-                group.end(mine[(mine >= 0) & (mine < len(group.truth))])
-            self.sim.scenery.changed()
+                mine = rows - group.robots.scene.first
+                group.robots.end(mine[(mine >= 0) & (mine < len(group.robots.truth))])
+            self._environment.changed()
 
     def _move(self, steps: int) -> None:
-        """Let everyone move, and time pass."""
+        """Let all robots move, and time pass."""
         for group in self._groups:
             group.move(steps)
-        self._advance(steps)
-        self.sim.scenery.moved()
+        self._clocks.advance(steps)
+        self._environment.moved()
 
-    def _advance(self, steps: int) -> None:
-        """Turn every world's clock, and the stamp of every row."""
-        sim = self.sim
-        sim.steps += steps
-        if sim.tick is None:
-            sim.clock += steps
-            for group in self._groups:
-                pass_time(group.truth, group.address, group.time, steps, sim.dt)
-            return
-        sim.tick += steps
-        now = sim.tick * sim.dt
-        sim.clock.fill(sim.tick)
-        self._ticks.fill(sim.tick)
-        self._stamps.fill(now)
-        for group in self._groups:
-            group.tick = sim.tick
-            group.ticks.fill(sim.tick)
-            group.time.fill(now)
+    def _await_commands(self, group: GroupStepper) -> None:
+        """Lockstep: wait while a group is as far ahead of its newest commands as it may be."""
+        patience = group.robots.autonomy.patience
+        deadline = time.monotonic() + patience
+        while (since := group.ticks_since_command()) is not None and not self._pace.stopped:
+            if since < group.robots.lockstep:
+                return
+            with self._queue.arrived:
+                if not self._queue.is_due(self._clocks.steps):
+                    self._queue.arrived.wait(LOOK)
+            self._apply_due_events()
+            self._pace.answer()
+            if time.monotonic() > deadline:
+                raise LockstepTimeout(
+                    f"{group.robots.name!r} is in lockstep and no command came for {patience:g} s"
+                )

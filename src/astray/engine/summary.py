@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from astray.engine.evaluation.belief_evaluator import Judge
-from astray.engine.evaluation.track_evaluator import ContactJudge
+from astray.engine.evaluation import BeliefEvaluator, TrackEvaluator
+from astray.engine.robots import Robots
+from astray.engine.run import Run
+from astray.numerics.statistics import student_95
 from astray.tables import Array, Table
 
+Evaluator = BeliefEvaluator | TrackEvaluator
 MOST_ROWS = 100  # that a summary lists one by one
 
-if TYPE_CHECKING:
-    from astray.engine.robots import Group
-    from astray.sim import Sim
 
-
-def summary(sim: Sim) -> dict[str, Any]:
+def summary(run: Run) -> dict[str, Any]:
     """The run as plain data: what it was, and every metric of every belief over all its rows."""
     return {
-        "scenario": sim.scenario.name,
-        "seed": sim.seed,
-        "worlds": len(sim.worlds),
-        "dt": sim.dt,
-        "time": sim.steps * sim.dt,
-        "digest": sim.digest(),
-        "robots": {name: _group(group, sim) for name, group in sim.robots.items()},
+        "scenario": run.scenario.name,
+        "seed": run.seed,
+        "worlds": len(run.worlds),
+        "dt": run.dt,
+        "time": run.steps * run.dt,
+        "digest": run.digest(),
+        "robots": {name: _group(group, run) for name, group in run.robots.items()},
     }
 
 
-def _group(group: Group, sim: Sim) -> dict[str, Any]:
+def _group(group: Robots, run: Run) -> dict[str, Any]:
     metrics: dict[str, dict[str, Any]] = {}
-    for judge in group.judges:
-        metrics.setdefault(judge.metric.name, {})[judge.subject] = statistics(judge)
+    for evaluator in group.evaluators:
+        metrics.setdefault(evaluator.metric.name, {})[evaluator.subject] = statistics(evaluator)
     for name, subjects in metrics.items():
-        judges = {j.subject: j for j in group.judges if j.metric.name == name}
+        of = {e.subject: e for e in group.evaluators if e.metric.name == name}
         for rival in group.rivals if "belief" in subjects else ():
-            subjects[rival]["against_belief"] = compare(judges[rival], judges["belief"])
+            subjects[rival]["against_belief"] = compare(of[rival], of["belief"])
     found: dict[str, Any] = {
         "robots": len(group.rows),
         "estimator": group.estimator.kind if group.estimator else None,
@@ -46,13 +45,13 @@ def _group(group: Group, sim: Sim) -> dict[str, Any]:
         "apart_at_the_end": _apart(group),
         "metrics": metrics,
     }
-    if sim.scenery.interactions:
-        first, rows = group.scene.first, sim.collisions["row"]
+    if run.environment.interactions:
+        first, rows = group.scene.first, run.collisions["row"]
         found["collisions"] = int(((rows >= first) & (rows < first + len(group.truth))).sum())
     return found
 
 
-def _apart(group: Group) -> dict[str, float]:
+def _apart(group: Robots) -> dict[str, float]:
     """Mean distance of each belief from the truth now, m."""
     rows = group.rows
     apart = {}
@@ -63,19 +62,19 @@ def _apart(group: Group) -> dict[str, float]:
     return apart
 
 
-def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
+def statistics(evaluator: Evaluator) -> dict[str, Any]:
     """A metric over time and over rows: rms, mean, worst, last and how the last ones spread.
 
-    By which of rms and mean it is judged is its `average`.
+    `average` says which of rms and mean the metric is meant by.
     """
-    measured = judge.statistics["count"] > 0
-    found = judge.statistics[measured]
+    measured = evaluator.statistics["count"] > 0
+    found = evaluator.statistics[measured]
     if not len(found):
-        return {"unit": judge.metric.unit, "values": 0}
+        return {"unit": evaluator.metric.unit, "values": 0}
     count = int(found["count"].sum())
     return {
-        "unit": judge.metric.unit,
-        "average": judge.metric.average,
+        "unit": evaluator.metric.unit,
+        "average": evaluator.metric.average,
         "values": count,
         "rms": float(np.sqrt(found["squares"].sum() / count)),
         "mean": float(found["total"].sum() / count),
@@ -83,7 +82,7 @@ def statistics(judge: Judge | ContactJudge) -> dict[str, Any]:
         "last": float(found["last"].mean()),
         "last_sd": _spread(found["last"]),
         "rms_sd": _spread(_rms(found)),
-        "rows": _rows(judge.belief[measured], found),
+        "rows": _rows(evaluator.belief[measured], found),
     }
 
 
@@ -110,7 +109,7 @@ def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
     ]
 
 
-def compare(rival: Judge | ContactJudge, owner: Judge | ContactJudge) -> dict[str, Any]:
+def compare(rival: Evaluator, owner: Evaluator) -> dict[str, Any]:
     """The rival's average less the owner's, row by row: its mean and a 95 % interval of that."""
     both = (rival.statistics["count"] > 0) & (owner.statistics["count"] > 0)
     average = _rms if rival.metric.average == "rms" else _mean
@@ -126,21 +125,3 @@ def compare(rival: Judge | ContactJudge, owner: Judge | ContactJudge) -> dict[st
         "low": mean - half,
         "high": mean + half,
     }
-
-
-def student_95(freedom: int) -> float:
-    """The two-sided 95 % point of Student's t, by bisection on its distribution.
-
-    A few lines instead of a dependency on scipy for one number.
-    """
-    low, high = 0.0, 13.0  # 12.7 is that of a single degree of freedom
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
-    scale /= math.sqrt(freedom * math.pi)
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        grid = np.linspace(0.0, middle, 2001)
-        density = scale * (1.0 + grid * grid / freedom) ** (-(freedom + 1) / 2)
-        simpson = density[0] + 4 * density[1::2].sum() + 2 * density[2:-1:2].sum() + density[-1]
-        below = simpson * middle / 6000 < 0.475
-        low, high = (middle, high) if below else (low, middle)
-    return (low + high) / 2

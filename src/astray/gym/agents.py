@@ -15,7 +15,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from astray.engine.batch import Worlds
+from astray.engine.worlds import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.actions import Actions, Limits, limits_of
 from astray.gym.observations import Sight

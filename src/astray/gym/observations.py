@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.errors import WrongInput, suggest
 from astray.gym.task import Task, shaped
 from astray.numerics.elementary import sincos
@@ -59,7 +59,7 @@ def see_poses(out: Array, state: Table, rows: Rows) -> None:
 class Sight:
     """The observations of the robots of one group."""
 
-    def __init__(self, group: Group, task: Task, observe: Sequence[str] | None, oracle: bool):
+    def __init__(self, group: Robots, task: Task, observe: Sequence[str] | None, oracle: bool):
         state = group.truth if oracle else group.belief
         parts = {name: _part(group, state, name) for name in _chosen(group, observe)}
         if len(task.low) != len(task.high):
@@ -85,7 +85,7 @@ def _told(task: Task, state: Table, rows: Rows) -> Array:
     return shaped(task.tell(state, rows), (len(rows), len(task.low)), "what it tells")
 
 
-def _chosen(group: Group, observe: Sequence[str] | None) -> Sequence[str]:
+def _chosen(group: Robots, observe: Sequence[str] | None) -> Sequence[str]:
     if observe is None:
         ranging = [name for name, reading in group.readings.items() if "ranges" in reading.arrays]
         return ["pose", "twist", *ranging]
@@ -98,7 +98,7 @@ def _chosen(group: Group, observe: Sequence[str] | None) -> Sequence[str]:
     return list(dict.fromkeys(observe))
 
 
-def _part(group: Group, state: Table, name: str) -> Part:
+def _part(group: Robots, state: Table, name: str) -> Part:
     if name == "pose":
 
         def pose(rows: Rows) -> Array:
@@ -134,7 +134,7 @@ def _bounded(most: Sequence[float], read: Callable[[Rows], Array]) -> Part:
     return Part(-high, high, read)
 
 
-def _reading(group: Group, name: str) -> Part:
+def _reading(group: Robots, name: str) -> Part:
     reading = group.readings[name]
     if "ranges" in reading.arrays:
         ranges: Any = reading.arrays["ranges"]

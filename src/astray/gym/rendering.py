@@ -72,7 +72,7 @@ class Frame:
 
     def _draw_around(self, world: int) -> None:
         """Draw the map of a world, if it is another than the one before."""
-        found = self.agents.sim.scenery.scene.map.map(world)
+        found = self.agents.sim.environment.scene.map.map(world)
         if found.digest() == self._map:
             return
         self._axes.clear()

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.errors import WrongInput
 from astray.numerics import random
 from astray.numerics.elementary import atan2, sincos
@@ -53,10 +53,10 @@ class Task(ABC):
     """The least values of what it tells; one each."""
     high: ClassVar[Sequence[float]] = ()
     """The largest ones."""
-    robots: Group
+    robots: Robots
     """The robots that have this task: their truth, belief and readings, (n,)."""
 
-    def bind(self, robots: Group) -> None:
+    def bind(self, robots: Robots) -> None:
         """Take these robots; called again where a run is made anew with another seed."""
         self.robots = robots
 
@@ -105,7 +105,7 @@ class Reach(Task):
     crash: float = -5.0  # reward at an obstacle
     step: float = -0.01  # reward of every step
 
-    def bind(self, robots: Group) -> None:
+    def bind(self, robots: Robots) -> None:
         """No goal is known yet."""
         super().bind(robots)
         self.goals = np.zeros((len(robots.truth), 2))

@@ -75,7 +75,7 @@ def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> 
 @kernel
 def bits(who: Row, key: np.uint64, draw: int) -> Words:
     """The 128 bits of one draw; `who` has tick, world, life and robot."""
-    counter = (who.tick, who.world, who.life, (who.robot << 16) | draw)
+    counter = (who.tick, who.world, who.episode, (who.robot << 16) | draw)
     # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
     return philox(counter, key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32))
 
@@ -104,7 +104,7 @@ def uniforms_of(w: Array, who: Row, key: np.uint64, first: int, count: int) -> N
     """The pairs of the draws from `first` on into the rows of w, (2, count or more)."""
     k0, k1 = key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32)
     c0, c1 = np.uint64(who.tick) & _MASK, np.uint64(who.world) & _MASK
-    c2, base = np.uint64(who.life) & _MASK, np.uint64(who.robot) << _16
+    c2, base = np.uint64(who.episode) & _MASK, np.uint64(who.robot) << _16
     for i in range(count):
         c3 = (base | np.uint64(first + i)) & _MASK
         a, b, c, d = rounds((c0, c1, c2, c3), k0, k1)
@@ -139,7 +139,7 @@ def gather(c: Array, address: Table, rows: Array) -> None:
         who = address[rows[j]]
         c[0, j] = np.uint64(who.tick) & _MASK
         c[1, j] = np.uint64(who.world) & _MASK
-        c[2, j] = np.uint64(who.life) & _MASK
+        c[2, j] = np.uint64(who.episode) & _MASK
         c[3, j] = (np.uint64(who.robot) << _16) & _MASK
         c[4, j] = np.uint64(who.tick) >> _32
 

@@ -1,15 +1,20 @@
-"""The chi-square distribution, as far as a consistency plot needs it.
+"""Points of the chi-square and Student's t distributions, and a check of covariances.
 
-P(k/2, x/2) is the regularised incomplete gamma function: a series below its middle, a continued
-fraction above. A few lines instead of a dependency on scipy for two numbers.
+A few lines instead of a dependency on SciPy for a few numbers. Of chi-square, P(k/2, x/2) is the
+regularised incomplete gamma function: a series below its middle, a continued fraction above.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from astray.tables import Array
+
 TERMS = 500
 TINY = 1e-300
+ROUNDING, LEAST = 1e-9, 1e-15  # by which a covariance may be negative
 
 
 def chi_square_below(x: float, freedom: float) -> float:
@@ -58,3 +63,25 @@ def nees_band(robots: int, probability: float = 0.95) -> tuple[float, float]:
     side = 0.5 * (1.0 - probability)
     low, high = (chi_square_point(p, 3.0 * robots) / robots for p in (side, 1.0 - side))
     return low, high
+
+
+def student_95(freedom: int) -> float:
+    """The two-sided 95 % point of Student's t, by bisection on its distribution."""
+    low, high = 0.0, 13.0  # 12.7 is that of a single degree of freedom
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
+    scale /= math.sqrt(freedom * math.pi)
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        grid = np.linspace(0.0, middle, 2001)
+        density = scale * (1.0 + grid * grid / freedom) ** (-(freedom + 1) / 2)
+        simpson = density[0] + 4 * density[1::2].sum() + 2 * density[2:-1:2].sum() + density[-1]
+        below = simpson * middle / 6000 < 0.475
+        low, high = (middle, high) if below else (low, middle)
+    return (low + high) / 2
+
+
+def is_negative(matrices: Array) -> bool:
+    """Whether a symmetric matrix, or any of several, is negative in some direction."""
+    eigenvalues = np.linalg.eigvalsh(matrices)
+    least, most = eigenvalues[..., 0], eigenvalues[..., -1]
+    return bool((least < -ROUNDING * np.maximum(most, 0.0) - LEAST).any())

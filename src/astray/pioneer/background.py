@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.pioneer.bridge import CYCLE, Wire
 from astray.pioneer.connection import Log
 from astray.pioneer.fleet import Wanted, plan_fleet
 from astray.pioneer.session import Rules
 from astray.pioneer.snapshot import Pose
 from astray.server.background import in_background
-from astray.sim import Sim
-from astray.sim_loading import load
+from astray.sim import Sim, load
 
 
 def warm_up(sim: Sim) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
+from astray.engine.run import Run
 from astray.pioneer.connection import Line, Log
 from astray.pioneer.map_access import MapLoader
 from astray.pioneer.ports import Port
@@ -24,7 +25,6 @@ from astray.pioneer.snapshot import Beams, Intervals, Moment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from astray.sim import Sim
 
 CYCLE = 0.1  # s of simulated time from one standard packet to the next
 LOOK = 0.1  # s of real time after which a waiting run looks whether it was stopped
@@ -37,7 +37,7 @@ class Wire:
 
     def __init__(
         self,
-        sim: Sim,
+        sim: Run,
         ports: Sequence[Port],
         rules: Rules | None = None,
         *,
@@ -93,7 +93,7 @@ class Wire:
         """The first step from this one on that ends a cycle."""
         return step + -step % self.period
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, sim: Run) -> None:
         """Tell every client of its robot."""
         intervals = self._intervals(sim)
         with self.server.changed:
@@ -108,14 +108,14 @@ class Wire:
             if self.lockstep:
                 self._await_clients(sim)
 
-    def _intervals(self, sim: Sim) -> Intervals:
+    def _intervals(self, sim: Run) -> Intervals:
         wall = time.perf_counter()
         last, self._wall = wall - self._wall, wall
         simulated = self.period * sim.dt * 1000.0
         real = simulated / sim.pace.speed if sim.pace.speed else last * 1000.0
         return Intervals(round(simulated), round(real), round(last * 1000.0))
 
-    def _await_clients(self, sim: Sim) -> None:
+    def _await_clients(self, sim: Run) -> None:
         while not self.server.closing and not sim.pace.stopped:
             if not self.server.owing and any(line.is_open for line in self.server.lines()):
                 return
@@ -146,7 +146,7 @@ class Wire:
             self.server.flush()
 
 
-def moment_of(sim: Sim, robot: Robot) -> Moment:
+def moment_of(sim: Run, robot: Robot) -> Moment:
     """What there is to tell of a robot now."""
     group, model = sim.robots[robot.group], robot.model
     row = robot.number
@@ -178,7 +178,7 @@ def moment_of(sim: Sim, robot: Robot) -> Moment:
     )
 
 
-def _wheels(group: Group, row: int) -> tuple[int, int]:
+def _wheels(group: Robots, row: int) -> tuple[int, int]:
     """Ticks of the left and the right wheel, where the robot counts them."""
     reading = group.readings.get("wheels")
     if reading is None or "count" not in (reading.table.dtype.names or ()):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
+from astray.engine.run import Run
 from astray.errors import WrongInput
 from astray.pioneer.connection import Line
 from astray.pioneer.packets.simulator import MapChanged
@@ -18,7 +19,7 @@ from astray.world.map import Map
 from astray.world.maps.read import read_map
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 APART = 1.0  # m from the home of one robot to that of the next
 HOMES = ("home", "dock")
@@ -45,7 +46,7 @@ class MapLoader:
 
     def __init__(
         self,
-        sim: Sim,
+        sim: Run,
         robots: Sequence[Robot],
         folder: Path | None,
         announce: Callable[[bytes, Line | None], None],

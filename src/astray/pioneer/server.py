@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.pioneer.connection import ALLOWANCE, Line, Log
 from astray.pioneer.ports import Port, listen
 from astray.pioneer.requests import Request, Say

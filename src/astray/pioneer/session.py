@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.pioneer.command_handlers import ALWAYS, MOTIONS, OFF, ORDERS
 from astray.pioneer.model import Model
 from astray.pioneer.motion_demand import Axes

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.errors import RecordingFailed, WrongInput
 from astray.files.atomic_write import check_writable
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 
 def check_recording(path: Path, overwrite: bool) -> None:
@@ -24,7 +25,7 @@ def check_recording(path: Path, overwrite: bool) -> None:
 class recording:  # noqa: N801 - reads as a phrase after with
     """Records a run if there is a file to do so; a failure is kept, so that the run ends well."""
 
-    def __init__(self, sim: Sim, path: Path | None, overwrite: bool) -> None:
+    def __init__(self, sim: Run, path: Path | None, overwrite: bool) -> None:
         self.failure: RecordingFailed | None = None
         self._recorder = None
         if path is not None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.errors import WrongInput
 from astray.ros.messages.occupancy_grid import GRID
 from astray.ros.messages.types import definition
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from foxglove import Channel
     from foxglove.websocket import ChannelView, ServerListener
 
-    from astray.sim import Sim
 
 PORT = 8765  # where Foxglove looks for it
 ADDRESS = "127.0.0.1"
@@ -41,7 +41,7 @@ def check_package() -> None:
 class Foxglove:
     """A run, shown to Foxglove."""
 
-    def __init__(self, sim: Sim, localization: Localization = "belief") -> None:
+    def __init__(self, sim: Run, localization: Localization = "belief") -> None:
         check_package()
         from foxglove import Context
 
@@ -104,7 +104,7 @@ class Foxglove:
         """When there may be something to say."""
         return min(self.feed.next_due(step), self.clock.beat.from_(step))
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, sim: Run) -> None:
         """Hand over what is fresh and looked at; what no one reads is dropped, oldest first."""
         now = self.clock.due(sim)
         if len(now):
@@ -141,12 +141,12 @@ def _listener(looked_at: Callable[[str], None]) -> ServerListener:
     return Listener()
 
 
-def _tell(sim: Sim, map: MapTopic) -> list[bytes]:
+def _tell(sim: Run, map: MapTopic) -> list[bytes]:
     return [map.message(sim)]
 
 
 @contextlib.contextmanager
-def on_foxglove(sim: Sim, port: int, say: Callable[[str], None]) -> Iterator[object]:
+def on_foxglove(sim: Run, port: int, say: Callable[[str], None]) -> Iterator[object]:
     """A run that Foxglove shows as long as the with block lasts."""
     shown = Foxglove(sim)
     shown.open(port)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from astray.engine.run import Run
 from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
 from astray.recording.around_run import check_recording
 from astray.recording.mcap.channels import COLLISIONS, EVENTS, Topics
@@ -32,7 +33,7 @@ from astray.ros.publishers.publisher_set import Feed
 from astray.version import __version__
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 LONGEST = 1.0  # s of simulated time in a chunk
 LARGEST = 4 << 20  # bytes of messages in a chunk, and those of one step more
@@ -44,7 +45,7 @@ CHUNKS = 4  # that there are: one is open, the others may wait to be written; th
 class Recorder:
     """Watches a run and writes down all that it says; a context that ends the file."""
 
-    def __init__(self, sim: Sim, path: Path, overwrite: bool = False) -> None:
+    def __init__(self, sim: Run, path: Path, overwrite: bool = False) -> None:
         self.sim, self.path = sim, Path(path)
         self.feed = Feed(sim)
         for name, group in sim.robots.items():
@@ -113,7 +114,7 @@ class Recorder:
         """The first step from this one on that it wants to see."""
         return self.feed.next_due(step)
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, sim: Run) -> None:
         """Copy what is said now; it is put into words when the chunk ends."""
         if self._closed:
             return
@@ -253,7 +254,7 @@ def room_of(speakers: Sequence[Speaker], most: int) -> int:
     return min(most, max(1, MEMORY // max(1, sum(tables.values()))))
 
 
-def record(sim: Sim, path: str | Path, overwrite: bool = False) -> Recorder:
+def record(sim: Run, path: str | Path, overwrite: bool = False) -> Recorder:
     """Record a run from now on: `with astray.record(sim, "run.mcap"): sim.run()`."""
     return Recorder(sim, Path(path), overwrite)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.errors import AstrayError, RecordingError
 from astray.files.marked_yaml import read_yaml
 from astray.plugin.reading import Reading

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
+
 if TYPE_CHECKING:
-    from astray.engine.robots import Group
-    from astray.sim import Sim
+    from astray.engine.robots import Robots
 
 MAP, ODOM, BASE, WORLD, TRUTH = "map", "odom", "base_link", "world", "base_link_truth"
 
@@ -41,7 +42,7 @@ class Robot:
         return f"{self.namespace[1:]}/{name}" if self.namespace else name
 
 
-def robots_of(sim: Sim) -> dict[str, list[Robot]]:
+def robots_of(sim: Run) -> dict[str, list[Robot]]:
     """Every robot of a run by group and row, those that sleep included."""
     several = len(sim.truth) > 1
     return {
@@ -49,7 +50,7 @@ def robots_of(sim: Sim) -> dict[str, list[Robot]]:
     }
 
 
-def _of_group(group: Group, several: bool, worlds: bool) -> list[Robot]:
+def _of_group(group: Robots, several: bool, worlds: bool) -> list[Robot]:
     found = []
     for row, state in enumerate(group.truth):
         number, world = int(state["robot"]), int(state["world"])

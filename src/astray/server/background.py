@@ -7,8 +7,10 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
+
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 FOREVER = 1e9  # s
 PATIENCE = 0.05  # s between two tries to stop it
@@ -16,7 +18,7 @@ PATIENCE = 0.05  # s between two tries to stop it
 
 @contextlib.contextmanager
 def in_background(
-    sim: Sim, seconds: float = FOREVER, speed: float | None = 1.0
+    sim: Run, seconds: float = FOREVER, speed: float | None = 1.0
 ) -> Iterator[threading.Thread]:
     """Run as long as the block lasts; what went wrong is raised where it ends."""
     problems: list[BaseException] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astray.engine.events import is_whole
+from astray.engine.event_queue import is_whole
 from astray.errors import Fault, Origin, ScenarioError, WrongInput
 from astray.files.marked_yaml import read_yaml
 from astray.scenario.load import Source, load_scenario

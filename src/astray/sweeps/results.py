@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from astray.engine.summary import student_95
 from astray.errors import WrongInput
+from astray.numerics.statistics import student_95
 from astray.sweeps.cases import Plan, Task, as_text
 from astray.sweeps.results_database import Ledger
 from astray.sweeps.task import Row

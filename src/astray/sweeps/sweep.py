@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from astray.engine.events import is_whole
+from astray.engine.event_queue import is_whole
 from astray.errors import WrongInput
 from astray.files.atomic_write import whole_file
 from astray.recording.run_folder.write import check_folder

@@ -15,8 +15,10 @@ from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, NamedTuple
 
+from astray.sim import Sim
+
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 ONE = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 COLLISIONS = "collisions"
@@ -66,7 +68,7 @@ def _end_after(parent: BaseProcess) -> None:
 
 def run_task(scenario: str, first: int, count: int) -> Outcome:
     """Run some worlds of a case, an effective scenario as JSON."""
-    from astray.sim_loading import load
+    from astray.sim import load
 
     sim = load(json.loads(scenario), worlds=range(first, first + count))
     started = time.perf_counter()
@@ -80,7 +82,7 @@ def _rows(sim: Sim) -> list[Row]:
     found = []
     for k, (name, group) in enumerate(sim.robots.items()):
         owner = group.estimator.name if group.estimator else "truth"
-        for j, judge in enumerate(group.judges):
+        for j, judge in enumerate(group.evaluators):
             measured = judge.statistics["count"] > 0
             of, values = judge.belief[measured], judge.statistics[measured]
             who = owner if judge.subject == "belief" else judge.subject
@@ -95,7 +97,7 @@ def _rows(sim: Sim) -> list[Row]:
             about = (judge.subject, who, judge.metric.name)
             for world, robot, *figures in zip(*(c.tolist() for c in columns), strict=True):
                 found.append(Row(world, 1000 * k + j, name, robot, *about, *figures))
-        if sim.scenery.interactions:
+        if sim.environment.interactions:
             found += _collisions(sim, name, 1000 * k + 999)
     return found
 

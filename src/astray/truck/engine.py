@@ -18,7 +18,7 @@ import numpy as np
 from astray.engine.path_log import Paths
 from astray.errors import WrongInput
 from astray.plugin.reading import Reading
-from astray.sim_loading import load
+from astray.sim import load
 from astray.tables import Array, Table
 from astray.truck.model import Model, read_model
 from astray.truck.state import Sight, TruckState
@@ -75,7 +75,7 @@ class Engine:
         self.sim = load(scenario, worlds=count, seed=seed, threads=threads, keep_events=False)
         """The simulation behind it, for all that the engine has no call for."""
         self._trucks = self.sim.robots[NAME]
-        self._lidar = self._trucks.channels["lidar"]
+        self._lidar = self._trucks.pipelines["lidar"]
         # Bytes are copied much faster than columns.
         self._bytes = self._trucks.truth.view(np.uint8), self._trucks.drives.view(np.uint8)
         n = len(self._trucks.truth)
@@ -134,7 +134,7 @@ class Engine:
 
     def _restart(self, which: Array) -> None:
         sim, trucks, home = self.sim, self._trucks, self._home
-        sim.admit()
+        sim.apply_due_events()
         ids = sim.worlds[which]
         sim.reset(worlds=ids)
         if len(which) == len(self._all):
@@ -146,10 +146,10 @@ class Engine:
         if trucks.estimator is not None:
             trucks.believe(worlds=ids, **start)
         self._command(which, home[:, 4], k, np.full(len(home), np.nan))
-        sim.admit()
+        sim.apply_due_events()
         self._since[which] = sim.steps
-        sim.trail.look_again()
-        sim.trail.observe(sim)
+        sim.path_log.discard_present()
+        sim.path_log.observe(sim)
         self._ended = self._ended.copy()  # states that were handed out keep theirs
         self._ended[which] = np.nan
         self._target = self._target[0].copy(), self._target[1].copy()
@@ -157,7 +157,7 @@ class Engine:
         met = which[trucks.scene.contacts["touching"][which]]
         if len(met):
             trucks.remove(worlds=sim.worlds[met])
-            sim.admit()
+            sim.apply_due_events()
             self._ended[met] = 0.0
 
     # Drive.
@@ -211,7 +211,7 @@ class Engine:
         self._ended = self._ended.copy()
         for row in rows:
             self._ended[row] = hits["stamp"][hits["row"] == row][-1]
-        self.sim.scenery.restore_hits(hits[:0])
+        self.sim.environment.restore_hits(hits[:0])
         if not len(self._trucks.rows):
             self._left = 0
 
@@ -240,7 +240,7 @@ class Engine:
         """The truck of a world since it was last put somewhere, and what its lidar sees now."""
         from astray.truck.plot import plot_truck
 
-        (path,) = self.sim.trail.paths()
+        (path,) = self.sim.path_log.paths()
         if world >= path.truth.shape[1]:
             raise WrongInput(f"pictures are kept of the first {path.truth.shape[1]} worlds")
         since = path.time >= self._since[world] * self.sim.dt - 1e-9

@@ -17,6 +17,8 @@ from astray.errors import WrongInput
 from astray.tables import Array
 
 SHORTEST = 1e-140  # m
+MOST_SEGMENTS = 5_000_000
+MOST_PIXELS = 100_000_000
 FARTHEST = 1e7  # m; beyond it a float64 no longer tells nanometres apart
 
 
@@ -96,6 +98,17 @@ def block(points: Sequence[Sequence[float]] | Array, hole: bool = False) -> Map:
         ring = ring[::-1]
     made = wall(ring, closed=True)
     return Map(made.segments, np.ones(len(made.segments), bool))
+
+
+def boxes(rows: Array | Sequence[Sequence[float]]) -> Map:
+    """Solid boxes, one per row of x, y, length, width and yaw, (n, 5)."""
+    x, y, length, width, yaw = np.asarray(rows, np.float64).reshape(-1, 5).T[:, :, None]
+    u = 0.5 * length * np.array([-1.0, 1.0, 1.0, -1.0])
+    v = 0.5 * width * np.array([-1.0, -1.0, 1.0, 1.0])
+    s, c = np.sin(yaw), np.cos(yaw)
+    px, py = x + c * u - s * v, y + s * u + c * v
+    ends = np.stack([px, py, np.roll(px, -1, axis=1), np.roll(py, -1, axis=1)], axis=-1)
+    return Map(ends.reshape(-1, 4), np.ones(ends.size // 4, bool))
 
 
 def merge(maps: Sequence[Map], name: str = "") -> Map:

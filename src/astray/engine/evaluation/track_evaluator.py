@@ -1,7 +1,7 @@
-"""How what robots believe of each other is judged: against the truth of everyone at that time.
+"""Evaluates what robots believe of each other against the truth of all robots at that time.
 
-Tracks that were made of late detections are stamped with the time they were taken. The judge keeps
-the truth of everyone for as long as detections travel, and builds the scene of that time.
+Tracks of late detections are stamped with the time at which these were taken. So the truth of all
+robots is kept for as long as detections may be late, and the scene of that time is rebuilt.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from astray.engine.evaluation.belief_evaluator import STATISTICS, History, account_all, recall
+from astray.engine.evaluation.belief_evaluator import (
+    STATISTICS,
+    TruthHistory,
+    accumulate_all,
+    copy_moment,
+)
 from astray.numerics.kernels import kernel
 from astray.numerics.schedule import Beat
 from astray.plugin import ContactMetric, Scene
@@ -22,24 +27,24 @@ from astray.world.geometry.robot_grid import gather_crowd, make_crowd
 
 
 @kernel
-def recall_everyone(
+def find_truth_of_all(
     then: Table, history: Table, everyone: Table, stamps: Array, worlds: Array, rows: Rows
 ) -> None:
-    """Find the truth of these rows at the stamp of their world: the nearest moment noted."""
+    """Find the truth of these rows at the stamp of their world, or the moment nearest to it."""
     for i in rows:
         stamp = stamps[worlds[i]]
         if math.isnan(stamp):
             continue
-        recall(then[i], everyone[i])
+        copy_moment(then[i], everyone[i])
         gap = abs(everyone[i].stamp - stamp)
         for k in range(history.shape[1]):
             other = abs(history[i, k].stamp - stamp)
             if other < gap:
                 gap = other
-                recall(then[i], history[i, k])
+                copy_moment(then[i], history[i, k])
 
 
-class ContactJudge:
+class TrackEvaluator:
     """One metric of the tracks of a group."""
 
     subject = "contacts"
@@ -49,77 +54,77 @@ class ContactJudge:
         metric: ContactMetric,
         contacts: Tracks,
         scene: Scene,
-        beat: Beat | None,
+        schedule: Beat | None,
         depth: int,
         gather: Callable[[], None],
     ) -> None:
         n, everyone = len(scene.truth), len(scene.everyone)
         self.metric = metric
         self.contacts = contacts
-        self.belief = scene.truth  # for who lists rows by world and robot
+        self.belief = scene.truth  # which names the world and robot of each row
         self.scene = scene
-        self.beat = beat
-        self.gather = gather  # lets `scene.crowd` be up to date
+        self.schedule = schedule
+        self.gather = gather  # brings `scene.crowd` up to date
         self.stamps = np.full(n, np.nan)
         self.values = np.zeros(n)
         self.statistics = table(STATISTICS, n)
-        self.history = History(everyone, depth)
+        self.history = TruthHistory(everyone, depth)
         self.then = table(STATE, everyone if depth else 0)
-        self._then_scene = scene
+        self._past_scene = scene
         if depth:
             mine = slice(scene.first, scene.first + n)
             crowd = make_crowd(everyone, len(scene.crowd.grids))
-            self._then_scene = dataclasses.replace(
+            self._past_scene = dataclasses.replace(
                 scene, truth=self.then[mine], everyone=self.then, crowd=crowd, _view=None
             )
 
     def arrays(self) -> dict[str, Array]:
-        """What it remembers, by name."""
+        """Its state, by name."""
         found = {"stamps": self.stamps, "values": self.values, "statistics": self.statistics}
         if len(self.then):
             found |= {"history": self.history.moments, "next_slot": self.history.next_slot}
         return found
 
-    def forget(self, rows: Rows) -> None:
+    def begin(self, rows: Rows) -> None:
         """Start the statistics of these rows anew."""
         self.stamps[rows] = np.nan
         self.values[rows] = 0.0
         clear(self.statistics, rows)
         self.metric.begin(rows)
         if len(self.then):
-            self.history.forget(self._all_with(rows))
+            self.history.begin(self._all_with(rows))
 
-    def remember(self, rows: Rows) -> None:
-        """Note the present truth of everyone in the worlds of these rows."""
+    def keep_truth(self, rows: Rows) -> None:
+        """Keep the present truth of all robots in the worlds of these rows."""
         if len(self.then):
-            self.history.remember(self._all_with(rows), self.scene.everyone)
+            self.history.keep(self._all_with(rows), self.scene.everyone)
 
     def _all_with(self, rows: Rows) -> Rows:
-        """The rows of everyone in the worlds of these rows."""
+        """The rows of all robots in the worlds of these rows."""
         return np.flatnonzero(np.isin(self.scene.all_worlds, self.scene.worlds[rows]))
 
-    def judge_new(self, rows: Rows, truth: Table, history: History) -> None:
-        """Measure those of these rows whose tracks have a new stamp, once per stamp."""
+    def evaluate_new(self, rows: Rows, truth: Table, history: TruthHistory) -> None:
+        """Evaluate those of these rows whose tracks have a new stamp, once per stamp."""
         stamps = self.contacts.stamp[rows]
         new = rows[(stamps == stamps) & (stamps != self.stamps[rows])]
         if len(new):
-            self.judge(new, truth, history)
+            self.evaluate(new, truth, history)
 
-    def judge(self, rows: Rows, truth: Table, history: History) -> None:
-        """Measure these rows once."""
+    def evaluate(self, rows: Rows, truth: Table, history: TruthHistory) -> None:
+        """Evaluate these rows and add the values to the statistics."""
         self.stamps[rows] = self.contacts.stamp[rows]
         self.measure(rows)
-        account_all(self.statistics, self.values, rows)
+        accumulate_all(self.statistics, self.values, rows)
 
     def measure(self, rows: Rows) -> None:
-        """Ask the metric for these rows."""
+        """Compute the metric for these rows."""
         self.gather()
         if len(self.then):
-            self._go_back(rows)
-        self.metric.measure(rows, self._then_scene, self.contacts, self.values)
+            self._rebuild_past_scene(rows)
+        self.metric.measure(rows, self._past_scene, self.contacts, self.values)
 
-    def _go_back(self, rows: Rows) -> None:
-        """Build the scene of the time of these tracks."""
+    def _rebuild_past_scene(self, rows: Rows) -> None:
+        """Rebuild the scene at the stamp of these tracks."""
         scene = self.scene
         stamps = np.full(len(scene.crowd.grids), np.nan)
         stamps[scene.worlds[rows]] = self.contacts.stamp[rows]
@@ -128,5 +133,5 @@ class ContactJudge:
         solid = np.sort(scene.crowd.bodies["row"][:count])
         then, worlds = self.then, scene.all_worlds
         then[:] = scene.everyone
-        recall_everyone(then, self.history.moments, scene.everyone, stamps, worlds, solid)
-        gather_crowd(self._then_scene.crowd, then, scene.shapes, solid, worlds)
+        find_truth_of_all(then, self.history.moments, scene.everyone, stamps, worlds, solid)
+        gather_crowd(self._past_scene.crowd, then, scene.shapes, solid, worlds)

@@ -1,45 +1,44 @@
-"""Whom an event is about: worlds, a group, rows of its tables, a parameter of a plugin."""
+"""What an event is about: worlds, a group, rows of its tables, a parameter of a plugin."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from astray.engine.event_queue import Event
-from astray.engine.robots import Group
-from astray.errors import EventError
+from astray.engine.robots import Robots
+from astray.engine.run import Run
+from astray.errors import EventError, suggest
 from astray.plugin import Plugin
 from astray.plugin.parameters import parameters
 from astray.tables import Array, Rows
 
-if TYPE_CHECKING:
-    from astray.sim import Sim
 
-
-def worlds_of(sim: Sim, event: Event) -> Array:
+def worlds_of(run: Run, event: Event) -> Array:
     """The places in the batch of the worlds that an event names, in order."""
     if event.worlds is None:
-        return np.arange(len(sim.worlds))
+        return np.arange(len(run.worlds))
     try:
-        return sim.places.of(event.worlds)
+        return run.world_index.of(event.worlds)
     except KeyError as unknown:
         raise EventError(f"{event.kind}: no world {unknown.args[0]}") from None
 
 
-def group_of(sim: Sim, event: Event) -> Group:
+def group_of(run: Run, event: Event) -> Robots:
     """The group that an event names."""
-    if event.group in sim.robots:
-        return sim.robots[event.group]
-    raise EventError(f"{event.kind}: no robot {event.group!r} ({', '.join(sim.robots)})")
+    if event.group in run.robots:
+        return run.robots[event.group]
+    hint = suggest(str(event.group), run.robots)
+    raise EventError(f"{event.kind}: no robot {event.group!r}{hint} ({', '.join(run.robots)})")
 
 
-def rows_of(sim: Sim, group: Group, event: Event) -> Rows:
+def rows_of(run: Run, group: Robots, event: Event) -> Rows:
     """The rows that an event names, asleep or not."""
     if event.worlds is None and event.robots is None:
         return np.arange(len(group.truth))
-    worlds = worlds_of(sim, event)
+    worlds = worlds_of(run, event)
     if event.robots is None:
         return group.rows_of(worlds)
     if not all(0 <= k < group.plan.capacity for k in event.robots):
@@ -48,7 +47,22 @@ def rows_of(sim: Sim, group: Group, event: Event) -> Rows:
     return np.asarray((worlds[:, None] * group.plan.capacity + robots).ravel())
 
 
-def each_of(rows: Rows, group: Group, value: Any) -> Array:
+def check_rows(run: Run, group: Robots, event: Event) -> None:
+    """Refuse worlds and robots that there are not."""
+    if event.worlds is not None or event.robots is not None:
+        rows_of(run, group, event)
+
+
+def living_rows_of(run: Run, group: Robots, event: Event) -> Rows:
+    """The rows that an event names of the robots that are there."""
+    if event.worlds is None and event.robots is None:
+        return group.rows
+    rows: Rows = rows_of(run, group, event)
+    living: Rows = rows[group.truth["alive"][rows]]
+    return living
+
+
+def each_of(rows: Rows, group: Robots, value: Any) -> Array:
     """A value for each of these rows: one for all, or one per row of the group."""
     array = np.asarray(value, float)
     if array.ndim and len(rows) < len(array) == len(group.truth):
@@ -56,7 +70,7 @@ def each_of(rows: Rows, group: Group, value: Any) -> Array:
     return array
 
 
-def parameter_of(group: Group, values: Mapping[str, Any]) -> tuple[Plugin, str]:
+def parameter_of(group: Robots, values: Mapping[str, Any]) -> tuple[Plugin, str]:
     """The plugin and the name of the parameter that an event sets."""
     path = str(values.get("parameter", ""))
     who, _, name = path.rpartition(".")

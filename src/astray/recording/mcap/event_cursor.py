@@ -6,21 +6,22 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
+from astray.engine.run import Run
 from astray.interactions.collisions.collisions import Collisions
 from astray.ros.messages.types import encode
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 
 class News:
     """Looks at the logs of a run and tells what is new in them."""
 
-    def __init__(self, sim: Sim) -> None:
+    def __init__(self, sim: Run) -> None:
         self.sim = sim
-        self._log, self._seen = sim.agenda.log, 0
-        self._interactions = [i for i in sim.scenery.interactions if isinstance(i, Collisions)]
+        self._log, self._seen = sim.event_queue.log, 0
+        self._interactions = [i for i in sim.environment.interactions if isinstance(i, Collisions)]
         self._hits = [0] * len(self._interactions)
         self._names: list[str] = []
         for name, group in sim.robots.items():
@@ -33,15 +34,15 @@ class News:
 
     def is_any(self) -> bool:
         """Whether anything has happened, or the run was set back to its beginning."""
-        if self.sim.agenda.log is not self._log or len(self._log) != self._seen:
+        if self.sim.event_queue.log is not self._log or len(self._log) != self._seen:
             return True
         return [interaction.hits.total for interaction in self._interactions] != self._hits
 
     def started_over(self) -> bool:
         """Whether the run was set back to its beginning since the last time this was asked."""
-        if self.sim.agenda.log is self._log:
+        if self.sim.event_queue.log is self._log:
             return False
-        self._log, self._seen = self.sim.agenda.log, 0
+        self._log, self._seen = self.sim.event_queue.log, 0
         self._hits = [0] * len(self._interactions)
         return True
 

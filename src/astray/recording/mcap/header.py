@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
+from astray.engine.run import Run
 from astray.files.marked_yaml import dump_yaml
 from astray.plugin import NEVER
 from astray.ros.messages.occupancy_grid import GRID, occupancy_grid
@@ -20,14 +21,14 @@ from astray.version import __version__
 from astray.world.maps.write import geojson_text
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 STATIC = Topic("/tf_static", TF, latched=True)
 SCENARIO, RUN, MAP_FILE = "scenario.yaml", "run.json", "map.geojson"
 GEOJSON = "application/geo+json"
 
 
-def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
+def attachments(sim: Run, feed: Feed) -> Iterator[tuple[str, str, str]]:
     """Name, media type and text of what belongs to the run: no time of day, no machine."""
     scenario, files = with_map_files(sim.scenario)
     yield SCENARIO, "application/yaml", dump_yaml({**scenario, "seed": sim.seed})
@@ -46,7 +47,7 @@ def attachments(sim: Sim, feed: Feed) -> Iterator[tuple[str, str, str]]:
     yield from _maps(sim)
 
 
-def _maps(sim: Sim) -> Iterator[tuple[str, str, str]]:
+def _maps(sim: Run) -> Iterator[tuple[str, str, str]]:
     """The map of the first world, and those of worlds that have another."""
     first, *others = sim.worlds.tolist()
     usual = sim.map(first)
@@ -63,15 +64,15 @@ def own_map_file(world: int) -> str:
     return f"world_{world}/{MAP_FILE}"
 
 
-def _group(group: Group, robots: Sequence[Robot]) -> dict[str, Any]:
+def _group(group: Robots, robots: Sequence[Robot]) -> dict[str, Any]:
     """Who is who among the topics, so that a reader need not guess."""
-    topics = topics_of(group.channels)
+    topics = topics_of(group.pipelines)
     return {
         "estimator": group.estimator.kind if group.estimator else None,
         "beliefs": {name: belief_topic(name) for name in group.beliefs()},
         "sensors": {
             name: {"kind": channel.sensor.kind, "topic": topics[name]}
-            for name, channel in group.channels.items()
+            for name, channel in group.pipelines.items()
             if channel.taking.offset < NEVER
         },
         "robots": [
@@ -84,7 +85,7 @@ def _group(group: Group, robots: Sequence[Robot]) -> dict[str, Any]:
 class Maps:
     """The topics of maps: one for each world, that of the only one without its name."""
 
-    def __init__(self, sim: Sim, feed: Feed) -> None:
+    def __init__(self, sim: Run, feed: Feed) -> None:
         self.sim = sim
         robots = [robot for group in feed.robots.values() for robot in group]
         first: dict[int, Robot] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.engine.sensor_pipeline import Channel
 from astray.plugin import NEVER
 from astray.ros.messages.serializer import Layout
@@ -52,10 +52,10 @@ def _field(column: str) -> str:
     return column.lower()
 
 
-def sensor_truths(group: Group, robots: Sequence[Robot], dt: float) -> Iterator[SensorTruth]:
+def sensor_truths(group: Robots, robots: Sequence[Robot], dt: float) -> Iterator[SensorTruth]:
     """Whoever says what is true of the sensors of a group, for robots with names of one length."""
     period = max(1, round(1.0 / (RATE * dt)))
-    for channel in group.channels.values():
+    for channel in group.pipelines.values():
         sensor = channel.sensor
         if sensor.remembers is None or channel.taking.offset == NEVER:
             continue

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from astray.engine.events import is_whole
+from astray.engine.event_queue import is_whole
 from astray.errors import WrongInput
 from astray.files.npz import read_npz
 from astray.scenario.bundle import FILES

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astray.engine.log import GroupLog, Log
+from astray.engine.run import Run
 from astray.engine.summary import summary
 from astray.errors import WrongInput
 from astray.files.atomic_write import check_writable, part_of, unwritten
@@ -37,7 +38,7 @@ from astray.version import __version__
 from astray.world.maps.write import write_map
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 MOST_FILES = 100  # robots per group that get a trajectory file of their own; log.npz has all
 LOGGED = ("stamp", "alive", "x", "y", "yaw", "vx", "vy", "wz", "cov")
@@ -60,7 +61,7 @@ def check_folder(folder: Path, overwrite: bool, mark: str = MARK, what: str = "r
         raise WrongInput(f"{folder} holds an earlier {what}; choose another folder or --overwrite")
 
 
-def write_folder(sim: Sim, log: Log, folder: Path, overwrite: bool = False) -> None:
+def write_folder(sim: Run, log: Log, folder: Path, overwrite: bool = False) -> None:
     """Write a run to a folder, all of it or nothing."""
     check_folder(folder, overwrite)
     with whole_folder(folder) as part:
@@ -83,7 +84,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)  # whatever went wrong, Ctrl-C included
 
 
-def _write(sim: Sim, log: Log, folder: Path) -> None:
+def _write(sim: Run, log: Log, folder: Path) -> None:
+    from astray.plots.paths import plot_paths
+
     def text(name: str, content: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
 
@@ -110,11 +113,11 @@ def _write(sim: Sim, log: Log, folder: Path) -> None:
             told = group.contacts
             arrays |= {f"{name}/tracks/{column}": told[column] for column in told.dtype.names or ()}
     np.savez_compressed(folder / "log.npz", **arrays)
-    if sim.scenery.interactions:
+    if sim.environment.interactions:
         text("collisions.csv", _collisions(sim))
     if len(sim.map()):
         write_map(sim.map(), folder / "map.geojson")
-    sim.plot().savefig(folder / "plot.png", dpi=120)
+    plot_paths(sim.path_log.paths(), sim.map()).savefig(folder / "plot.png", dpi=120)
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -124,7 +127,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-def _about(sim: Sim) -> dict[str, Any]:
+def _about(sim: Run) -> dict[str, Any]:
     return {
         "seed": sim.seed,
         "worlds": sim.worlds.tolist(),
@@ -146,7 +149,7 @@ def _numba_version() -> str | None:
     return str(numba.__version__)
 
 
-def _collisions(sim: Sim) -> str:
+def _collisions(sim: Run) -> str:
     """The contacts that began, a line each; `with` is a robot or "wall"."""
     names: list[str] = []
     for name, group in sim.robots.items():

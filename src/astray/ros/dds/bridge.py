@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from astray.engine.run import Run
 from astray.ros.dds.batch_publishing import Said, messages_of
 from astray.ros.dds.node import Node
 from astray.ros.dds.participant import BusError, Reader, Writer
@@ -28,7 +29,7 @@ from astray.ros.subscriptions.command_handlers import Ears, Hearing
 from astray.server.switch_interval import short_turns
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 ROOM = 256  # moments that may wait to be published
 SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
@@ -39,7 +40,7 @@ Moment = tuple[int, Said, list[tuple[int, bytes]]]
 class Wire:
     """All robots of a run on the bus of ROS 2."""
 
-    def __init__(self, sim: Sim, node: Node, settings: Settings | None = None) -> None:
+    def __init__(self, sim: Run, node: Node, settings: Settings | None = None) -> None:
         self.sim, self.node = sim, node
         settings = settings or Settings()
         self.feed = Feed(sim, settings.localization, settings.rate)
@@ -126,7 +127,7 @@ class Wire:
         """When there is something to say, or the clock to be told."""
         return min(self.feed.next_due(step), self._clock_beat.from_(step))
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, sim: Run) -> None:
         """Copy what is to be said now."""
         said = [
             (speaker, speaker.take(rows))
@@ -136,7 +137,7 @@ class Wire:
         ns = round(sim.time * 1e9)
         self.outbox.put((ns, said, self._new_maps(sim)))
 
-    def _new_maps(self, sim: Sim) -> list[tuple[int, bytes]]:
+    def _new_maps(self, sim: Run) -> list[tuple[int, bytes]]:
         new = []
         for topic in self._map_topics:
             found = sim.map(topic.world)

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.ros.arguments import Arguments
 from astray.ros.dds.discovery import Discovery, check_transport
 from astray.ros.dds.settings import Settings
-from astray.sim import Sim
 
 if TYPE_CHECKING:
     from astray.ros.dds.bridge import Wire
@@ -19,7 +19,7 @@ NODE = "astray"
 
 @contextlib.contextmanager
 def connected(
-    sim: Sim,
+    sim: Run,
     arguments: Arguments | None = None,
     settings: Settings | None = None,
     discovery: Discovery | None = None,

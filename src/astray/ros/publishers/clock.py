@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.numerics.schedule import ROUNDING, Beat
 from astray.ros.messages.serializer import Layout
 from astray.ros.names import robots_of
@@ -13,7 +14,7 @@ from astray.ros.publishers.publisher import Speaker, Topic
 from astray.tables import Rows
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 CLOCK = "rosgraph_msgs/msg/Clock"
 PERIOD = 0.01  # s of simulated time after which it is told again, at most
@@ -27,7 +28,7 @@ def clock_beat(dt: float) -> Beat:
 class Clock(Speaker):
     """Says what time it is in the first world."""
 
-    def __init__(self, sim: Sim) -> None:
+    def __init__(self, sim: Run) -> None:
         first = next(robot for robots in robots_of(sim).values() for robot in robots)
         self._now = np.zeros((first.row + 1, 1))
         super().__init__([first], "clock", Layout(CLOCK), [self._now])
@@ -35,7 +36,7 @@ class Clock(Speaker):
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
         self.beat = clock_beat(sim.dt)
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """Itself."""
         self._now[:] = sim.time
         return self.rows

@@ -20,7 +20,7 @@ from astray.ros.publishers.pose_history import Past, remember
 from astray.tables import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
-    from astray.engine.robots import Group
+    from astray.engine.robots import Robots
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
 
@@ -37,14 +37,14 @@ def reckon_all(
 class Reckoning:
     """Where the robots of a group are by their wheels, from where they started."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Robots) -> None:
         self.group, n = group, len(group.truth)
         self.state: Table = table(STATE, n)
         self.state["alive"] = group.truth["alive"]
-        self._changes, self._begun = group.changes, group.begun.copy()
+        self._changes, self._begun = group.row_changes, group.start_counts.copy()
         self._origin, self._last = group.truth.copy(), group.truth.copy()
         self._channel = next(
-            (c for c in group.channels.values() if c.sensor.measures == WHEELS), None
+            (c for c in group.pipelines.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
         self.past = Past(self.state)
@@ -98,7 +98,7 @@ class Reckoning:
                 self._update()
 
     def _update(self) -> None:
-        if self._changes != self.group.changes:
+        if self._changes != self.group.row_changes:
             self._see()
         if self._estimator is None:
             self._follow()
@@ -111,10 +111,10 @@ class Reckoning:
     def _see(self) -> None:
         """Note who is there and who has started anew."""
         group = self.group
-        self._changes = group.changes
+        self._changes = group.row_changes
         self.state["alive"] = group.truth["alive"]
-        anew = np.flatnonzero(group.begun != self._begun)
-        self._begun[:] = group.begun
+        anew = np.flatnonzero(group.start_counts != self._begun)
+        self._begun[:] = group.start_counts
         if len(anew):
             self._begin(anew)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.ros.publishers.poses import Paced
 from astray.ros.publishers.publisher import Speaker
 from astray.tables import Rows
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 Said = list[tuple[Speaker, Rows]]
 """Who says something, and for which rows."""
@@ -20,7 +21,7 @@ class Round:
     """Speakers that are asked at the same tick."""
 
     def __init__(self, speakers: Iterable[Speaker]) -> None:
-        self._asked: list[tuple[Speaker, Callable[[Sim], Rows]]] = []
+        self._asked: list[tuple[Speaker, Callable[[Run], Rows]]] = []
         self._steady: dict[str, Said] = {}
         """By group: those who need not be asked while all of its robots are there."""
         for speaker in speakers:
@@ -29,7 +30,7 @@ class Round:
             else:
                 self._asked.append((speaker, speaker.now))
 
-    def ask(self, sim: Sim) -> Said:
+    def ask(self, sim: Run) -> Said:
         """What they have to say."""
         said: Said = []
         for name, steady in self._steady.items():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.ros.messages.occupancy_grid import occupancy_grid
 from astray.ros.names import MAP, robots_of, world_frame
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,12 @@ class MapTopic:
     frame: str
     world: int
 
-    def message(self, sim: Sim) -> bytes:
+    def message(self, sim: Run) -> bytes:
         """The map as it is now; to be asked for in the thread of the run."""
         return occupancy_grid(sim.map(self.world), self.frame, sim.time)
 
 
-def map_topics(sim: Sim) -> list[MapTopic]:
+def map_topics(sim: Run) -> list[MapTopic]:
     """The maps of all worlds that have one."""
     found: dict[int, MapTopic] = {}
     for robots in robots_of(sim).values():

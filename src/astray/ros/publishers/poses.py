@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.numerics.kernels import compiled_for, kernel
 from astray.numerics.schedule import Beat
 from astray.ros.messages.serializer import Layout
@@ -17,7 +18,7 @@ from astray.ros.publishers.publisher import Speaker
 from astray.tables import Array, Rows, Table
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 Frame = Callable[[Robot], str]
 
@@ -41,7 +42,7 @@ class Paced(Speaker):
         self.is_steady = type(self).now is Paced.now
         """Whether it always speaks for all who are there."""
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """All who are there."""
         if len(sim.robots[self.group].rows) == len(self._alive):
             return self.rows
@@ -78,7 +79,7 @@ class Belief(Paced):
         say_pose(self.words)
         self._unsaid = Unsaid(belief["stamp"])
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """Those whose belief is of another time than the last that was said."""
         return self._unsaid.among(super().now(sim))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.numerics.schedule import Beat
 from astray.ros.messages.serializer import Layout
 from astray.ros.messages.templates import Form, Words
@@ -22,7 +23,7 @@ from astray.ros.names import Robot
 from astray.tables import Array, Rows, copied
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 Taken = tuple[Array, ...]
 """What the messages of some rows need: the rows, then those rows of each table."""
@@ -70,16 +71,16 @@ class Speaker(ABC):
         """The sources, and behind them room for what is worked out."""
         self.words = Words(layout, robots, self.tables)
 
-    def is_due(self, sim: Sim) -> bool:
+    def is_due(self, sim: Run) -> bool:
         """Whether this is one of its beats; by the steps of the run if worlds have other clocks."""
         tick = sim.steps if sim.tick is None else sim.tick
         return (tick - self.beat.offset) % self.beat.period == 0
 
     @abstractmethod
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """The rows for which there is something to say, if this is one of its beats."""
 
-    def due(self, sim: Sim) -> Rows:
+    def due(self, sim: Run) -> Rows:
         """The rows for which there is something to say now."""
         return self.now(sim) if self.is_due(sim) else NOBODY
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
+from astray.engine.run import Run
 from astray.errors import WrongInput
 from astray.numerics.schedule import Beat, first_due
 from astray.plugin import NEVER
@@ -21,7 +22,7 @@ from astray.ros.publishers.tracks import Told
 from astray.ros.publishers.transforms import Mount, Transforms, static_transforms
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
 RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
@@ -32,7 +33,7 @@ Localization = Literal["belief", "truth", "external"]
 class Feed:
     """The speakers of a run, in the order in which they speak."""
 
-    def __init__(self, sim: Sim, localization: Localization = "belief", rate: float = RATE) -> None:
+    def __init__(self, sim: Run, localization: Localization = "belief", rate: float = RATE) -> None:
         self.sim = sim
         self.robots = robots_of(sim)
         self._groups = sim.robots
@@ -55,11 +56,11 @@ class Feed:
         self._rounds: dict[tuple[int, bool], Round] = {}
 
     def _speakers(
-        self, group: Group, robots: Sequence[Robot], localization: Localization
+        self, group: Robots, robots: Sequence[Robot], localization: Localization
     ) -> Iterator[Speaker]:
         reckoning, period = self.reckonings[group.name], self.period
-        topics = topics_of(group.channels)
-        for name, channel in group.channels.items():
+        topics = topics_of(group.pipelines)
+        for name, channel in group.pipelines.items():
             if channel.taking.offset < NEVER:
                 report = report_of(channel.sensor.measures)
                 yield report(robots, channel, topics[name], frame_of(group, name))
@@ -123,19 +124,19 @@ def belief_topic(name: str) -> str:
     return "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
 
 
-def frame_of(group: Group, sensor: str) -> str:
+def frame_of(group: Robots, sensor: str) -> str:
     """The frame of a sensor: a link of its own if it sits somewhere, else the body's."""
     return f"{ros_name(sensor)}_link" if sensor in _mounted(group) else BASE
 
 
-def mounts_of(group: Group) -> dict[str, Mount]:
+def mounts_of(group: Robots) -> dict[str, Mount]:
     """Where the frames of a robot's sensors sit, as the datasheets have it."""
     return {frame_of(group, name): mount for name, mount in _mounted(group).items()}
 
 
-def _mounted(group: Group) -> dict[str, Mount]:
+def _mounted(group: Robots) -> dict[str, Mount]:
     found: dict[str, Mount] = {}
-    for name, channel in group.channels.items():
+    for name, channel in group.pipelines.items():
         values = channel.sensor.sheet().values
         if "x" in values and "y" in values and channel.taking.offset < NEVER:
             x, y, roll, pitch, yaw = (

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from astray.engine.run import Run
 from astray.engine.sensor_pipeline import Channel
 from astray.ros.messages.serializer import Layout
 from astray.ros.messages.templates import Words
@@ -14,7 +15,7 @@ from astray.ros.publishers.publisher import NOBODY, Speaker
 from astray.tables import Rows
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 
 class Reported(Speaker):
@@ -50,11 +51,11 @@ class Reported(Speaker):
         """The frame that the values are in."""
         return robot.frame(frame)
 
-    def is_due(self, sim: Sim) -> bool:
+    def is_due(self, sim: Run) -> bool:
         """Whether one may arrive; at any time if worlds have clocks of their own."""
         return sim.tick is None or super().is_due(sim)
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """Those for whom one has just arrived."""
         if not self.channel.any_fresh:
             return NOBODY

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.plugin.tracks import Tracks
 from astray.ros.messages.serializer import Layout
 from astray.ros.messages.types import OWN_PACKAGE, declare
 from astray.ros.names import MAP, Robot, world_frame
 from astray.ros.publishers.generic import base_of
 from astray.ros.publishers.poses import Paced, Unsaid
-from astray.sim import Sim
 from astray.tables import TRACK, Array, Rows
 
 TOPIC = "contacts/tracks"
@@ -35,7 +35,7 @@ class Told(Paced):
             self.words.column(field, 0, column)
         self._unsaid = Unsaid(tracks.stamp)
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """Those who have learnt something."""
         return self._unsaid.among(super().now(sim))
 

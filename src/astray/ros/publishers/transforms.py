@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.numerics.elementary import cos, sin
 from astray.numerics.kernels import compiled_for, kernel
 from astray.ros.messages.serializer import Layout
@@ -26,7 +27,7 @@ from astray.ros.publishers.publisher import Topic
 from astray.tables import Array, Rows, Table
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 TF = "tf2_msgs/msg/TFMessage"
 Mount = tuple[float, float, float, float, float]
@@ -107,7 +108,7 @@ class Transforms(Paced):
         ]
         return pairs + ([(world_frame(robot, MAP), robot.frame(ODOM))] if localised else [])
 
-    def now(self, sim: Sim) -> Rows:
+    def now(self, sim: Run) -> Rows:
         """Those whose wheels told something new: nobody wants two transforms of one time."""
         rows, unsaid = super().now(sim), self._unsaid
         if self._map_from is None:

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from astray.engine.run import Run
 from astray.ros.rosbridge.bridge import Wire
 from astray.server.background import FOREVER, in_background
-from astray.sim import Sim
 
 
 @contextlib.contextmanager
 def serving(
-    sim: Sim, *, speed: float | None = 1.0, port: int = 0, seconds: float = FOREVER, **more: Any
+    sim: Run, *, speed: float | None = 1.0, port: int = 0, seconds: float = FOREVER, **more: Any
 ) -> Iterator[Wire]:
     """Serve a run, and let it go on as long as the with block lasts.
 

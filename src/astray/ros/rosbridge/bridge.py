@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.numerics.schedule import Beat, first_due
 from astray.ros.messages.occupancy_grid import GRID
 from astray.ros.publishers.clock import Clock
@@ -31,7 +32,7 @@ from astray.tables import Array
 from astray.world.map import Map
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 PORT = 9090  # where clients of rosbridge look for it
 MOST_WAITING = 2000  # copies that wait to become text
@@ -44,7 +45,7 @@ class Wire:
 
     def __init__(
         self,
-        sim: Sim,
+        sim: Run,
         *,
         localization: Localization = "belief",
         origins: Sequence[str] = (),
@@ -119,7 +120,7 @@ class Wire:
         beats += [speaker.beat for speaker in self._heard]
         return first_due(beats, step + ahead) - ahead
 
-    def observe(self, sim: Sim) -> None:
+    def observe(self, sim: Run) -> None:
         """Copy what is fresh and wanted."""
         self._posted = 0
         if self._wanted is not self.server.hub.wanted:
@@ -176,7 +177,7 @@ class Wire:
         return [said_by(TF, message, self.sim.time) for message in self.feed.static()]
 
 
-def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
+def graph_of(sim: Run, speakers: Sequence[Speaker]) -> Graph:
     """The topics and services of a run."""
     graph = Graph()
     for speaker in speakers:
@@ -193,7 +194,7 @@ def graph_of(sim: Sim, speakers: Sequence[Speaker]) -> Graph:
     return graph
 
 
-def _told(sim: Sim, topic: MapTopic) -> Callable[[], list[Telling]]:
+def _told(sim: Run, topic: MapTopic) -> Callable[[], list[Telling]]:
     """What tells a map, as it is when that is asked for; it is put into words only once."""
     made: tuple[Map, float, Telling] | None = None
 

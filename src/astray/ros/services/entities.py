@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from astray.engine.run import Run
 from astray.numerics.elementary import wrap
 from astray.ros.messages.planar import yaw_of
 from astray.ros.messages.simulation_interfaces import ROBOT
 from astray.ros.names import MAP, WORLD, Robot, robots_of, world_frame
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 Plain = Mapping[str, Any]
 LONGEST_FILTER = 200  # characters
@@ -33,7 +34,7 @@ class BadPose(ValueError):
 class Entities:
     """The robots of a run by their names, those that sleep included."""
 
-    def __init__(self, sim: Sim) -> None:
+    def __init__(self, sim: Run) -> None:
         self.sim = sim
         every = [robot for robots in robots_of(sim).values() for robot in robots]
         self.by_name = {entity_name(robot): robot for robot in every}

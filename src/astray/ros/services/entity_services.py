@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
+from astray.engine.run import Run
 from astray.ros.messages.simulation_interfaces import INVALID_POSE, ROBOT, Result, SpawnFault
 from astray.ros.names import Robot
 from astray.ros.services.answers import OK, Plain, Response, Unable
@@ -20,13 +21,13 @@ from astray.ros.services.entities import (
 from astray.ros.services.snapshot import Found, let_happen, look
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 
 class EntityServices:
     """Answers what concerns single robots of a run."""
 
-    def __init__(self, sim: Sim, patience: float) -> None:
+    def __init__(self, sim: Run, patience: float) -> None:
         self.sim, self.patience = sim, patience
         self.entities = Entities(sim)
         self.answers: dict[str, Callable[[Plain], Response]] = {

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
+from astray.engine.run import Run
 from astray.errors import AstrayError
 from astray.ros.messages.simulation_interfaces import (
     PACKAGE,
@@ -32,7 +33,7 @@ from astray.ros.services.entity_services import EntityServices
 from astray.ros.services.snapshot import PATIENCE, POLL, Found, let_happen, look
 
 if TYPE_CHECKING:
-    from astray.sim import Sim
+    pass
 
 MOST_STEPS = 10_000_000  # at once
 STEP_PATIENCE = 600.0  # s of real time that steps may take
@@ -53,7 +54,7 @@ class Service:
 class Services:
     """The services of a run, by name."""
 
-    def __init__(self, sim: Sim, patience: float = PATIENCE) -> None:
+    def __init__(self, sim: Run, patience: float = PATIENCE) -> None:
         declare_types()
         self.sim, self.patience = sim, patience
         self._entities = EntityServices(sim, patience)
@@ -91,7 +92,7 @@ class Services:
         if scope == Scope.SPAWNED:
             self._entities.remove_spawned()
         elif scope & EVERYTHING == EVERYTHING:
-            let_happen(self.sim, Event("reset", values={"life": 0}), self.patience)
+            let_happen(self.sim, Event("reset", values={"episode": 0}), self.patience)
         else:
             raise Unable(Result.FEATURE_UNSUPPORTED, "time and state are reset together, with all")
         return dict(OK)

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from typing import TYPE_CHECKING, TypeVar
 
+from astray.engine.run import Run
 from astray.errors import AstrayError
 
 if TYPE_CHECKING:
-    from astray.engine.events import Event
-    from astray.sim import Sim
+    from astray.engine.event_queue import Event
 
 PATIENCE = 10.0  # s of real time that a run may take to look up
 POLL = 0.002  # s
@@ -23,7 +23,7 @@ class NoAnswer(AstrayError):
     """The run did not look up in time: it has ended, or its ticks take that long."""
 
 
-def look(sim: Sim, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
+def look(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
     """Let the thread of the run look at something, and wait for what it found."""
     found: Future[Found] = Future()
 
@@ -43,11 +43,11 @@ def look(sim: Sim, what: Callable[[], Found], patience: float = PATIENCE) -> Fou
         return found.result(patience)
 
 
-def let_happen(sim: Sim, event: Event, patience: float = PATIENCE) -> None:
+def let_happen(sim: Run, event: Event, patience: float = PATIENCE) -> None:
     """Post an event, and wait until it has taken effect."""
     sim.post(event)
     deadline = time.monotonic() + patience
-    while look(sim, lambda: any(e is event for e in sim.agenda.waiting()), patience):
+    while look(sim, lambda: any(e is event for e in sim.event_queue.waiting()), patience):
         if time.monotonic() > deadline:
             raise NoAnswer(f"{event.kind} did not take effect for {patience:g} s")
         time.sleep(POLL)

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from astray.engine.events import Event
-from astray.engine.events.checks import is_negative
+from astray.engine.event_queue import Event
+from astray.engine.run import Run
 from astray.errors import WrongInput
+from astray.numerics.statistics import is_negative
 from astray.robot.autonomy import Navigate, Remote
 from astray.robot.estimators import Remote as RemoteEstimator
 from astray.ros.messages.planar import PLANAR, yaw_of
@@ -30,8 +31,7 @@ from astray.ros.publishers.dead_reckoning import Reckoning
 from astray.ros.publishers.transforms import TF
 
 if TYPE_CHECKING:
-    from astray.engine.robots import Group
-    from astray.sim import Sim
+    from astray.engine.robots import Robots
 
 TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"
 POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamped"
@@ -70,7 +70,7 @@ class Ears:
 
     def __init__(
         self,
-        sim: Sim,
+        sim: Run,
         hearing: Hearing | None = None,
         reckonings: Mapping[str, Reckoning] | None = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Ears:
             for robot in robots:
                 self._listen_for(robot, sim.robots[name])
 
-    def _listen_for(self, robot: Robot, group: Group) -> None:
+    def _listen_for(self, robot: Robot, group: Robots) -> None:
         mouth = Mouth(robot, self._post, group)
         if self._hearing.stamped_cmd_vel:
             self._add(robot.topic("cmd_vel"), TWIST_STAMPED, mouth.command_stamped)
@@ -131,7 +131,7 @@ class Ears:
 class Mouth:
     """Says to a run what one robot was told."""
 
-    def __init__(self, robot: Robot, post: Callable[[Event], None], group: Group) -> None:
+    def __init__(self, robot: Robot, post: Callable[[Event], None], group: Robots) -> None:
         self.robot, self._send, self._times = robot, post, group.time
         self._held = {} if isinstance(group.autonomy, Remote) else {"hold": HOLD}
 
@@ -211,7 +211,7 @@ class Mouth:
             raise BadMessage(f"a pose in {frame!r} is not understood, only in {max(known)!r}")
 
 
-def _remote_of(group: Group) -> str | None:
+def _remote_of(group: Robots) -> str | None:
     """Whose belief is a filter's elsewhere: "belief", or a rival's name."""
     for estimator, belief, _ in group.estimators:
         if isinstance(estimator, RemoteEstimator):

@@ -70,7 +70,7 @@ class Hub:
             if self._asked is None and any(len(page.frames) < ROOM for page in self.pages):
                 self._asked = now  # else no one takes what there is
                 self.sim.pace.ask(self._look)
-            elif self._asked is not None and self.sim.resting and now - self._asked > PATIENCE:
+            elif self._asked is not None and self.sim.is_idle and now - self._asked > PATIENCE:
                 self.sim.pace.answer()  # no one is advancing it: nothing moves under our eyes
             if now - told > STATUS:
                 told = now
@@ -164,7 +164,7 @@ class Hub:
     def _status(self) -> dict[str, Any]:
         return {
             "seed": self.sim.seed,
-            "spent": [ns * 1e-9 for ns in self.sim.spent],
+            "spent": [ns * 1e-9 for ns in self.sim.stepper.phase_ns],
             "events": len(self.sim.events),
             "pages": len(self.pages),
         }

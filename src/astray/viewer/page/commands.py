@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.errors import AstrayError, EventError
 from astray.viewer.page import messages
 from astray.viewer.page.live import LiveSource
@@ -44,7 +44,7 @@ class Commands:
             case messages.Reset():
                 if not self.source.resets:
                     raise EventError("this run cannot be reset: its clients would lose it")
-                if self.sim.resting and not pace.ends:
+                if self.sim.is_idle and not pace.ends:
                     raise EventError("no one is running it: there is nothing to begin anew")
                 pace.start_over(message.seed)
             case messages.World():

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
+from astray.engine.run import Run
 from astray.interactions.collisions.collisions import Collisions
 from astray.plugin.reading import Reading
-from astray.sim import Sim
 from astray.tables import BUMP, Array, Table
 from astray.viewer.page import frames
 from astray.viewer.page.drawables import numbers, sight
@@ -26,7 +26,7 @@ UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)  # of a symmetric matrix
 class LiveSource:
     """One world of a run. What it keeps are views into the tables, made anew when those are."""
 
-    def __init__(self, sim: Sim, resets: bool = True) -> None:
+    def __init__(self, sim: Run, resets: bool = True) -> None:
         self.sim = sim
         self.resets = resets
         self.serial = 0
@@ -58,7 +58,7 @@ class LiveSource:
             float(sim.clock[self.world] * sim.dt),
             round(sim.pace.factor, 3),
             sim.pace.speed,
-            held | (frames.RESTING if sim.resting else 0),
+            held | (frames.RESTING if sim.is_idle else 0),
             self._robots,
             self._beliefs,
             self._tracks(wishes),
@@ -73,7 +73,7 @@ class LiveSource:
             raise ValueError(f"there is no world {world}")
         self.world = world
 
-    def robot(self, number: int) -> tuple[Group, int]:
+    def robot(self, number: int) -> tuple[Robots, int]:
         """The group of a robot by its number on the page, and which of the group it is."""
         for group, robots, _ in self._parts:
             if 0 <= number < len(robots):
@@ -90,7 +90,7 @@ class LiveSource:
 
     def _outdated(self) -> bool:
         scenery, around, world = self._built
-        now = self.sim.scenery
+        now = self.sim.environment
         return (
             now is not scenery
             or now.scene.map.map(self.world) is not around
@@ -100,7 +100,7 @@ class LiveSource:
     def _build(self) -> None:
         sim = self.sim
         serial = self.serial + 1
-        self._built = sim.scenery, sim.scenery.scene.map.map(self.world), self.world
+        self._built = sim.environment, sim.environment.scene.map.map(self.world), self.world
         self._signals = {name: signals_of(group) for name, group in sim.robots.items()}
         about = scene_of(sim, self.world, self._signals, self.resets)
         self._hits: list[list[float]] = []
@@ -110,7 +110,7 @@ class LiveSource:
         judged = [[g.beliefs()[who] for who in beliefs_of(g.plan)] for g in groups]
         count = sum(len(t) * g.plan.capacity for g, t in zip(groups, judged, strict=True))
         self._beliefs = np.zeros((count, BELIEF), np.float32)
-        self._parts: list[tuple[Group, Array, list[tuple[Table, Array]]]] = []
+        self._parts: list[tuple[Robots, Array, list[tuple[Table, Array]]]] = []
         robot = belief = 0
         for group, tables in zip(groups, judged, strict=True):
             n = group.plan.capacity
@@ -123,28 +123,28 @@ class LiveSource:
         self._drawn = {g.name: _drawn(g) for g in groups}
         self._numbers = page_numbers([g.plan for g in groups])
         self._bumpers = {
-            g.name: [c.arrived for c in g.channels.values() if c.sensor.measures == BUMP]
+            g.name: [c.arrived for c in g.pipelines.values() if c.sensor.measures == BUMP]
             for g in groups
         }
         # Last, since the thread of the server reads them at any time.
         self._scene = {"serial": serial, **about}
         self.serial = serial
 
-    def _rows(self, group: Group) -> slice:
+    def _rows(self, group: Robots) -> slice:
         n = group.plan.capacity
         return slice(self.world * n, (self.world + 1) * n)
 
-    def _copy(self, group: Group, out: Array, beliefs: list[tuple[Table, Array]]) -> None:
+    def _copy(self, group: Robots, out: Array, beliefs: list[tuple[Table, Array]]) -> None:
         rows = self._rows(group)
         truth, contacts = group.truth[rows], group.scene.contacts[rows]
         for k, column in enumerate(("x", "y", "yaw", "vx", "vy", "wz")):
             out[:, k] = truth[column]
         flags = frames.ALIVE * truth["alive"] + frames.TOUCHING * contacts["touching"]
         flags = flags + frames.STALLED * contacts["stalled"]
-        ghosts = self.sim.scenery.ghosts[group.scene.first :][rows]
+        ghosts = self.sim.environment.ghosts[group.scene.first :][rows]
         flags = flags + frames.GHOST * ghosts
-        if group.hands is not None:
-            flags = flags + frames.IN_HAND * group.hands.table["held"][rows]
+        if group.override is not None:
+            flags = flags + frames.IN_HAND * group.override.table["held"][rows]
         for reading in self._bumpers[group.name]:
             flags = flags | frames.BUMPED * reading["pressed"][rows]
         out[:, 6] = flags
@@ -196,7 +196,7 @@ class LiveSource:
         return found
 
     def _readings_of(
-        self, group: Group, row: int, robot: int, drawn: list[tuple[int, str, Reading]]
+        self, group: Robots, row: int, robot: int, drawn: list[tuple[int, str, Reading]]
     ) -> list[Shown]:
         found: list[Shown] = []
         for sensor, way, reading in drawn:
@@ -207,7 +207,7 @@ class LiveSource:
 
     def _note_hits(self) -> None:
         """Take note of collisions that began since the last look."""
-        for interaction in self.sim.scenery.interactions:
+        for interaction in self.sim.environment.interactions:
             if not isinstance(interaction, Collisions):
                 continue
             hits = interaction.hits
@@ -233,8 +233,8 @@ class LiveSource:
         return rows
 
 
-def _drawn(group: Group) -> list[tuple[int, str, Reading]]:
+def _drawn(group: Robots) -> list[tuple[int, str, Reading]]:
     """The sensors of a group that can be drawn: which, how, and what has arrived of them."""
-    ways = [sight(channel.sensor)["draws"] for channel in group.channels.values()]
-    arrived = [channel.arrived for channel in group.channels.values()]
+    ways = [sight(channel.sensor)["draws"] for channel in group.pipelines.values()]
+    arrived = [channel.arrived for channel in group.pipelines.values()]
     return [(k, way, arrived[k]) for k, way in enumerate(ways) if way]

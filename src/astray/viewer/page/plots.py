@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.tables import STATE, Array, Table, about
 
 TRUTH = ("x", "y", "yaw", "vx", "vy", "wz", "ax", "ay", "alpha", "steer", "steer_rate")
@@ -38,13 +38,13 @@ class Signals:
         return float(self.all[signal].values[row])
 
 
-def signals_of(group: Group) -> Signals:
+def signals_of(group: Robots) -> Signals:
     """All that can be plotted of a group."""
     found = _of_table("truth", group.truth, TRUTH)
     for who, belief in group.beliefs().items():
         if belief is not group.truth:
             found += _of_table(who, belief, TRUTH)
-    for judge in group.judges:
+    for judge in group.evaluators:
         name = judge.metric.name
         of = name if judge.subject == "belief" else f"{name} of {judge.subject}"
         found.append(Signal(of, judge.metric.unit, judge.values))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from astray.engine.run import Run
 from astray.engine.stepper import PHASES
 from astray.scenario.scenario import GroupPlan
-from astray.sim import Sim
 from astray.viewer.page.drawables import sight
 from astray.viewer.page.plots import Signals
 from astray.viewer.page.tracks import contacts_data
@@ -19,7 +19,7 @@ from astray.world.map import Map
 PLACES = ("home", "dock", "goal")
 
 
-def scene_of(sim: Sim, world: int, signals: dict[str, Signals], resets: bool) -> dict[str, Any]:
+def scene_of(sim: Run, world: int, signals: dict[str, Signals], resets: bool) -> dict[str, Any]:
     """What the page is told of a run once; `world` is a place in the batch."""
     around = sim.map(int(sim.worlds[world]))
     return {

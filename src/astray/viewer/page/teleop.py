@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from astray.engine.events import Event
+from astray.engine.event_queue import Event
 from astray.engine.pacing import Pace
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.errors import EventError
 
 DEAD_MAN = 0.5  # s
@@ -30,7 +30,7 @@ class Grip:
 
     owner: object
     address: tuple[str, int, int]
-    """Group, world and number of the robot."""
+    """Robots, world and number of the robot."""
     values: dict[str, Any]
     heard: float
 
@@ -43,7 +43,7 @@ class Teleop:
         self.grips: dict[tuple[str, int, int], Grip] = {}
 
     def drive(
-        self, owner: object, group: Group, world: int, robot: int, shares: tuple[float, ...]
+        self, owner: object, group: Robots, world: int, robot: int, shares: tuple[float, ...]
     ) -> None:
         """Drive a robot by shares of its speed along, its turn and its speed to the side."""
         address = (group.name, world, robot)
@@ -82,7 +82,7 @@ class Teleop:
         return round(DEAD_MAN * max(1.0, self.pace.speed or self.pace.factor), 3)
 
 
-def command_of(group: Group, forward: float, turn: float, side: float = 0.0) -> dict[str, Any]:
+def command_of(group: Robots, forward: float, turn: float, side: float = 0.0) -> dict[str, Any]:
     """The command for these shares of what a robot's motion can do."""
     can = group.plan.motion.sheet().values
     top = BRISK * _known(can, "max_speed", 1.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.robots import Group
+from astray.engine.robots import Robots
 from astray.scenario.scenario import GroupPlan
 from astray.tables import Array, Rows
 from astray.viewer.page.drawables import number_of
@@ -37,7 +37,7 @@ def page_numbers(plans: Sequence[GroupPlan]) -> Array:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def confirmed_tracks(group: Group, rows: Rows, shift: int, numbers: Array) -> Array:
+def confirmed_tracks(group: Robots, rows: Rows, shift: int, numbers: Array) -> Array:
     """TRACK of all that these rows believe, (k, TRACK); row + shift is the observer's number."""
     whose, slots = np.nonzero(group.contacts["confirmed"][rows])
     mine = rows[whose]

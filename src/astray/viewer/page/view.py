@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
+from astray.engine.run import Run
 from astray.plots.notebook import frame_html, in_notebook
-from astray.sim import Sim
 from astray.viewer.page.clients import Hub
 from astray.viewer.page.live import LiveSource
 from astray.viewer.page.server import Server, index
@@ -26,7 +26,7 @@ class View:
 
     def __init__(
         self,
-        sim: Sim,
+        sim: Run,
         *,
         port: int = 0,
         token: str | None = None,
@@ -92,7 +92,7 @@ async def _page(request: Request) -> Response:
     return index("live")
 
 
-def view(sim: Sim, *, port: int = 0, browser: bool | None = None, token: str | None = None) -> View:
+def view(sim: Run, *, port: int = 0, browser: bool | None = None, token: str | None = None) -> View:
     """Show a run on a page, in a notebook or else in the browser."""
     made = View(sim, port=port, token=token)
     if browser or (browser is None and not in_notebook()):

@@ -15,7 +15,7 @@ import numpy as np
 
 from astray.datasets.dataset import Reference
 from astray.datasets.score import Comparison, measure
-from astray.engine.events import Event, read_events
+from astray.engine.event_queue import Event, read_events
 from astray.errors import WrongInput
 from astray.metrics import Nees
 from astray.recording.recording import Track, read_recording

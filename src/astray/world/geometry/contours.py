@@ -11,7 +11,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.maps.faults import MOST_SEGMENTS
+from astray.world.map import MOST_SEGMENTS
 
 EAST, NORTH, WEST, SOUTH = range(4)
 STEP = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])

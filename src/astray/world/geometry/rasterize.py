@@ -6,8 +6,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.map import Map
-from astray.world.maps.formats.pixels import MOST_PIXELS
+from astray.world.map import MOST_PIXELS, Map
 
 INWARD = 1e-3  # of a cell: an edge between cells belongs to the one that is solid
 ALIGNED = 1e-6  # of a cell

@@ -9,9 +9,8 @@ import numpy as np
 
 from astray.errors import Path, suggest
 from astray.tables import Array
-from astray.world.map import FARTHEST
+from astray.world.map import FARTHEST, MOST_SEGMENTS
 
-MOST_SEGMENTS = 5_000_000
 """A map of more is a mistake, and would take all memory."""
 
 

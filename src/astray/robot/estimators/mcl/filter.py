@@ -145,7 +145,7 @@ class Particle(Estimator, kind="particle"):
         memory["across"][rows] = ACROSS.get(kind, 0.0)
         memory["around"][rows] = AROUND[kind]
         memory["few"][rows] = memory["many"][rows] = EXPECTED
-        for name in ("world", "robot", "life"):
+        for name in ("world", "robot", "episode"):
             memory[name][rows] = self.address[name][rows]
         tabulate_all(self.arrays["log_q"], self.params, rows, self.max_range)
 

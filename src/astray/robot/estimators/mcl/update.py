@@ -64,7 +64,7 @@ MEMORY = columns(
     Column("spot", "m, rad", "f8", (5,)),
     Column("world", "", "i4"),
     Column("robot", "", "i4"),
-    Column("life", "", "i4"),
+    Column("episode", "", "i4"),
     Column("tick", "", "i8"),
 )
 """Whether the cloud has no idea or has looked; the trail; how well scans fit; the pose at the last

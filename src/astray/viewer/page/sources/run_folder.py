@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.events import read_events
+from astray.engine.event_queue import read_events
 from astray.errors import ScenarioError, WrongInput
 from astray.recording.run_folder.read import fitting_together, read_about, read_log
 from astray.scenario.load import load_scenario

@@ -23,8 +23,7 @@ import numpy as np
 from astray.errors import MapError
 from astray.tables import Array
 from astray.world.geometry.contours import outline_of_cells
-from astray.world.map import FARTHEST, Map, Place, block, merge
-from astray.world.maps.formats.inline import boxes
+from astray.world.map import FARTHEST, Map, Place, block, boxes, merge
 
 MAGIC = "2D-Map"
 SECTION = re.compile(r"(\w*?)_?(LINES|DATA)\Z")

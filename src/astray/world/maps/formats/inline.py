@@ -13,15 +13,15 @@ and the middles of its sides as much inside, never more than a millimetre where 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from astray.errors import Path
 from astray.tables import Array
-from astray.world.map import FARTHEST, Map, Place, block, merge, wall
-from astray.world.maps.faults import MOST_SEGMENTS, Findings, short
+from astray.world.map import FARTHEST, MOST_SEGMENTS, Map, Place, block, boxes, merge, wall
+from astray.world.maps.faults import Findings, short
 
 KEYS = ("walls", "boxes", "polygons", "circles", "places")
 BOX = ("x", "y", "length", "width", "yaw")
@@ -74,17 +74,6 @@ def _weight(spec: Mapping[str, Any]) -> int:
         for part in listed
         if isinstance(part, (list, tuple))
     )
-
-
-def boxes(rows: Array | Sequence[Sequence[float]]) -> Map:
-    """Solid boxes, one per row of x, y, length, width and yaw, (n, 5)."""
-    x, y, length, width, yaw = np.asarray(rows, np.float64).reshape(-1, 5).T[:, :, None]
-    u = 0.5 * length * np.array([-1.0, 1.0, 1.0, -1.0])
-    v = 0.5 * width * np.array([-1.0, -1.0, 1.0, 1.0])
-    s, c = np.sin(yaw), np.cos(yaw)
-    px, py = x + c * u - s * v, y + s * u + c * v
-    ends = np.stack([px, py, np.roll(px, -1, axis=1), np.roll(py, -1, axis=1)], axis=-1)
-    return Map(ends.reshape(-1, 4), np.ones(ends.size // 4, bool))
 
 
 def circle_points(x: float, y: float, radius: float) -> Array:

@@ -14,8 +14,8 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
+from astray.world.map import MOST_PIXELS
 
-MOST_PIXELS = 100_000_000
 MAGIC = {b"\x89PNG": "PNG", b"BM": "BMP", b"\xff\xd8\xff": "JPEG", b"P1": "PPM", b"P4": "PPM"}
 MAGIC |= {b"P3": "PPM", b"P6": "PPM", b"P2": "PGM", b"P5": "PGM"}
 HEADER = re.compile(rb"P[25](?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)\s")

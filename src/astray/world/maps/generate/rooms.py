@@ -15,8 +15,7 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world.geometry.contours import outline_of_mask
-from astray.world.map import Map, Place, merge
-from astray.world.maps.formats.inline import boxes
+from astray.world.map import Map, Place, boxes, merge
 from astray.world.maps.generate.base import Chance, Layout, amount
 from astray.world.maps.generate.furniture import Piece, furnish
 

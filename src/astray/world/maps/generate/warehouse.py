@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from astray.world.map import Map, Place, block, merge
-from astray.world.maps.formats.inline import boxes
+from astray.world.map import Map, Place, block, boxes, merge
 from astray.world.maps.generate.base import Chance, Layout, amount, distance_to_origin
 from astray.world.maps.generate.furniture import Piece
 

@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from astray.checkpoint import resume
-from astray.engine.state_arrays import memories
+from astray.engine.state_arrays import group_arrays
 from astray.errors import AstrayError, PluginError
 from astray.plugin import Plugin
-from astray.sim import Sim
-from astray.sim_loading import load
+from astray.sim import Sim, load, resume
 from astray.tables import Array
 
 TICKS = 40
@@ -89,7 +87,7 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
 
 
 def _state(sim: Sim) -> dict[str, Array]:
-    return {k: v.copy() for k, v in memories(sim.robots["one"]).items()}
+    return {k: v.copy() for k, v in group_arrays(sim.robots["one"]).items()}
 
 
 def _differences(a: dict[str, Array], b: dict[str, Array]) -> Iterator[str]:
@@ -143,7 +141,7 @@ def _stretches(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
     for what in _differences(_state(together), _state(ticked)):
         yield f"has another {what} when a run is cut into single ticks"
     apart.step(7)
-    apart.reset(worlds=[1], life=0)
+    apart.reset(worlds=[1], episode=0)
     apart.step(TICKS)
     rows = apart.robots["one"].address["world"] == 1
     mine = {name: array[rows] for name, array in _state(apart).items()}
@@ -172,7 +170,7 @@ def _is_of_the_moment(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[s
     sim = load(scenario, worlds=2)
     sim.step(TICKS)
     group = sim.robots["one"]
-    channel = next(c for c in group.channels.values() if type(c.sensor) is cls)
+    channel = next(c for c in group.pipelines.values() if type(c.sensor) is cls)
     first = group.look(channel.sensor.name)
     channel.look(group.rows, group.scene, group.time).table.view(np.uint8)[:] = 42
     second = group.look(channel.sensor.name)
@@ -188,12 +186,12 @@ def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]
     sim = load(scenario, worlds=2)
     sim.step(TICKS)
     group = sim.robots["one"]
-    parts = [*group.plugins, *(judge.metric for judge in group.judges)]
+    parts = [*group.plugins, *(judge.metric for judge in group.evaluators)]
     mine = next(p for p in parts if type(p) is cls)
     verb, writable = _verb(group, mine)
     half, others = group.rows[::2], group.rows[1::2]
     for name in writable:  # a mark in the others' rows shows who writes there, even the same value
-        memories(group)[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
+        group_arrays(group)[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
     before = _state(sim)
     verb(half)
     after = _state(sim)
@@ -220,7 +218,7 @@ def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]
             truth, drives, dt = group.truth, group.drives, group.dt
             return (lambda rows: mine.move(rows, truth, drives, dt, 1)), ("truth",)
         case "sensor":
-            channel = group.channels[mine.name]
+            channel = group.pipelines[mine.name]
             tables = tuple(f"reading.{mine.name}.{k}" for k, _ in enumerate(channel.readings()))
             arrays = tuple(f"{t}.{a}" for t in tables for a in channel.taken.arrays)
             return (lambda rows: channel.sense(rows, group.scene)), (*tables, *arrays)
@@ -230,5 +228,5 @@ def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]
             known, contacts = group.known, group.contacts
             return (lambda rows: mine.track(rows, known, contacts)), ("contacts", "contacts.tracks")
         case _:
-            judge = next(j for j in group.judges if j.metric is mine)
+            judge = next(j for j in group.evaluators if j.metric is mine)
             return judge.measure, (f"judge.{mine.name}.{judge.subject}.values",)

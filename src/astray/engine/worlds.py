@@ -13,13 +13,13 @@ from astray.scenario.scenario import GroupPlan, Scenario
 from astray.tables import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
 
 MOST_WORLDS = 2**31
-EACH_WORLD = 128  # bytes or more, of its number, its clock, its life and its place
+EACH_WORLD = 128  # bytes or more, of its number, its clock, its episode and its place
 MEMINFO = Path("/proc/meminfo")  # of Linux
 GIB = 1 << 30
 Worlds = int | range | Sequence[int]
 
 
-class Places:
+class WorldIndex:
     """Where in a batch worlds are, by their numbers."""
 
     def __init__(self, worlds: Array) -> None:

@@ -1,0 +1,119 @@
+"""The clocks of a run: the tick of every world, the time of every row. Only this module sets them.
+
+Time is an integer tick times dt, never a sum of steps. An episode is one start of a world; a row
+may start several times within it. Both are part of the counter of the noise generator, so that
+each start draws noise of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from astray.numerics.kernels import kernel
+from astray.tables import Array, Rows, Table
+
+STARTS_PER_EPISODE = 1024  # of one row
+MOST_EPISODES = 2**31 // STARTS_PER_EPISODE  # noise counts all starts of a row in 32 bits
+
+
+class RowClocks(NamedTuple):
+    """The clocks and counters of the rows of one group."""
+
+    address: Table
+    truth: Table
+    time: Array
+    """By the clock of each row's world, s."""
+    starts: Array
+    """How often each row was started in this episode."""
+    start_counts: Array
+    """How often each row was started in all."""
+    world_of_row: Array
+    """The place of each row's world in the batch."""
+
+
+@kernel
+def start_rows(own: RowClocks, episodes: Array, ticks: Array, rows: Rows, dt: float) -> bool:
+    """Set the clocks of these rows to those of their worlds; whether some of them were asleep."""
+    some_slept = False
+    for i in rows:
+        world = own.world_of_row[i]
+        own.starts[i] %= STARTS_PER_EPISODE
+        own.start_counts[i] += 1
+        own.time[i] = ticks[world] * dt
+        own.address[i].episode = episodes[world] * STARTS_PER_EPISODE + own.starts[i]
+        own.address[i].tick = ticks[world]
+        some_slept |= not own.truth[i].alive
+    return some_slept
+
+
+@kernel
+def advance_rows(truth: Table, address: Table, time: Array, steps: int, dt: float) -> None:
+    """Advance the clocks of all rows, each its own, by some ticks."""
+    for i in range(len(truth)):
+        s, a = truth[i], address[i]
+        a.tick += steps
+        time[i] = a.tick * dt
+        s.tick, s.stamp = a.tick, time[i]
+
+
+@kernel
+def all_equal(ticks: Array) -> bool:
+    """Whether the clocks of all worlds show the same tick."""
+    for tick in ticks:  # noqa: SIM110 - numba knows no all() of a generator
+        if tick != ticks[0]:
+            return False
+    return True
+
+
+class Clocks:
+    """The clocks of all worlds and rows of a run."""
+
+    def __init__(self, dt: float, worlds: int, truth: Table, address: Table) -> None:
+        self.dt = dt  # s
+        self.steps = 0  # ticks since the run began, which no reset of single worlds sets back
+        self.ticks: Array = np.zeros(worlds, np.int64)  # of each world, in its episode
+        self.episodes: Array = np.zeros(worlds, np.int64)
+        self.tick: int | None = 0  # of every world; None while they differ
+        self.time: Array = np.zeros(len(truth))  # of each row, s
+        self._truth, self._address = truth, address
+        self._ticks, self._stamps = truth["tick"], truth["stamp"]  # views, looked up once
+        self._row_ticks = address["tick"]
+
+    def advance(self, steps: int) -> None:
+        """Let some ticks pass in every world."""
+        self.steps += steps
+        if self.tick is None:
+            self.ticks += steps
+            advance_rows(self._truth, self._address, self.time, steps, self.dt)
+            return
+        self.tick += steps
+        now = self.tick * self.dt
+        self.ticks.fill(self.tick)
+        self._ticks.fill(self.tick)
+        self._row_ticks.fill(self.tick)
+        self._stamps.fill(now)
+        self.time.fill(now)
+
+    def restart(self, worlds: Array, episode: int | None) -> None:
+        """Begin the next episode of some worlds, by their places, or the one that is named."""
+        self.episodes[worlds] = self.episodes[worlds] + 1 if episode is None else episode
+        self.ticks[worlds] = 0
+        self._find_common_tick()
+
+    def start_rows(self, own: RowClocks, rows: Rows) -> bool:
+        """Set the clocks of these rows to those of their worlds; whether some were asleep."""
+        return bool(start_rows(own, self.episodes, self.ticks, rows, self.dt))
+
+    def restart_steps(self) -> None:
+        """Begin to count the steps of the run anew."""
+        self.steps = 0
+
+    def resume(self, steps: int) -> None:
+        """Go on after so many steps with the clocks of a saved run, which were filled in."""
+        self.steps = steps
+        self._find_common_tick()
+
+    def _find_common_tick(self) -> None:
+        self.tick = int(self.ticks[0]) if all_equal(self.ticks) else None

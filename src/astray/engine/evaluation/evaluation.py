@@ -1,0 +1,133 @@
+"""All evaluators of a group of robots: one per metric and belief, and the past that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from astray.engine.evaluation.belief_evaluator import BeliefEvaluator, TruthHistory
+from astray.engine.evaluation.track_evaluator import TrackEvaluator
+from astray.engine.sensor_pipeline import Channel
+from astray.numerics.schedule import NEVER, Beat, beat, ticks_in
+from astray.plugin import ContactMetric, Estimator, Known, Metric, Scene
+from astray.plugin.tracks import Tracks
+from astray.robot.estimators import Remote
+from astray.tables import CONTACTS, Rows, Table
+
+REMOTE_LAG = 5.0  # s by which the belief of a remote filter may be late
+REMOTE_STEP = 0.01  # s between two moments that a remote filter may send a belief of
+
+
+class Subjects(NamedTuple):
+    """What is evaluated of a group of robots, and against what."""
+
+    name: str
+    seed: int
+    dt: float
+    address: Table
+    scene: Scene
+    """The truth; `gather` brings its grid of robots up to date."""
+    beliefs: Mapping[str, Table]
+    """The belief and those of the rivals, by name."""
+    estimators: Sequence[tuple[Estimator, Table, Known]]
+    pipelines: Mapping[str, Channel]
+    contacts: Tracks | None
+    """What the robots believe of others; None without a tracker."""
+    gather: Callable[[], None]
+
+
+class Evaluation:
+    """Every metric of every belief of a group, and the truth of the last few moments."""
+
+    def __init__(self, subjects: Subjects, metrics: Iterable[Metric | ContactMetric]) -> None:
+        self.evaluators: list[BeliefEvaluator | TrackEvaluator] = []
+        self.history = TruthHistory(len(subjects.scene.truth), 0)
+        self.history_schedule: Beat | None = None  # when the truth is kept, beside at readings
+        for metric in metrics:
+            own = beat(metric.rate, metric.offset, subjects.dt) if metric.rate else None
+            if isinstance(metric, ContactMetric):
+                self._add_track_evaluator(subjects, metric, own)
+            else:
+                self._add_belief_evaluators(subjects, metric, own)
+        if self.evaluators:
+            self._make_history(subjects)
+
+    def _add_belief_evaluators(self, of: Subjects, metric: Metric, own: Beat | None) -> None:
+        for subject, belief in of.beliefs.items():
+            bound = metric.attach(of.address, {}, of.dt, of.seed, of.name)
+            for estimator, owned, _ in of.estimators:
+                if owned is belief:
+                    bound.watch(estimator)
+            self.evaluators.append(BeliefEvaluator(bound, subject, belief, own))
+
+    def _add_track_evaluator(self, of: Subjects, metric: ContactMetric, own: Beat | None) -> None:
+        if of.contacts is None:
+            return
+        bound = metric.attach(of.address, {}, of.dt, of.seed, of.name)
+        detecting = [p for p in of.pipelines.values() if p.sensor.measures == CONTACTS]
+        depth = moments_within(*longest_delay(detecting))
+        made = TrackEvaluator(bound, of.contacts, of.scene, own, depth, of.gather)
+        self.evaluators.append(made)
+
+    def _make_history(self, of: Subjects) -> None:
+        """Make room for every moment of the truth that a belief may be of when it changes."""
+        delay, schedules = longest_delay(of.pipelines.values())
+        if any(isinstance(estimator, Remote) for estimator, _, _ in of.estimators):
+            self.history_schedule = Beat(max(1, round(REMOTE_STEP / of.dt)))
+            delay = max(delay, ticks_in(REMOTE_LAG, of.dt))
+            schedules = [*schedules, self.history_schedule]
+        self.history = TruthHistory(len(of.scene.truth), moments_within(delay, schedules))
+
+    def begin(self, rows: Rows) -> None:
+        """Start the statistics of these rows anew."""
+        if self.evaluators:
+            self.history.begin(rows)
+        for evaluator in self.evaluators:
+            evaluator.begin(rows)
+
+    def keep_truth(self, rows: Rows, truth: Table) -> None:
+        """Keep the truth of rows that have taken a reading, for when the reading arrives."""
+        if self.evaluators:
+            self.history.keep(rows, truth)
+
+    def keep_truth_of_all(self, rows: Rows) -> None:
+        """Keep the truth of all that these rows may have detected."""
+        for evaluator in self.evaluators:
+            if isinstance(evaluator, TrackEvaluator):
+                evaluator.keep_truth(rows)
+
+    def evaluate(
+        self, due: Callable[[Beat], Rows | None], arrived: Rows | None, truth: Table
+    ) -> None:
+        """Evaluate beliefs for which a reading arrived, or those whose metric is due."""
+        for evaluator in self.evaluators:
+            if evaluator.schedule is None:
+                if arrived is not None:
+                    evaluator.evaluate_new(arrived, truth, self.history)
+                continue
+            if arrived is not None and isinstance(evaluator, BeliefEvaluator):
+                evaluator.find_truth(arrived, truth, self.history)
+            if (rows := due(evaluator.schedule)) is not None:
+                evaluator.evaluate(rows, truth, self.history)
+
+    def evaluate_set_belief(self, rows: Rows, belief: Table, truth: Table) -> None:
+        """Evaluate a belief that was set from outside."""
+        for evaluator in self.evaluators:
+            if isinstance(evaluator, BeliefEvaluator) and evaluator.belief is belief:
+                if evaluator.schedule is None:
+                    evaluator.evaluate(rows, truth, self.history)
+                else:
+                    evaluator.find_truth(rows, truth, self.history)
+
+
+def longest_delay(pipelines: Iterable[Channel]) -> tuple[int, list[Beat]]:
+    """How late readings arrive at most, ticks, and when they are taken."""
+    taking = [p for p in pipelines if p.taking.offset < NEVER]
+    return max((p.latest for p in taking), default=0), [p.taking for p in taking]
+
+
+def moments_within(ticks: int, schedules: Iterable[Beat]) -> int:
+    """How many moments of these schedules there are at most in some ticks up to now."""
+    if not ticks:
+        return 0  # the present needs no history
+    return min(ticks + 1, sum(ticks // each.period + 1 for each in schedules))

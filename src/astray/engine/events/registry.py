@@ -1,0 +1,30 @@
+"""All kinds of events, by name. A new kind is a file beside this one and its name here."""
+
+from __future__ import annotations
+
+from astray.engine.event_queue import Event, is_whole
+from astray.engine.events import commands, parameters, population, poses, worlds
+from astray.engine.events.kinds import EventKind
+from astray.engine.run import Run
+from astray.errors import EventError, suggest
+
+EVENT_KINDS: dict[str, EventKind] = {
+    kind.name: kind
+    for module in (commands, poses, worlds, population, parameters)
+    for kind in module.KINDS
+}
+
+
+def check_event(run: Run, event: Event) -> list[Event]:
+    """The event as it is to be logged, one or several; EventError if it could do nothing."""
+    if event.kind not in EVENT_KINDS:
+        hint = suggest(event.kind, EVENT_KINDS)
+        raise EventError(f"no event kind {event.kind!r}{hint} ({', '.join(EVENT_KINDS)})")
+    if event.step is not None and not is_whole(event.step):
+        raise EventError(f"{event.kind}: step is {event.step!r}: it must be a whole number")
+    return EVENT_KINDS[event.kind].check(run, event)
+
+
+def apply_event(run: Run, event: Event) -> None:
+    """Let an event take effect."""
+    EVENT_KINDS[event.kind].apply(run, event)

@@ -1,0 +1,488 @@
+"""A run: the worlds of a scenario as a batch of rows, advanced tick by tick.
+
+Everything from outside reaches a run as an event. Scenario, seed and events make up the run, byte
+for byte. `astray.Sim` is a run with files, pictures and the kinds of events.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload, runtime_checkable
+
+import numpy as np
+
+from astray.engine.clocks import Clocks
+from astray.engine.environment import Environment
+from astray.engine.error_attribution import blame
+from astray.engine.event_queue import Event, EventQueue, indices, is_whole
+from astray.engine.group_stepper import GroupStepper
+from astray.engine.log import Log, Logger
+from astray.engine.pacing import LOOK_UP, Pace
+from astray.engine.path_log import PathLog
+from astray.engine.robots import Robots
+from astray.engine.state_arrays import digest
+from astray.engine.stepper import PHASES, Stepper
+from astray.engine.worlds import WorldIndex, Worlds, world_numbers
+from astray.errors import WrongInput, unknown_attribute, unknown_name
+from astray.scenario.scenario import Scenario
+from astray.tables import Array, Rows, Table
+from astray.world.map import Map
+
+NEWEST_COLLISIONS = 65536  # that are kept where events are not
+TELL = 0.1  # s of real time between two reports of progress
+Progress = Callable[[float], None]
+RENAMED = {
+    "lives": "episodes",
+    "agenda": "event_queue",
+    "scenery": "environment",
+    "trail": "path_log",
+    "resting": "is_idle",
+    "clockwork": "stepper",
+}
+
+
+class Observer(Protocol):
+    """Is called after the ticks that it asks for, looks at the run and changes nothing."""
+
+    def next_due(self, step: int) -> int:
+        """The first step from this one on after which it is to be called."""
+        ...
+
+    def observe(self, run: Run) -> None:
+        """Look at the run."""
+        ...
+
+
+@runtime_checkable
+class RestartableObserver(Observer, Protocol):
+    """An observer that keeps what it saw since the run began."""
+
+    def restart(self) -> None:
+        """Discard all of it: the run was reset."""
+        ...
+
+
+class NamedRobots(dict[str, Robots]):
+    """The groups of a run by name; a wrong name is answered with the ones there are."""
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise unknown_name("robot", name, self)
+
+
+class Run(ABC):
+    """A scenario in one or many independent worlds. What events do is said by its subclass."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        worlds: Worlds = 1,
+        seed: int | None = None,
+        threads: int = 1,
+        keep_events: bool = True,
+    ) -> None:
+        """Build the worlds and start their robots.
+
+        Args:
+            scenario: What to run.
+            worlds: How many independent worlds, or their numbers.
+            seed: Of all noise; that of the scenario unless given.
+            threads: Over how many threads the rows are split.
+            keep_events: Whether events and collisions are logged without end.
+
+        Raises:
+            WrongInput: The worlds do not fit into memory, or the seed is none.
+        """
+        self.scenario = scenario
+        self.dt = scenario.dt
+        self.worlds = world_numbers(worlds, scenario)
+        self.world_index = WorldIndex(self.worlds)
+        self.event_queue = EventQueue(keep_events)
+        self.pace = Pace()
+        self.observers: list[Observer] = []
+        self.is_idle = True  # while no thread advances it
+        self._pool = ThreadPoolExecutor(threads, "astray") if threads > 1 else None
+        self._threads = max(1, threads)
+        try:
+            self._build(scenario.seed if seed is None else seed)
+        except MemoryError as problem:
+            count = len(self.worlds)
+            raise WrongInput(f"{count} worlds do not fit into memory: {problem}") from None
+        self.path_log = PathLog(self)
+        self.observers.append(self.path_log)
+        try:
+            self.restart_worlds(np.arange(len(self.worlds)), 0)
+        except Exception as problem:
+            raise blame(problem, 0.0) from problem
+        self.path_log.observe(self)
+
+    def _build(self, seed: int) -> None:
+        """Make everything that depends on the seed."""
+        if not is_whole(seed) or not 0 <= seed < 2**63:
+            raise WrongInput(f"a seed is a whole number from 0 on, below 2**63, not {seed}")
+        self.seed = int(seed)
+        self.environment = Environment(self.scenario, self.worlds, self.seed)
+        if not self.event_queue.keep:
+            self.environment.keep_newest_hits(NEWEST_COLLISIONS)
+        self.truth = self.environment.truth
+        self.clocks = Clocks(self.dt, len(self.worlds), self.truth, self.environment.address)
+        self.robots: dict[str, Robots] = NamedRobots()
+        beliefs: dict[str, Table] = {}
+        first = 0
+        for plan in self.scenario.robots:
+            group = Robots(
+                plan,
+                first,
+                self.environment,
+                self.clocks,
+                self.scenario.metrics,
+                beliefs,
+                self.post,
+            )
+            self.robots[plan.name] = group
+            first += len(group.truth)
+        gather = self.environment.gather
+        self._group_steppers = {
+            name: GroupStepper(group, self.clocks, gather, self._pool, self._threads)
+            for name, group in self.robots.items()
+        }
+        self.stepper = Stepper(
+            self.clocks,
+            self.environment,
+            list(self._group_steppers.values()),
+            self.event_queue,
+            self.pace,
+            self.observers,
+            self.apply_due_events,
+            self._observe,
+        )
+
+    @abstractmethod
+    def check_event(self, event: Event) -> Iterable[Event]:
+        """The event as it is to be logged, one or several; EventError if it could do nothing."""
+
+    @abstractmethod
+    def apply_event(self, event: Event) -> None:
+        """Let an event take effect."""
+
+    def __repr__(self) -> str:
+        """What it is and how far it is, in one line."""
+        groups = ", ".join(f"{len(g.rows)} {name}" for name, g in self.robots.items())
+        kind = type(self).__name__
+        return (
+            f"{kind}({self.scenario.name!r}: {len(self.worlds)} worlds, seed {self.seed}, "
+            f"t = {self.time:g} s, robots: {groups})"
+        )
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, RENAMED)
+
+    # Time.
+
+    @property
+    def time(self) -> float:
+        """The time of the first world, s."""
+        return float(self.clocks.ticks[0] * self.dt)
+
+    @property
+    def clock(self) -> Array:
+        """The tick of each world in its episode."""
+        return self.clocks.ticks
+
+    @property
+    def episodes(self) -> Array:
+        """The number of each world's episode."""
+        return self.clocks.episodes
+
+    @property
+    def tick(self) -> int | None:
+        """The tick of every world; None while their clocks differ."""
+        return self.clocks.tick
+
+    @property
+    def steps(self) -> int:
+        """Ticks since the run began, which no reset of single worlds sets back."""
+        return self.clocks.steps
+
+    @property
+    def belief(self) -> Table:
+        """What all robots believe, a copy with the rows and columns of `truth`."""
+        return np.concatenate([group.belief for group in self.robots.values()])
+
+    def step(self, ticks: int = 1) -> None:
+        """Advance by some ticks."""
+        if not is_whole(ticks) or ticks < 0:
+            raise WrongInput(f"{ticks} is not a number of ticks")
+        clocks, stepper = self.clocks, self.stepper
+        end = clocks.steps + ticks
+        self.is_idle = False
+        try:
+            while clocks.steps < end:
+                stepper.advance_until_due(end - clocks.steps)
+        except Exception as problem:
+            raise blame(problem, self.time) from problem
+        finally:
+            self.is_idle = True
+
+    def ticks(self, seconds: float) -> Iterator[float]:
+        """Advance tick by tick, giving the time after each: a loop to drive robots in."""
+        for _ in range(self._ticks_in(seconds)):
+            self.step()
+            yield self.time
+
+    @overload
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: None = None,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> None: ...
+    @overload
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: float,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> Log: ...
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        log: float | None = None,
+        speed: float | None = None,
+        progress: Progress | None = None,
+    ) -> Log | None:
+        """Run for some simulated seconds, as fast as possible or at a speed.
+
+        Args:
+            seconds: Of simulated time; the scenario's duration unless given.
+            log: Period, s, at which all tables are kept.
+            speed: Simulated seconds per second; as fast as possible unless given.
+            progress: Is told the simulated seconds done, some ten times per second.
+
+        Returns:
+            The tables as time series if `log` was given, else None.
+
+        Raises:
+            WrongInput: A time or speed is none.
+            PluginError: A plugin failed; the error names it and the line.
+        """
+        start, told = self.steps, 0.0
+        length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
+        self.pace.set_speed(speed)
+        logger = Logger(self, log) if log is not None else None
+        if logger is not None:
+            self.observers.append(logger)
+        self.stepper.invalidate_schedule()
+        self.pace.begin(self.steps * self.dt)
+        self.is_idle = False
+        try:
+            while (rest := start + length - self.steps) > 0:
+                most = self.pace.ticks(self.steps * self.dt, self.dt, rest)
+                if most == LOOK_UP:
+                    start = self._serve_requests(start)
+                    continue
+                if not most:
+                    break
+                before = self.steps
+                self.stepper.advance_until_due(most)
+                self.pace.used(self.steps - before)
+                if progress and (wall := time.monotonic()) - told > TELL:
+                    told = wall
+                    progress((self.steps - start) * self.dt)
+        except Exception as problem:
+            raise blame(problem, self.time) from problem
+        finally:
+            if logger is not None:
+                self.observers.remove(logger)
+            self.is_idle = True
+            self.pace.end()
+            self.stepper.invalidate_schedule()
+            self.pace.answer()
+        return logger.log() if logger else None
+
+    def _serve_requests(self, start: int) -> int:
+        """Do what was asked of a run that waits; the step at which it began, perhaps anew."""
+        again = self.pace.restart()
+        if again is not None:
+            self.reset(seed=again[0])
+            self.pace.begin(0.0)
+            start = 0
+        self.apply_due_events()  # a robot that is moved by hand is there at once
+        self.pace.answer()
+        return start
+
+    def _ticks_in(self, seconds: float) -> int:
+        if not (math.isfinite(seconds) and seconds >= 0.0):
+            raise WrongInput(f"{seconds} s is not a length of time")
+        return round(seconds / self.dt)
+
+    def _observe(self) -> None:
+        """Call the observers that are due."""
+        steps = self.clocks.steps
+        for observer in self.observers:
+            if observer.next_due(steps) == steps:
+                observer.observe(self)
+
+    # Events.
+
+    def post(self, event: Event) -> None:
+        """Let something happen at the start of the next tick. Safe for threads.
+
+        Raises:
+            EventError: It could not take effect.
+        """
+        for one in self.check_event(event):
+            self.event_queue.post(one)
+
+    def map(self, world: int | None = None) -> Map:
+        """The map of a world as it is now; of the first one unless named."""
+        try:
+            place = 0 if world is None else int(self.world_index.of([world])[0])
+        except KeyError:
+            raise WrongInput(f"no world {world}") from None
+        return self.environment.scene.map.map(place)
+
+    def replace_map(self, map: Any, worlds: Any = None) -> None:
+        """Replace the map of the world: by anything that a scenario takes, or a Map.
+
+        What the robots believe of the world stays as it was.
+        """
+        self.post(Event("world", worlds=indices(worlds, "worlds"), values={"map": map}))
+
+    def clear_map(self, worlds: Any = None) -> None:
+        """Take all obstacles away."""
+        self.replace_map(Map(), worlds)
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened so far; with scenario and seed it makes up the run."""
+        return self.event_queue.log
+
+    def replay(self, events: Sequence[Event]) -> None:
+        """Post the events of another run, each at its own step."""
+        for event in events:
+            self.post(event)
+
+    def apply_due_events(self) -> None:
+        """Let the events of this step take effect."""
+        if self.event_queue.is_due(self.steps):
+            self.stepper.invalidate_schedule()
+            for event in self.event_queue.due(self.steps):
+                self.apply_event(event)
+            self.environment.settle()
+
+    # Starting over.
+
+    def reset(
+        self,
+        worlds: Any = None,
+        *,
+        episode: int | None = None,
+        seed: int | None = None,
+        life: Any = None,
+    ) -> None:
+        """Start over: everything as loaded, or the next episode of some worlds.
+
+        Args:
+            worlds: Their numbers, or a mask over all; the whole run unless given.
+            episode: The number of the episode; the next one unless given.
+            seed: A new seed, for the whole run.
+            life: The former name of `episode`, refused.
+        """
+        if life is not None:
+            raise WrongInput("reset: life is called episode now")
+        was_idle, self.is_idle = self.is_idle, False  # nobody may look while tables are written
+        try:
+            self._reset(worlds, episode, seed)
+        finally:
+            self.is_idle = was_idle
+
+    def _reset(self, worlds: Any, episode: int | None, seed: int | None) -> None:
+        if seed is not None:
+            if worlds is not None or episode is not None:
+                raise WrongInput("a new seed is for the whole run, not for single worlds")
+            self._build(seed)
+        if worlds is None and episode is None:
+            self.event_queue.clear()
+            self.clocks.restart_steps()
+            self.environment.restore_maps()
+            self.restart_worlds(np.arange(len(self.worlds)), 0)
+            for observer in self.observers:
+                if isinstance(observer, RestartableObserver):
+                    observer.restart()
+                    observer.observe(self)
+            return
+        chosen = None
+        if worlds is not None:
+            which = np.asarray(worlds)
+            if which.dtype == bool and which.shape != self.worlds.shape:
+                raise WrongInput(
+                    f"a mask of worlds has {len(self.worlds)} values, not {which.size}"
+                )
+            chosen = indices(self.worlds[which] if which.dtype == bool else which, "worlds")
+        values = {} if episode is None else {"episode": episode}
+        self.post(Event("reset", worlds=chosen, values=values))
+        self.apply_due_events()
+
+    def restart_worlds(self, worlds: Array, episode: int | None) -> None:
+        """Begin an episode of the worlds at these places: the next one, or the one named."""
+        self.clocks.restart(worlds, episode)
+        self.stepper.invalidate_schedule()
+        started: list[Rows] = []
+        others = False  # whether other robots are there than before
+        for group in self.robots.values():
+            first = rows = group.rows_of(worlds)
+            if group.plan.count < group.plan.capacity:
+                starts = group.address["robot"][rows] < group.plan.count
+                group.end(rows[~starts])
+                first, others = rows[starts], True
+            group.starts[rows] = 0
+            others |= group.begin(first)
+            started.append(first)
+        if others:
+            self.environment.changed()
+        self.wake(started)
+
+    def wake(self, started: Sequence[Rows]) -> None:
+        """Let the rows of each group that have just started interact and sense."""
+        groups = self.robots.values()
+        rows = [group.scene.first + mine for group, mine in zip(groups, started, strict=True)]
+        self.environment.begin(np.concatenate(rows))
+        for stepper, mine in zip(self._group_steppers.values(), started, strict=True):
+            if len(mine):
+                stepper.wake(mine)
+
+    def resume(self, steps: int, collisions: Table) -> None:
+        """Go on after so many steps with tables that were filled in from a saved run."""
+        self.clocks.resume(steps)
+        self.stepper.invalidate_schedule()
+        for group in self.robots.values():
+            group.resume()
+        self.environment.restore_hits(collisions)
+        self.environment.changed()
+        self.path_log.restart()
+
+    # Results.
+
+    @property
+    def collisions(self) -> Table:
+        """The contacts that have begun so far: stamp, world, row, other row (−1: a wall), place."""
+        return self.environment.hits()
+
+    def digest(self) -> str:
+        """A digest of every byte of state: equal for equal runs."""
+        return digest(self)
+
+    def profile(self) -> dict[str, float]:
+        """Seconds spent in each phase of the tick so far."""
+        return {phase: ns * 1e-9 for phase, ns in zip(PHASES, self.stepper.phase_ns, strict=True)}
