@@ -18,9 +18,9 @@ import statistics
 import time
 from typing import Any
 
-from astray.pioneer import Client, commands
+from astray.pioneer import PioneerClient, commands
 from astray.pioneer.background import serving
-from astray.pioneer.commands import Command
+from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.packets.framing import Framer
 from astray.pioneer.packets.sip import SIP
 
@@ -31,13 +31,13 @@ MANY, CYCLES = 100, 100
 
 def listen(ports: list[int], seconds: float, found: Any) -> None:
     """Drive every robot and note when its packets come; a selector, so that no client waits."""
-    robots = [Client(port=port).connect() for port in ports]
+    robots = [PioneerClient(port=port).connect() for port in ports]
     selector = selectors.DefaultSelector()
     times: list[list[float]] = [[] for _ in robots]
     framers = [Framer() for _ in robots]
     for k, robot in enumerate(robots):
         robot.scan()
-        robot.command(Command.SIM_STAT, 2)
+        robot.command(PioneerCommand.SIM_STAT, 2)
         selector.register(robot._line._sock, selectors.EVENT_READ, k)
     begin = time.perf_counter() + 2.0  # what piled up while others connected is read by then
     while time.perf_counter() < begin + seconds:
@@ -80,8 +80,10 @@ def cadence(count: int, seconds: float) -> dict[str, float]:
 
 def answer(ports: list[int], cycles: int, found: Any) -> None:
     """Answer every packet of every robot, as fast as they come."""
-    robots = [Client(port=port).connect(wait=False) for port in ports]
-    said = commands.with_number(Command.VEL, 200) + commands.with_number(Command.RVEL, 20)
+    robots = [PioneerClient(port=port).connect(wait=False) for port in ports]
+    said = commands.with_number(PioneerCommand.VEL, 200) + commands.with_number(
+        PioneerCommand.RVEL, 20
+    )
     for k in range(cycles + 1):
         for robot in robots:
             robot.read(60.0)

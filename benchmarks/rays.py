@@ -20,9 +20,9 @@ import numpy as np
 
 import astray
 from astray.world import Map, block, merge, wall
-from astray.world.maps.map_set import Atlas
-from astray.world.raycast.cast_rays import make_view, scan_fans
-from astray.world.raycast.ray_bundle import copy_of, make_fan
+from astray.world.maps.map_set import MapSet
+from astray.world.raycast.cast_rays import cast_bundles, make_raycast_scene
+from astray.world.raycast.ray_bundle import copy_of, make_ray_bundle
 
 ROUNDS = 9
 SCANS = 200
@@ -59,14 +59,14 @@ def poses(side: float, count: int) -> np.ndarray:
 
 def ours(map_: Map, side: float) -> Callable[[], int]:
     """Scans into memory that is there, as the lidar takes them."""
-    board, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
-    view, out = make_view(Atlas([map_])), np.empty((SCANS, RAYS))
+    board, fan = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
+    view, out = make_raycast_scene(MapSet([map_])), np.empty((SCANS, RAYS))
     where = np.zeros((SCANS, 5))
     where[:, :3], where[:, 4] = poses(side, SCANS), -1.0
     rows = np.arange(SCANS)
 
     def job() -> int:
-        scan_fans(board, fan, view, where, rows, out)
+        cast_bundles(board, fan, view, where, rows, out)
         return out.size
 
     return job
@@ -160,8 +160,8 @@ def spread(found: list[float]) -> str:
 def threads(map_: Map, side: float) -> str:
     """How much faster two threads are than one, by the clock on the wall."""
     count = 8 * SCANS
-    board, fan = make_fan(RAYS, 0.0, TAU / RAYS, FAR)
-    view, out, rows = make_view(Atlas([map_])), np.zeros((count, RAYS)), np.arange(count)
+    board, fan = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
+    view, out, rows = make_raycast_scene(MapSet([map_])), np.zeros((count, RAYS)), np.arange(count)
     where = np.zeros((count, 5))
     where[:, :3], where[:, 4] = poses(side, count), -1.0
     boards = [board, copy_of(board, fan)]
@@ -171,7 +171,7 @@ def threads(map_: Map, side: float) -> str:
             for hands, times in walls.items():
                 before = time.perf_counter()
                 jobs = [
-                    pool.submit(scan_fans, board, fan, view, where, part, out)
+                    pool.submit(cast_bundles, board, fan, view, where, part, out)
                     for board, part in zip(boards, np.array_split(rows, hands), strict=False)
                 ]
                 for job in jobs:

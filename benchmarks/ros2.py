@@ -19,9 +19,9 @@ from typing import Any
 import astray
 from astray.ros.dds.batch_publishing import messages_of
 from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.participant import Bus, BusError, Writer
+from astray.ros.dds.participant import DdsError, DdsWriter, Participant
 from astray.ros.dds.publish_queue import MOST
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 from astray.ros.publishers.readings import ImuReport, ScanReport
 
 DOMAIN = 77
@@ -45,7 +45,7 @@ SCENARIO: dict[str, Any] = {
 
 def hear(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
     """Take all that comes and count it."""
-    bus = Bus(Discovery(DOMAIN))
+    bus = Participant(Discovery(DOMAIN))
     readers = [bus.reader(topic, type) for topic, type in topics.items()]
     ready.set()
     while not stop.is_set():
@@ -54,7 +54,7 @@ def hear(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
             counts[k] += len(reader.take())
 
 
-def publish(speaker: Any, writer: Writer, seconds: float) -> tuple[int, float]:
+def publish(speaker: Any, writer: DdsWriter, seconds: float) -> tuple[int, float]:
     """Say the same reading again and again; how often, and the CPU time it took, s."""
     sent, start, end = 0, time.thread_time(), time.monotonic() + seconds
     while time.monotonic() < end:
@@ -63,7 +63,7 @@ def publish(speaker: Any, writer: Writer, seconds: float) -> tuple[int, float]:
             for _, _, message in messages:
                 try:
                     writer.write(message)
-                except BusError:  # whoever hears it does not keep up
+                except DdsError:  # whoever hears it does not keep up
                     continue
                 sent += 1
     return sent, time.thread_time() - start
@@ -72,14 +72,14 @@ def publish(speaker: Any, writer: Writer, seconds: float) -> tuple[int, float]:
 def main(seconds: float) -> None:
     sim = astray.load(SCENARIO)
     sim.run(0.1)
-    speakers = [s for s in Feed(sim).speakers if isinstance(s, (ImuReport, ScanReport))]
+    speakers = [s for s in PublisherSet(sim).speakers if isinstance(s, (ImuReport, ScanReport))]
     topics = {next(iter(s.topics.values())).name: s.layout.type for s in speakers}
     context = mp.get_context("spawn")
     ready, stop = context.Event(), context.Event()
     counts = context.Array("q", len(topics))
     listener = context.Process(target=hear, args=(topics, ready, stop, counts), daemon=True)
     listener.start()
-    bus = Bus(Discovery(DOMAIN))
+    bus = Participant(Discovery(DOMAIN))
     writers = [bus.writer(topic, type) for topic, type in topics.items()]
     ready.wait()
     while not all(writer.readers for writer in writers):

@@ -77,12 +77,14 @@ def throughput(topic: str, form: str, seconds: float) -> dict[str, float]:
 
 def encode(topic: str, form: str, count: int) -> float:
     """Messages per second of CPU in this form, without a socket and without a run."""
-    from astray.ros.rosbridge.bridge import Wire
+    from astray.ros.rosbridge.bridge import RosbridgeBridge
     from astray.ros.rosbridge.compression import Forms
 
     sim = load()
     sim.step(20)
-    speaker = next(s for s in Wire(sim).feed.speakers if s.topics and s.topics[0].name == topic)
+    speaker = next(
+        s for s in RosbridgeBridge(sim).feed.speakers if s.topics and s.topics[0].name == topic
+    )
     forms, rows = Forms(speaker.layout), speaker.rows
     begin = time.process_time()
     for _ in range(count):

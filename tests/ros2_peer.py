@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("cyclonedds", reason="needs the extra [ros2]")
 
 from astray.ros.arguments import parse_arguments
-from astray.ros.dds.bridge import Wire
+from astray.ros.dds.bridge import DdsBridge
 from astray.ros.dds.discovery import Discovery
 from astray.ros.dds.node import Node
-from astray.ros.dds.participant import Bus, Reader, Writer
-from astray.ros.dds.settings import Settings
+from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
+from astray.ros.dds.settings import DdsSettings
 from astray.ros.messages.types import decode, encode, make
 
 PATIENCE = 60.0  # s of real time after which something will not happen any more
@@ -28,10 +28,10 @@ class Peer:
     """Says and hears topics; waits for events, not for seconds."""
 
     def __init__(self, domain: int = DOMAIN) -> None:
-        self.bus = Bus(Discovery(domain))
+        self.bus = Participant(Discovery(domain))
         self.heard: dict[str, list[Any]] = {}
-        self._readers: dict[str, tuple[str, Reader]] = {}
-        self._writers: dict[str, tuple[str, Writer]] = {}
+        self._readers: dict[str, tuple[str, DdsReader]] = {}
+        self._writers: dict[str, tuple[str, DdsWriter]] = {}
 
     def __enter__(self) -> Peer:
         return self
@@ -53,7 +53,7 @@ class Peer:
             values if isinstance(values, bytes) else encode(type, values)
         )
 
-    def writer(self, topic: str, type: str) -> Writer:
+    def writer(self, topic: str, type: str) -> DdsWriter:
         """Whoever publishes a topic, once someone listens."""
         if topic not in self._writers:
             writer = self.bus.writer(topic, type)
@@ -79,7 +79,7 @@ class Running:
         self.sim, self.speed = sim, speed
         self.complaints: list[str] = []
         node = Node(parse_arguments("astray"), Discovery(DOMAIN), tell=self.complaints.append)
-        self.wire = Wire(sim, node, Settings(**settings))
+        self.wire = DdsBridge(sim, node, DdsSettings(**settings))
         self._problems: list[BaseException] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 

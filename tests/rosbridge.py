@@ -11,7 +11,7 @@ from websockets.sync.client import ClientConnection, connect
 
 import astray
 from astray.engine.log import Log
-from astray.ros.rosbridge.bridge import Wire
+from astray.ros.rosbridge.bridge import RosbridgeBridge
 from astray.sim import Sim
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
@@ -54,7 +54,7 @@ def tick_of(header: dict[str, Any]) -> int:
     return round((stamp["sec"] + stamp["nanosec"] * 1e-9) * 100)
 
 
-def talking(wire: Wire, origin: Any = None) -> connect:
+def talking(wire: RosbridgeBridge, origin: Any = None) -> connect:
     """A plain WebSocket to a wire, for a with block."""
     where = f"ws://127.0.0.1:{wire.port}"
     return connect(where, origin=origin, max_size=None, open_timeout=PATIENCE, close_timeout=0.5)

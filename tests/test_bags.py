@@ -19,7 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 import astray
 from astray.cli import astray as commands
 from astray.datasets import read_logs, run_on_log
-from astray.datasets.bag import Wanted, joints_of
+from astray.datasets.bag import BagTopics, joints_of
 from astray.errors import LogError
 from astray.robot.estimators import Ekf, Inertial, Odometry
 from test_recording import scenario
@@ -193,11 +193,11 @@ def test_a_filter_fuses_what_there_is(bag: Path, robot: str) -> None:
 
 def test_topics_that_are_not_there_are_refused_with_a_list(bag: Path) -> None:
     with pytest.raises(LogError, match=r"no topic '/imu'.*/imu/data \(sensor_msgs/msg/Imu\)"):
-        read_logs(bag, Wanted(imu="/imu"))
+        read_logs(bag, BagTopics(imu="/imu"))
     with pytest.raises(
         LogError, match=r"/joint_states is sensor_msgs/msg/JointState, and imu needs"
     ):
-        read_logs(bag, Wanted(imu="/joint_states"))
+        read_logs(bag, BagTopics(imu="/joint_states"))
 
 
 def test_stamps_begin_at_zero_and_the_start_is_the_truth(bag: Path) -> None:
@@ -236,7 +236,7 @@ def test_wheels_are_found_among_joints(names: list[str], places: list[int] | Non
 def test_what_is_no_bag_says_so(tmp_path: Path) -> None:
     (tmp_path / "x.db3").write_bytes(b"SQLite format 3\0" + bytes(100))
     with pytest.raises(LogError, match="give the folder"):
-        read_logs(tmp_path / "x.db3", Wanted(truth="/a"))
+        read_logs(tmp_path / "x.db3", BagTopics(truth="/a"))
     (tmp_path / "x.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(100))
     with pytest.raises(LogError, match="cannot be read"):
         read_logs(tmp_path / "x.bag")
@@ -247,7 +247,7 @@ def test_a_file_that_was_looked_at_is_closed(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with pytest.raises(LogError, match="give the folder"):
-            read_logs(tmp_path / "x.db3", Wanted(truth="/a"))
+            read_logs(tmp_path / "x.db3", BagTopics(truth="/a"))
     assert [str(warning.message) for warning in told] == []
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import astray
 from astray.errors import PluginError
-from astray.plugin import Scene, Sheets, row_initializer
+from astray.plugin import Datasheets, Scene, row_initializer
 from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import TOGETHER, Blank
+from astray.plugin.row_initializer import TOGETHER, RowInitializer
 from astray.tables import ADDRESS, STATE, Array, Column, Rows, columns, table
 from conftest import without_jit
 
@@ -44,7 +44,7 @@ def test_only_the_named_rows_are_filled(count: int, some: set[int]) -> None:
     made = parts(count)
     before = [goal.copy() for goal, _ in made]
     rows = np.array(sorted(some), np.int64)
-    Blank(made).fill(rows)
+    RowInitializer(made).fill(rows)
     for (goal, fill), old in zip(made, before, strict=True):
         old[rows] = np.zeros((), goal.dtype) if fill is None else fill
         np.testing.assert_array_equal(goal, old)
@@ -52,16 +52,16 @@ def test_only_the_named_rows_are_filled(count: int, some: set[int]) -> None:
 
 def test_plain_python_fills_the_same() -> None:
     made, others = parts(9), parts(9)
-    Blank(made).fill(np.array([1, 4]))
+    RowInitializer(made).fill(np.array([1, 4]))
     with without_jit(row_initializer):
-        Blank(others).fill(np.array([1, 4]))
+        RowInitializer(others).fill(np.array([1, 4]))
     for (goal, _), (other, _) in zip(made, others, strict=True):
         np.testing.assert_array_equal(goal, other)
 
 
 def test_rows_of_any_kind_of_number_will_do() -> None:
     made = parts(2)
-    Blank(made).fill(np.array([5, 3, 1], np.int32)[::2])
+    RowInitializer(made).fill(np.array([5, 3, 1], np.int32)[::2])
     assert np.flatnonzero(made[1][0][:, 0] == 0.0).tolist() == [1, 5]
 
 
@@ -70,7 +70,7 @@ class Sideways(astray.Sensor):
 
     measures = astray.FIX
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Make room."""
         self.arrays["past"] = np.zeros((n, 3), order="F")
 

@@ -5,55 +5,62 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astray.numerics.schedule import Beat, beat, common_dt, divides, nearest_rates, ticks_in
+from astray.numerics.schedule import (
+    Schedule,
+    common_dt,
+    divides_tick_rate,
+    make_schedule,
+    nearest_rates,
+    ticks_in,
+)
 
 LONG = 200
 DTS = [0.01, 0.001, 0.005, 0.02, 0.1, 1 / 30, 1 / 120, 1 / 3]
 RATES = [0.1, 0.5, 1, 2.5, 5, 7, 10, 12.5, 15, 20, 25, 30, 50, 60, 100, 120, 128, 250, 1000]
-beats = st.builds(Beat, st.integers(1, 30), st.integers(0, 60))
+beats = st.builds(Schedule, st.integers(1, 30), st.integers(0, 60))
 ticks = st.integers(0, LONG // 2)
 
 
-def due(beat: Beat) -> list[int]:
+def due(beat: Schedule) -> list[int]:
     return [beat.offset + k * beat.period for k in range(LONG)]
 
 
 @given(beats, ticks)
-def test_beat_is_due_at_its_offset_and_every_period_from_there(beat: Beat, tick: int) -> None:
+def test_beat_is_due_at_its_offset_and_every_period_from_there(beat: Schedule, tick: int) -> None:
     assert beat.is_due(tick) == (tick in due(beat))
 
 
 @given(beats, ticks)
-def test_from_is_the_first_due_tick_that_is_not_before(beat: Beat, tick: int) -> None:
+def test_from_is_the_first_due_tick_that_is_not_before(beat: Schedule, tick: int) -> None:
     assert beat.from_(tick) == min(t for t in due(beat) if t >= tick)
 
 
 @given(beats, ticks)
-def test_delayed_beat_is_due_that_much_later(beat: Beat, by: int) -> None:
+def test_delayed_beat_is_due_that_much_later(beat: Schedule, by: int) -> None:
     assert due(beat.delayed(by)) == [t + by for t in due(beat)]
 
 
 def test_beat_follows_from_rate_and_offset() -> None:
-    assert beat(None, 0.0, 0.01) == Beat(1, 0)
-    assert beat(50, 0.05, 0.01) == Beat(2, 5)
-    assert beat(12.5, 0.0, 0.01) == Beat(8, 0)
-    assert beat(10, 0.001, 0.01) == Beat(10, 1)
+    assert make_schedule(None, 0.0, 0.01) == Schedule(1, 0)
+    assert make_schedule(50, 0.05, 0.01) == Schedule(2, 5)
+    assert make_schedule(12.5, 0.0, 0.01) == Schedule(8, 0)
+    assert make_schedule(10, 0.001, 0.01) == Schedule(10, 1)
 
 
 @pytest.mark.parametrize("rate", [100, 50, 25, 12.5, 20, 10, 1, 0.1, 100 / 3, 100 / 7])
 def test_rates_that_divide_are_accepted(rate: float) -> None:
-    assert divides(rate, 0.01)
+    assert divides_tick_rate(rate, 0.01)
 
 
 @pytest.mark.parametrize("rate", [30, 99, 101, 200, 1000, 0.3, 12.4, 33.3])
 def test_rates_that_do_not_divide_are_refused(rate: float) -> None:
-    assert not divides(rate, 0.01)
+    assert not divides_tick_rate(rate, 0.01)
 
 
 @given(st.floats(0.01, 2000.0), st.sampled_from(DTS))
 def test_nearest_rates_really_divide(rate: float, dt: float) -> None:
     near = nearest_rates(rate, dt)
-    assert all(divides(found, dt) for found in near)
+    assert all(divides_tick_rate(found, dt) for found in near)
     periods = range(1, math.ceil(1.0 / (rate * dt)) + 2)
     assert abs(near[0] - rate) == min(abs(1.0 / (p * dt) - rate) for p in periods)
 
@@ -69,7 +76,7 @@ def test_common_dt_is_the_largest_that_fits_all_rates(rates: list[float]) -> Non
     dt = common_dt(rates)
     assert dt is not None
     assert 0.0 < dt <= 0.01
-    assert all(divides(rate, dt) for rate in rates)
+    assert all(divides_tick_rate(rate, dt) for rate in rates)
     exact = [Fraction(str(rate)) for rate in rates] or [Fraction(100)]
     coarser, step = Fraction(0), max(exact)
     while (coarser := coarser + step) < 100 or any((coarser / r).denominator > 1 for r in exact):

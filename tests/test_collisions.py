@@ -21,9 +21,9 @@ from astray.numerics.se2 import arc
 from astray.plugin import Scene
 from astray.tables import ADDRESS, CONTACT, STATE, table
 from astray.world.geometry.footprint import Footprint, make_shapes
-from astray.world.geometry.robot_grid import make_crowd
+from astray.world.geometry.robot_grid import make_robot_grid
 from astray.world.map import Map, block, merge, wall
-from astray.world.maps.map_set import Atlas
+from astray.world.maps.map_set import MapSet
 
 SKIN = 1e-6
 TOUCHING = 3e-6  # m: as near as robots come, with the tolerance of the sweep
@@ -78,9 +78,9 @@ class Arena:
             truth,
             worlds,
             0,
-            Atlas([map]),
+            MapSet([map]),
             make_shapes(shapes),
-            make_crowd(n, 1),
+            make_robot_grid(n, 1),
             table(CONTACT, n),
         )
         self.rows = np.arange(n)
@@ -630,8 +630,8 @@ def test_a_batch_of_worlds_is_each_world_alone() -> None:
     starts = [(0.1 * k, 0.3 * k, 0.4 * k) for k in range(6)]
     arenas = [Arena(map, [pose]) for pose in starts]
     batch = Arena(map, starts)
-    batch.scene.worlds, batch.scene.map = np.arange(6), Atlas([map], 6)
-    batch.scene.crowd = make_crowd(6, 6)
+    batch.scene.worlds, batch.scene.map = np.arange(6), MapSet([map], 6)
+    batch.scene.crowd = make_robot_grid(6, 6)
     batch.collisions.placed(batch.rows, batch.scene, batch.rows)
     for _ in range(5):
         batch.drive((6.0, 1.0, 3.0))

@@ -9,7 +9,7 @@ import pytest
 
 import astray
 from astray.plugin import Known
-from astray.robot.control import Velocity
+from astray.robot.control import VelocityControl
 from astray.tables import ADDRESS, COMMAND, CURVATURE, DRIVE, HEADING, STATE, STOP, TWIST, table
 
 ROWS = np.arange(1)
@@ -19,7 +19,7 @@ class Bench:
     """One robot's control, fed by hand with commands and beliefs."""
 
     def __init__(self, **gains: float) -> None:
-        self.control = Velocity(**gains).attach(table(ADDRESS, 1), {}, 0.01, 0, "bench")
+        self.control = VelocityControl(**gains).attach(table(ADDRESS, 1), {}, 0.01, 0, "bench")
         self.control.begin(ROWS)
         self.belief, self.command, self.drive = table(STATE, 1), table(COMMAND, 1), table(DRIVE, 1)
         self.command[:] = STOP

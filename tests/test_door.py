@@ -9,24 +9,24 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from astray.server.listener import BUSY, Door
+from astray.server.listener import BUSY, Listener
 
 PATIENCE = 30.0  # s, for what should come at once
 
 
 @contextlib.contextmanager
-def opened(most: int | None = 2, busy: bytes = b"") -> Iterator[tuple[Door, list[str]]]:
+def opened(most: int | None = 2, busy: bytes = b"") -> Iterator[tuple[Listener, list[str]]]:
     logged: list[str] = []
-    with Door(most=most, busy=busy, log=logged.append) as door:
+    with Listener(most=most, busy=busy, log=logged.append) as door:
         door.open("127.0.0.1", 0)
         yield door, logged
 
 
-def knock(door: Door) -> socket.socket:
+def knock(door: Listener) -> socket.socket:
     return socket.create_connection(door.getsockname(), PATIENCE)
 
 
-def let_in(door: Door) -> socket.socket:
+def let_in(door: Listener) -> socket.socket:
     """Who has knocked; the system may take a moment to tell."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
@@ -38,7 +38,7 @@ def let_in(door: Door) -> socket.socket:
     raise AssertionError("nobody was let in")
 
 
-def refused(door: Door) -> None:
+def refused(door: Listener) -> None:
     door.settimeout(PATIENCE)
     with pytest.raises(BlockingIOError):
         door.accept()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astray.world.map import Map, Place, block, merge, wall
-from astray.world.maps.map_set import Atlas
+from astray.world.maps.map_set import MapSet
 from astray.world.maps.read import read_map
 from astray.world.planning.likelihood_field import (
     CELL,
@@ -18,8 +18,8 @@ from astray.world.planning.likelihood_field import (
     FAR,
     FLOOR,
     STEP,
-    Field,
-    Fields,
+    LikelihoodField,
+    LikelihoodFields,
     field_of,
     make_field,
 )
@@ -29,7 +29,7 @@ number = st.floats(-4.0, 4.0)
 ends = st.lists(st.tuples(number, number, number, number), min_size=1, max_size=6)
 
 
-def middles(field: Field, cells: Any) -> Any:
+def middles(field: LikelihoodField, cells: Any) -> Any:
     """The middles of cells by their numbers, (n, 2) m."""
     wide = field.steps.shape[1]
     at = np.stack([cells % wide, cells // wide], axis=1) + 0.5
@@ -77,14 +77,14 @@ def test_places_of_the_kind_floor_are_all_the_floor_there_is() -> None:
 
 
 def test_an_empty_map_has_no_cells_and_no_floor() -> None:
-    fields = Fields().of(Atlas([]))
+    fields = LikelihoodFields().of(MapSet([]))
     assert fields.fields["wide"][0] == 0
     assert fields.fields["floors"][0] == 0
 
 
 def test_a_field_is_made_once_per_map_and_joined_anew_for_other_maps() -> None:
     one, two = read_map("office"), merge([block([(0, 0), (1, 0), (1, 1)])])
-    atlas, fields = Atlas([one, two], 2), Fields()
+    atlas, fields = MapSet([one, two], 2), LikelihoodFields()
     first = fields.of(atlas)
     assert fields.of(atlas) is first
     assert field_of(one) is field_of(one)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.datasets import Log, Reference, read_logs, run_on_log, score
+from astray.datasets import Dataset, Reference, read_logs, run_on_log, score
 from astray.datasets.carmen import odometry
 from astray.datasets.gnss_outage import windows
 from astray.datasets.matlab import read_matlab
@@ -442,7 +442,7 @@ def test_rows_that_are_kept_from_a_reading_are_as_if_it_had_never_come(mrclam: P
     assert both.beliefs["stamp"][-1, 1] == log.streams["wheels"].stamp[49]
 
 
-def room_log(tmp_path: Path) -> Log:
+def room_log(tmp_path: Path) -> Dataset:
     (tmp_path / "room.log").write_text(carmen_text(course(), rays=180))
     return read_logs(tmp_path / "room.log")[0]
 

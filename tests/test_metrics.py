@@ -15,7 +15,7 @@ import astray
 from astray.cli.run import _print_summary
 from astray.engine.evaluation.belief_evaluator import STATISTICS, accumulate_all
 from astray.engine.summary import summary
-from astray.numerics.statistics import student_95
+from astray.numerics.statistics import student_t_95
 from astray.plugin import KINDS
 from astray.tables import table
 
@@ -140,7 +140,7 @@ def test_what_has_an_expected_mean_is_judged_by_its_mean(
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 99, 9999])
 def test_the_interval_is_students(freedom: int) -> None:
-    assert student_95(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-6)
+    assert student_t_95(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-6)
 
 
 def test_per_row_values_and_their_spread_are_in_the_summary(sim: astray.Sim) -> None:

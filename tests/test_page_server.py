@@ -20,15 +20,15 @@ from websockets.sync.client import ClientConnection, connect
 
 import astray
 from astray.errors import WrongInput
-from astray.pioneer.server import Server as PioneerServer
+from astray.pioneer.server import PioneerServer as PioneerServer
 from astray.pioneer.session import Rules
-from astray.ros.rosbridge.operations import Graph
-from astray.ros.rosbridge.server import Server as RosbridgeServer
+from astray.ros.rosbridge.operations import TopicGraph
+from astray.ros.rosbridge.server import RosbridgeServer as RosbridgeServer
 from astray.server import request_timeout
 from astray.server.listener import MOST
 from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.viewer.page.messages import LARGEST, Reset
-from astray.viewer.page.server import Server
+from astray.viewer.page.server import PageServer
 from astray.viewer.page.view import View
 
 BUSY: dict[str, Any] = {
@@ -581,9 +581,9 @@ def test_what_ends_a_run_in_its_thread_is_raised_where_it_is_waited_for(room: Ro
 
 def test_threads_take_short_turns_until_the_last_of_all_servers_closes() -> None:
     before = sys.getswitchinterval()
-    page = Server([], log=print)
+    page = PageServer([], log=print)
     robots = PioneerServer([], lambda event: None, Rules(), print)
-    bridge = RosbridgeServer(Graph())
+    bridge = RosbridgeServer(TopicGraph())
     page.open()
     robots.open()
     bridge.open(port=0)

@@ -40,8 +40,8 @@ from astray.robot.estimators.mcl.scan_likelihood import (
 from astray.robot.estimators.mcl.update import MEMORY
 from astray.tables import SCAN, STATE, WHEELS, table
 from astray.world.map import wall
-from astray.world.maps.map_set import Atlas
-from astray.world.planning.likelihood_field import FAR, STEP, Fields
+from astray.world.maps.map_set import MapSet
+from astray.world.planning.likelihood_field import FAR, STEP, LikelihoodFields
 
 KEY = random.key(3, "cloud")
 SDS = ("slip_density", "shift_density", "veer_density", "turn_density")
@@ -172,7 +172,7 @@ def summed(cloud: Any) -> tuple[Any, Any]:
 
 
 def ground() -> Any:
-    return Fields().of(Atlas([ROOM])), 0
+    return LikelihoodFields().of(MapSet([ROOM])), 0
 
 
 def tables(sigma: float = 0.1, hit: float = 0.9) -> Any:

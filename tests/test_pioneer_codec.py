@@ -13,12 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astray.pioneer import commands
-from astray.pioneer.commands import Command
+from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.packets.config import Config
-from astray.pioneer.packets.extras import Battery, Encoder, Gyro, InputOutput
+from astray.pioneer.packets.extras import BatteryPacket, EncoderPacket, Gyro, InputOutputPacket
 from astray.pioneer.packets.fields import BadPacket, wrap16
 from astray.pioneer.packets.framing import LONGEST, Framer, Packet, checksum, encode
-from astray.pioneer.packets.laser import Layout, PlainScan, Scan, plain_scan_packets, scan_packets
+from astray.pioneer.packets.laser import (
+    PlainScan,
+    Scan,
+    ScanLayout,
+    plain_scan_packets,
+    scan_packets,
+)
 from astray.pioneer.packets.simulator import Device, MapChanged, SimInfo, SimStat
 from astray.pioneer.packets.sip import Sip
 
@@ -32,10 +38,10 @@ KINDS: dict[int, Any] = {
     0x62: SimStat,
     0x63: SimInfo,
     0x66: MapChanged,
-    0x90: Encoder,
+    0x90: EncoderPacket,
     0x98: Gyro,
-    0xF0: InputOutput,
-    0xFA: Battery,
+    0xF0: InputOutputPacket,
+    0xFA: BatteryPacket,
 }
 UNINITIALISED = ("lateral_max", "lateral_accel", "lateral_decel")
 bodies = st.builds(Packet, st.integers(0, 255), st.binary(max_size=LONGEST))
@@ -113,7 +119,7 @@ def test_a_damaged_packet_is_dropped_and_the_next_is_found(
     place = 3 + place % (len(damaged) - 3)  # not its head or its length
     damaged[place] ^= change
     framer = Framer()
-    good = Packet(Command.VEL, b"\x3b\x64\x00")
+    good = Packet(PioneerCommand.VEL, b"\x3b\x64\x00")
     found = framer.feed(
         bytes(damaged) + 50 * good.encode()
     )  # what looks like a head may wait for more
@@ -188,7 +194,7 @@ def test_a_recorded_scan_is_complete_in_six_packets_and_made_again_from_its_rang
     parts = [Scan.decode(packet.data) for _, packet in packets]
     assert [part.first for part in parts] == [0, 32, 64, 96, 128, 160]
     ranges = [mm for part in parts for mm in part.ranges]
-    assert len(ranges) == parts[0].total == Layout(-90, 90, 100).count == 181
+    assert len(ranges) == parts[0].total == ScanLayout(-90, 90, 100).count == 181
     assert scan_packets(ranges) == b"".join(raw for raw, _ in packets)
 
 
@@ -219,14 +225,14 @@ MADE = st.one_of(
     st.builds(MapChanged, u8, u8, texts),
     st.builds(PlainScan, i16, i16, i16, u16, u16, st.lists(u16, max_size=32).map(tuple)),
     st.builds(Scan, u16, u16, st.lists(st.tuples(u16, u8, u8, u8), max_size=32).map(tuple), u8, u8),
-    st.builds(Encoder, i32, i32),
+    st.builds(EncoderPacket, i32, i32),
     st.builds(
-        InputOutput,
+        InputOutputPacket,
         st.lists(u8, max_size=9).map(tuple),
         st.lists(u8, max_size=9).map(tuple),
         st.lists(u16, max_size=9).map(tuple),
     ),
-    st.builds(Battery, relative_percent=u8),
+    st.builds(BatteryPacket, relative_percent=u8),
     st.builds(Gyro, st.lists(st.tuples(u16, u8), max_size=20).map(tuple)),
 )
 
@@ -308,14 +314,14 @@ def test_plain_scans_carry_the_odometer_and_at_most_32_ranges() -> None:
 @pytest.mark.parametrize(
     ("layout", "count", "last"),
     [
-        (Layout(), 181, 90.0),
-        (Layout(-90, 90, 50), 361, 90.0),
-        (Layout(90, -90, 100), 181, -90.0),
-        (Layout(0, 0, 100), 1, 0.0),
+        (ScanLayout(), 181, 90.0),
+        (ScanLayout(-90, 90, 50), 361, 90.0),
+        (ScanLayout(90, -90, 100), 181, -90.0),
+        (ScanLayout(0, 0, 100), 1, 0.0),
     ],
 )
 def test_a_layout_has_a_ray_more_than_steps_and_may_run_backwards(
-    layout: Layout, count: int, last: float
+    layout: ScanLayout, count: int, last: float
 ) -> None:
     angles = layout.angles_deg()
     assert (len(angles), angles[0], angles[-1]) == (count, layout.start_deg, last)
@@ -326,32 +332,34 @@ def test_a_layout_has_a_ray_more_than_steps_and_may_run_backwards(
 
 @given(st.integers(-32767, 32767))
 def test_a_number_arrives_as_it_was_sent(value: int) -> None:
-    (packet,) = Framer().feed(commands.with_number(Command.VEL, value))
+    (packet,) = Framer().feed(commands.with_number(PioneerCommand.VEL, value))
     assert commands.number(packet) == commands.signed(packet) == value
     assert packet.data[0] == (0x1B if value < 0 else 0x3B)
 
 
 @given(st.integers(-128, 127), st.integers(-128, 127))
 def test_the_two_bytes_of_vel2_arrive_as_they_were_sent(left: int, right: int) -> None:
-    (packet,) = Framer().feed(commands.with_word(Command.VEL2, left, right))
+    (packet,) = Framer().feed(commands.with_word(PioneerCommand.VEL2, left, right))
     word = commands.number(packet) & 0xFFFF
     assert struct.unpack(">bb", struct.pack(">H", word)) == (left, right)
 
 
 def test_300_and_100_mm_per_second_are_the_word_that_was_recorded() -> None:
-    assert commands.with_word(Command.VEL2, 15, 5) == commands.with_number(Command.VEL2, 3845)
+    assert commands.with_word(PioneerCommand.VEL2, 15, 5) == commands.with_number(
+        PioneerCommand.VEL2, 3845
+    )
 
 
 def test_a_text_arrives_as_it_was_sent() -> None:
-    (packet,) = Framer().feed(commands.with_text(Command.SIM_MESSAGE, "Grüße"))
+    (packet,) = Framer().feed(commands.with_text(PioneerCommand.SIM_MESSAGE, "Grüße"))
     assert commands.words(packet) == "Grüße"
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (commands.bare(Command.STOP), "STOP"),
-        (commands.with_number(Command.VEL, -300), "VEL -300"),
+        (commands.bare(PioneerCommand.STOP), "STOP"),
+        (commands.with_number(PioneerCommand.VEL, -300), "VEL -300"),
         (commands.with_number(77, 1), "77 1"),
         (encode(224, bytes(13)), "SIM_SET_POSE " + "00" * 13),
     ],

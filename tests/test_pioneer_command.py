@@ -17,8 +17,8 @@ import pytest
 
 import astray
 from astray.engine.event_queue import read_events
-from astray.pioneer import Client, NoAnswer
-from astray.pioneer.commands import Command
+from astray.pioneer import AnswerTimeout, PioneerClient
+from astray.pioneer.commands import PioneerCommand
 from astray.recording.recording import Recording
 
 PATIENCE = 240  # s, for kernels that have to be compiled
@@ -80,17 +80,17 @@ def test_robots_are_served_until_ctrl_c_and_their_run_replays(tmp_path: Path) ->
         *options, "--port", "0", "--lockstep", "--speed", "max", "--out", str(out)
     ) as process:
         first, second = ports(process, 2)
-        with Client(port=first, timeout=PATIENCE) as client:
+        with PioneerClient(port=first, timeout=PATIENCE) as client:
             assert client.true_pose() == pytest.approx((2.0, 2.0, 1.5708), abs=0.002)
             client.velocity(0.3)
             client.wait(3.0)
-            with pytest.raises(NoAnswer):
-                Client(port=first).connect()
-        with Client(port=second) as other:
+            with pytest.raises(AnswerTimeout):
+                PioneerClient(port=first).connect()
+        with PioneerClient(port=second) as other:
             assert other.subclass == "amigo"
         assert ended(process) == 0
-    with pytest.raises(NoAnswer):
-        Client(port=first).connect()
+    with pytest.raises(AnswerTimeout):
+        PioneerClient(port=first).connect()
     again = astray.load(out / "scenario.yaml")
     again.replay(read_events(out / "events.jsonl"))
     again.run()
@@ -104,7 +104,7 @@ def test_clients_are_served_when_nobody_reads_the_log_any_more() -> None:
         assert process.stderr is not None
         process.stderr.close()
         for _ in range(2):
-            with Client(port=port) as client:
+            with PioneerClient(port=port) as client:
                 client.wait(0.3)
         assert ended(process) == 0
         process.stderr = None
@@ -131,7 +131,7 @@ def test_a_port_for_each_client_and_a_terminal_are_told() -> None:
         assert re.fullmatch(r"anna \(p3dx\): 127\.0\.0\.1:\d+, /dev/\S+\n", lines[0])
         assert re.fullmatch(r"p3at for each client: 127\.0\.0\.1:\d+\n", lines[1])
         assert Path(lines[0].split(", ")[1].strip()).exists()
-        with Client(port=int(lines[1].split(":")[-1])) as client:
+        with PioneerClient(port=int(lines[1].split(":")[-1])) as client:
             assert client.subclass == "p3at"
         assert ended(process) == 0
 
@@ -140,10 +140,10 @@ def test_a_port_for_each_client_and_a_terminal_are_told() -> None:
 def test_clients_are_logged_and_end_the_simulator_where_that_is_allowed() -> None:
     with pioneer("--port", "0", "--allow-exit", "--log-packets", "--speed", "20") as process:
         (port,) = ports(process, 1)
-        with Client(port=port) as client:
+        with PioneerClient(port=port) as client:
             client.velocity(-0.3)
             client.wait(0.3)
-            client.command(Command.SIM_EXIT, 7)
+            client.command(PioneerCommand.SIM_EXIT, 7)
             assert process.wait(30) == 7
         assert process.stderr is not None
         said = process.stderr.read()

@@ -15,7 +15,7 @@ import astray
 from astray.engine.event_queue import Event
 from astray.errors import ScenarioError, WrongInput
 from astray.pioneer.mobilesim import like_mobilesim
-from astray.pioneer.model import ALIASES, Model, find_model, model_names
+from astray.pioneer.model import ALIASES, RobotModel, find_model, model_names
 from astray.pioneer.odometry import MODES, odometry_errors
 from astray.sim import Sim
 from astray.tables import Array
@@ -24,7 +24,7 @@ WORLDS = 400
 SURE = 3.0 / math.sqrt(2 * (WORLDS - 1))  # three standard deviations of a standard deviation
 
 
-def load(model: Model, worlds: int = 1, only: tuple[str, ...] = (), **world: Any) -> Sim:
+def load(model: RobotModel, worlds: int = 1, only: tuple[str, ...] = (), **world: Any) -> Sim:
     """A run with one robot of a model, with all or only some kinds of sensors."""
     robot = {"name": "robot", **model.robot}
     if only:
@@ -32,7 +32,7 @@ def load(model: Model, worlds: int = 1, only: tuple[str, ...] = (), **world: Any
     return astray.load({"dt": 0.01, "robots": [robot], **world}, worlds=worlds)
 
 
-def tell(sim: Sim, model: Model, step: int | None = None, **values: Any) -> None:
+def tell(sim: Sim, model: RobotModel, step: int | None = None, **values: Any) -> None:
     """Command the robot as a session does."""
     limits = ("accel", "decel", "turn_accel", "turn_decel")
     values = {"mode": "servo", **{k: getattr(model, k) for k in limits}, **values}
@@ -215,7 +215,7 @@ def test_a_model_that_is_wrong_is_refused(tmp_path: Path, text: str, says: str) 
 # How wrong the wheels are.
 
 
-def wheels(model: Model) -> Mapping[str, Any]:
+def wheels(model: RobotModel) -> Mapping[str, Any]:
     return next(s for s in model.robot["sensors"] if s["kind"] == "wheels")
 
 
@@ -262,7 +262,7 @@ def test_the_belief_after_a_square_is_as_wrong_as_it_claims() -> None:
     assert nees.mean() == pytest.approx(3.0, abs=3 * math.sqrt(6 / WORLDS))
 
 
-def straight(mode: str, worlds: int = WORLDS) -> tuple[Model, Sim]:
+def straight(mode: str, worlds: int = WORLDS) -> tuple[RobotModel, Sim]:
     """4 m straight on with one of MobileSim's odometry errors, made larger."""
     model = dataclasses.replace(find_model("p3dx"), way_error=0.02, turn_error=0.01)
     model = odometry_errors(model, mode)

@@ -16,19 +16,19 @@ import pytest
 
 import astray
 from astray.errors import WrongInput
-from astray.pioneer import Client, NoAnswer, commands
+from astray.pioneer import AnswerTimeout, PioneerClient, commands
 from astray.pioneer.background import serving
-from astray.pioneer.bridge import Wire
-from astray.pioneer.commands import Command
-from astray.pioneer.connection import BACKLOG, Line
-from astray.pioneer.fleet import Wanted, plan_fleet
+from astray.pioneer.bridge import PioneerBridge
+from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.connection import BACKLOG, Connection
+from astray.pioneer.fleet import RobotRequest, plan_fleet
 from astray.pioneer.packets.framing import Framer, encode
 from astray.pioneer.serial_terminal import Terminal
 from astray.pioneer.server import MOST_POSTED
-from astray.pioneer.session import Robot, Rules
+from astray.pioneer.session import Rules, ServedRobot
 
 SECONDS = 20.0  # of real time, after which a wait has failed
-HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(Command.OPEN, 1)
+HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(PioneerCommand.OPEN, 1)
 
 
 def until(holds: object, seconds: float = SECONDS) -> bool:
@@ -62,27 +62,27 @@ def hangs_up(sock: socket.socket) -> bool:
     return True
 
 
-def clients(wire: Wire) -> int:
+def clients(wire: PioneerBridge) -> int:
     with wire.server.changed:
         return len(list(wire.server.lines()))
 
 
-def speed(wire: Wire, robot: int) -> float:
+def speed(wire: PioneerBridge, robot: int) -> float:
     return float(wire.sim.robots["p3dx"].truth["vx"][robot])
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[Wire]:
+def pair() -> Iterator[PioneerBridge]:
     """Two robots at twenty times real time; tests leave them free."""
     with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
         yield wire
 
 
 @pytest.fixture
-def bystander(pair: Wire) -> Iterator[Client]:
+def bystander(pair: PioneerBridge) -> Iterator[PioneerClient]:
     """A well-behaved client of the second robot, which must be told of it all the time."""
     assert until(lambda: clients(pair) == 0)
-    with Client(port=pair.ports[1]) as client:
+    with PioneerClient(port=pair.ports[1]) as client:
         yield client
         before = client.cycles
         client.wait(1.0)
@@ -92,17 +92,19 @@ def bystander(pair: Wire) -> Iterator[Client]:
 # Coming and going.
 
 
-def test_a_second_client_of_a_robot_is_refused_and_the_first_does_not_notice(pair: Wire) -> None:
-    with Client(port=pair.ports[0]) as first:
+def test_a_second_client_of_a_robot_is_refused_and_the_first_does_not_notice(
+    pair: PioneerBridge,
+) -> None:
+    with PioneerClient(port=pair.ports[0]) as first:
         assert hangs_up(plug(pair.ports[0], encode(0)))
-        with pytest.raises(NoAnswer):
-            Client(port=pair.ports[0], timeout=2.0).connect()
+        with pytest.raises(AnswerTimeout):
+            PioneerClient(port=pair.ports[0], timeout=2.0).connect()
         first.wait(0.5)
 
 
-def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: Wire) -> None:
+def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: PioneerBridge) -> None:
     for _ in range(20):
-        with Client(port=pair.ports[0]) as client:
+        with PioneerClient(port=pair.ports[0]) as client:
             assert client.subclass == "p3dx"
         assert until(lambda: clients(pair) == 0)
 
@@ -110,12 +112,12 @@ def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: Wire) -> None:
 def test_a_port_is_free_again_at_once_after_a_restart() -> None:
     with serving("p3dx", speed=20.0) as wire:
         port = wire.ports[0]
-        client = Client(port=port).connect()
+        client = PioneerClient(port=port).connect()
         client.wait(0.3)
     for _ in range(3):
-        with serving("p3dx", speed=20.0, port=port), Client(port=port) as again:
+        with serving("p3dx", speed=20.0, port=port), PioneerClient(port=port) as again:
             again.wait(0.3)
-    with pytest.raises(NoAnswer):
+    with pytest.raises(AnswerTimeout):
         client.wait(1.0)
 
 
@@ -137,7 +139,7 @@ def test_the_switch_interval_is_short_while_a_server_runs() -> None:
 
 def test_threads_end_with_the_server() -> None:
     before = threading.active_count()
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]):
+    with serving("p3dx", speed=20.0) as wire, PioneerClient(port=wire.ports[0]):
         assert threading.active_count() > before
     assert threading.active_count() == before
 
@@ -145,8 +147,10 @@ def test_threads_end_with_the_server() -> None:
 # Bad company.
 
 
-def test_a_client_that_vanishes_stops_its_robot(pair: Wire, bystander: Client) -> None:
-    sock = plug(pair.ports[0], HELLO, commands.with_number(Command.VEL, 500))
+def test_a_client_that_vanishes_stops_its_robot(
+    pair: PioneerBridge, bystander: PioneerClient
+) -> None:
+    sock = plug(pair.ports[0], HELLO, commands.with_number(PioneerCommand.VEL, 500))
     assert until(lambda: speed(pair, 0) > 0.2)
     # A reset, as from a program that crashed, not an orderly end.
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -155,9 +159,9 @@ def test_a_client_that_vanishes_stops_its_robot(pair: Wire, bystander: Client) -
 
 
 def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
-    pair: Wire, bystander: Client
+    pair: PioneerBridge, bystander: PioneerClient
 ) -> None:
-    whole = commands.with_number(Command.VEL, 400)
+    whole = commands.with_number(PioneerCommand.VEL, 400)
     sock = plug(pair.ports[0], HELLO, whole[:5])
     time.sleep(0.05)
     assert speed(pair, 0) == 0.0
@@ -168,20 +172,22 @@ def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
 
 
 def test_a_packet_with_a_long_gap_inside_is_dropped(
-    pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
+    pair: PioneerBridge, bystander: PioneerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("astray.pioneer.connection.GAP", 0.1)
-    sock = plug(pair.ports[0], HELLO, encode(Command.VEL, bytes(200))[:100])
+    sock = plug(pair.ports[0], HELLO, encode(PioneerCommand.VEL, bytes(200))[:100])
     assert until(lambda: clients(pair) == 2)
     time.sleep(0.3)
-    sock.sendall(commands.with_number(Command.VEL, 400))  # would be swallowed as the rest of it
+    sock.sendall(
+        commands.with_number(PioneerCommand.VEL, 400)
+    )  # would be swallowed as the rest of it
     assert until(lambda: speed(pair, 0) > 0.1)
     sock.close()
     assert until(lambda: clients(pair) == 1)
 
 
 def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
-    pair: Wire, bystander: Client
+    pair: PioneerBridge, bystander: PioneerClient
 ) -> None:
     chance = random.Random(3)
     for _ in range(30):
@@ -195,7 +201,9 @@ def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
         assert until(lambda: clients(pair) == 1)
 
 
-def test_random_packets_over_a_socket_harm_no_one(pair: Wire, bystander: Client) -> None:
+def test_random_packets_over_a_socket_harm_no_one(
+    pair: PioneerBridge, bystander: PioneerClient
+) -> None:
     chance = random.Random(4)
     for _ in range(20):
         sent = b"".join(
@@ -209,16 +217,21 @@ def test_random_packets_over_a_socket_harm_no_one(pair: Wire, bystander: Client)
         time.sleep(0.02)
         sock.close()
         assert until(lambda: clients(pair) == 1)
-    with Client(port=pair.ports[0]) as client:
+    with PioneerClient(port=pair.ports[0]) as client:
         client.set_pose(0.0, 0.0, 0.0)
         client.wait(0.5)
 
 
-def test_a_flood_is_read_no_faster_than_a_cycle_allows(pair: Wire, bystander: Client) -> None:
+def test_a_flood_is_read_no_faster_than_a_cycle_allows(
+    pair: PioneerBridge, bystander: PioneerClient
+) -> None:
     sock = plug(pair.ports[0], HELLO)
     sock.settimeout(0.2)
     before = len(pair.sim.events)
-    flood = 2000 * (commands.with_number(Command.VEL, 300) + commands.with_number(Command.VEL, 200))
+    flood = 2000 * (
+        commands.with_number(PioneerCommand.VEL, 300)
+        + commands.with_number(PioneerCommand.VEL, 200)
+    )
     steps, sent = pair.sim.steps, 0
     try:
         for _ in range(500):
@@ -240,7 +253,7 @@ def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
         assert until(lambda: clients(wire) == 1)
         wire.sim.pace.pause()
         sock.settimeout(1.0)
-        flood = 3000 * commands.bare(Command.SETO)
+        flood = 3000 * commands.bare(PioneerCommand.SETO)
         waiting = 0
         with contextlib.suppress(TimeoutError):  # it is read no further
             while waiting < 3 * MOST_POSTED:
@@ -255,12 +268,14 @@ def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
         assert until(lambda: clients(wire) == 0)
 
 
-def test_a_client_that_stops_reading_is_cut_off(pair: Wire, bystander: Client) -> None:
+def test_a_client_that_stops_reading_is_cut_off(
+    pair: PioneerBridge, bystander: PioneerClient
+) -> None:
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     sock.connect(("127.0.0.1", pair.ports[0]))
     laser = [commands.with_number(c, v) for c, v in ((36, -180), (37, 180), (38, 13), (35, 2))]
-    sock.sendall(HELLO + b"".join(laser) + commands.with_number(Command.VEL, 100))
+    sock.sendall(HELLO + b"".join(laser) + commands.with_number(PioneerCommand.VEL, 100))
     assert until(lambda: clients(pair) == 2)
     assert until(lambda: clients(pair) == 1)
     assert until(lambda: speed(pair, 0) == 0.0)
@@ -268,7 +283,7 @@ def test_a_client_that_stops_reading_is_cut_off(pair: Wire, bystander: Client) -
 
 
 def test_a_handshake_that_never_ends_is_given_up(
-    pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
+    pair: PioneerBridge, bystander: PioneerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("astray.pioneer.connection.PATIENCE", 0.3)
     assert hangs_up(plug(pair.ports[0], encode(0)))
@@ -280,12 +295,12 @@ def test_a_log_that_nobody_can_read_ends_no_service() -> None:
 
     with serving("p3dx", speed=20.0, log=closed) as wire:
         for _ in range(2):
-            with Client(port=wire.ports[0]) as client:
+            with PioneerClient(port=wire.ports[0]) as client:
                 client.wait(0.5)
 
 
 def test_a_fault_in_one_session_ends_that_session_alone(
-    pair: Wire, bystander: Client, monkeypatch: pytest.MonkeyPatch
+    pair: PioneerBridge, bystander: PioneerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sock = plug(pair.ports[0], HELLO)
     assert until(lambda: clients(pair) == 2)
@@ -312,9 +327,11 @@ def test_a_line_keeps_no_more_than_its_backlog() -> None:
         def close(self) -> None:
             pass
 
-    fleet = plan_fleet([Wanted.parse("p3dx")])
+    fleet = plan_fleet([RobotRequest.parse("p3dx")])
     said: list[str] = []
-    line = Line(Full(), Robot("anna", fleet.robots[0].model, "p3dx"), Rules(), said.append)
+    line = Connection(
+        Full(), ServedRobot("anna", fleet.robots[0].model, "p3dx"), Rules(), said.append
+    )
     line.queue(bytes(BACKLOG))
     assert line.send()
     assert not line.cut
@@ -329,7 +346,7 @@ def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
     monkeypatch.setattr("astray.pioneer.bridge.PATIENCE", 0.3)
     with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
         silent = plug(wire.ports[0], HELLO)
-        with Client(port=wire.ports[1]) as other:
+        with PioneerClient(port=wire.ports[1]) as other:
             other.wait(1.0)
         assert hangs_up(silent)
 
@@ -339,19 +356,19 @@ def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
 
 def test_a_client_ends_the_run_only_where_that_is_allowed() -> None:
     with serving("p3dx", speed=20.0, rules=Rules(allow_exit=True)) as wire:
-        with Client(port=wire.ports[0]) as client:
-            client.command(Command.SIM_EXIT, 3)
+        with PioneerClient(port=wire.ports[0]) as client:
+            client.command(PioneerCommand.SIM_EXIT, 3)
             assert until(lambda: wire.sim.pace.stopped)
         assert wire.exit_code == 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
-    fleet = plan_fleet([Wanted.parse("p3dx")], port=0)
+    fleet = plan_fleet([RobotRequest.parse("p3dx")], port=0)
     sim = astray.load(fleet.scenario)
     fleet.ports[0].terminal = Terminal()
     path = fleet.ports[0].terminal.path
-    with Wire(sim, fleet.ports):
+    with PioneerBridge(sim, fleet.ports):
         for _ in range(2):
             serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
             framer, found = Framer(), []
@@ -360,11 +377,11 @@ def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
                     os.write(serial, sent)
                     found += framer.feed(os.read(serial, 4096))
                     assert found[-1].id == wanted
-                os.write(serial, commands.with_number(Command.OPEN, 1))
+                os.write(serial, commands.with_number(PioneerCommand.OPEN, 1))
                 assert until(lambda: any(line.is_open for line in fleet.ports[0].lines.values()))
                 sim.step(10)
                 assert framer.feed(os.read(serial, 4096))[0].id == 0x32
-                os.write(serial, commands.with_number(Command.CLOSE, 1))
+                os.write(serial, commands.with_number(PioneerCommand.CLOSE, 1))
                 assert until(
                     lambda: not any(line.is_open for line in fleet.ports[0].lines.values())
                 )

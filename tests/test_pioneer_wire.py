@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import astray
-from astray.pioneer import Client
+from astray.pioneer import PioneerClient
 from astray.pioneer.background import serving
-from astray.pioneer.commands import Command
+from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.packets.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
 from astray.pioneer.session import Rules
 from conftest import same
@@ -42,7 +42,7 @@ def follow(name: str, **options: Any) -> tuple[list[dict[str, Any]], list[dict[s
     records = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").open(encoding="utf-8")]
     begin = next(k for k, record in enumerate(records) if record.get("id") == 0x32)
     theirs, ours = [], []
-    with alone(**options) as wire, Client(port=wire.ports[0]) as client:
+    with alone(**options) as wire, PioneerClient(port=wire.ports[0]) as client:
         for record in records[begin:]:
             if "sent" in record and record["sent"] not in (2, 237):
                 client.command(record["sent"], int(record["arg"]))
@@ -143,7 +143,7 @@ def test_a_recorded_laser_session_is_followed(kind: int) -> None:
     rules = Rules(like_mobilesim=True)
     with (
         alone(map={"walls": walls}, start=(0.0, 0.0, 0.0), rules=rules) as wire,
-        Client(port=wire.ports[0]) as client,
+        PioneerClient(port=wire.ports[0]) as client,
     ):
         client.log = []
         for record in records:
@@ -170,7 +170,7 @@ def test_a_recorded_laser_session_is_followed(kind: int) -> None:
 
 @pytest.mark.parametrize("distance", [1.0, -0.5])
 def test_a_move_ends_where_it_should_in_both_directions(distance: float) -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with alone() as wire, PioneerClient(port=wire.ports[0]) as client:
         client.move(distance)
         client.wait(1.0)
         client.wait_for(lambda c: c.speed == 0.0)
@@ -179,7 +179,7 @@ def test_a_move_ends_where_it_should_in_both_directions(distance: float) -> None
 
 
 def test_a_robot_turns_by_and_to_what_it_is_told_while_it_drives() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with alone() as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.2)
         client.turn_to(math.pi / 2)
         client.wait(8.0)
@@ -192,7 +192,7 @@ def test_a_robot_turns_by_and_to_what_it_is_told_while_it_drives() -> None:
 
 @pytest.mark.parametrize("model", ["amigo", "p2dx", "p3at-sh", "powerbot", "pioneer-lx"])
 def test_what_robots_count_in_units_of_their_own_is_understood(model: str) -> None:
-    with alone(model, map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+    with alone(model, map=ROOM) as wire, PioneerClient(port=wire.ports[0]) as client:
         with client.together():
             client.scan()
             client.velocity(0.3, 0.2)
@@ -205,7 +205,7 @@ def test_what_robots_count_in_units_of_their_own_is_understood(model: str) -> No
 
 
 def test_a_seekur_goes_sideways() -> None:
-    with alone("seekur") as wire, Client(port=wire.ports[0]) as client:
+    with alone("seekur") as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.0, 0.0, 0.3)
         client.wait(3.0)
         assert client.odometry[0] == pytest.approx(0.0, abs=0.001)
@@ -215,7 +215,7 @@ def test_a_seekur_goes_sideways() -> None:
 
 
 def test_an_emergency_stop_takes_one_cycle() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with alone() as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.8)
         client.wait(4.0)
         assert client.speed == pytest.approx(0.8, abs=0.01)
@@ -227,13 +227,13 @@ def test_an_emergency_stop_takes_one_cycle() -> None:
 # The watchdog.
 
 
-def listened(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bool:
+def listened(client: PioneerClient, holds: Callable[[], bool], cycles: int = 600) -> bool:
     """Whether something holds within so many packets, to which nothing is said."""
     return any(client.read() and holds() for _ in range(cycles))
 
 
 def test_a_robot_whose_client_falls_silent_stops_and_goes_on_when_it_is_heard_again() -> None:
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]) as client:
+    with serving("p3dx", speed=20.0) as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.3)
         assert listened(client, lambda: client.speed > 0.28)
         assert listened(client, lambda: client.speed == 0.0)
@@ -242,7 +242,10 @@ def test_a_robot_whose_client_falls_silent_stops_and_goes_on_when_it_is_heard_ag
 
 def test_like_mobilesim_it_drives_on() -> None:
     rules = Rules(like_mobilesim=True)
-    with serving("p3dx", speed=20.0, rules=rules) as wire, Client(port=wire.ports[0]) as client:
+    with (
+        serving("p3dx", speed=20.0, rules=rules) as wire,
+        PioneerClient(port=wire.ports[0]) as client,
+    ):
         client.velocity(0.3)
         assert listened(client, lambda: client.speed > 0.28)
         assert not listened(client, lambda: client.speed < 0.25, cycles=60)
@@ -250,12 +253,12 @@ def test_like_mobilesim_it_drives_on() -> None:
 
 def test_a_robot_whose_client_vanishes_stops_and_keeps_its_true_pose_for_the_next() -> None:
     with alone() as wire:
-        client = Client(port=wire.ports[0]).connect()
+        client = PioneerClient(port=wire.ports[0]).connect()
         client.velocity(0.3)
         client.wait(3.0)
         before = client.true_pose()
         client._line.close()  # without a word
-        with Client(port=wire.ports[0]) as second:
+        with PioneerClient(port=wire.ports[0]) as second:
             second.wait(2.0)
             assert second.speed == 0.0
             assert second.true_pose()[0] == pytest.approx(before[0] + 0.1, abs=0.1)
@@ -266,22 +269,25 @@ def test_a_robot_whose_client_vanishes_stops_and_keeps_its_true_pose_for_the_nex
 
 
 def test_set_pose_moves_the_truth_and_not_the_odometer() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+    with alone(map=ROOM) as wire, PioneerClient(port=wire.ports[0]) as client:
         client.set_pose(1.0, -0.5, math.pi / 2)
         client.wait(0.3)
         assert client.true_pose() == pytest.approx((1.0, -0.5, math.pi / 2))
         assert client.odometry == (0.0, 0.0, 0.0)
-        client.command(Command.SIM_RESET)
+        client.command(PioneerCommand.SIM_RESET)
         client.wait(0.3)
         assert client.true_pose() == (0.0, 0.0, 0.0)
 
 
 def test_a_robot_that_started_anywhere_is_at_home_there() -> None:
-    with alone(map="office", start="random", seed=3) as wire, Client(port=wire.ports[0]) as client:
+    with (
+        alone(map="office", start="random", seed=3) as wire,
+        PioneerClient(port=wire.ports[0]) as client,
+    ):
         home = client.true_pose()
         client.set_pose(home[0] + 0.1, home[1], home[2])
         client.wait(0.3)
-        client.command(Command.SIM_RESET)
+        client.command(PioneerCommand.SIM_RESET)
         client.wait(0.3)
         assert client.true_pose() == pytest.approx(home, abs=0.02)
 
@@ -289,7 +295,7 @@ def test_a_robot_that_started_anywhere_is_at_home_there() -> None:
 def test_the_odometer_goes_astray_as_the_wheels_of_a_real_robot_would() -> None:
     apart = []
     for seed in range(6):
-        with alone(odometry=None, seed=seed) as wire, Client(port=wire.ports[0]) as client:
+        with alone(odometry=None, seed=seed) as wire, PioneerClient(port=wire.ports[0]) as client:
             client.velocity(0.5, 0.2)
             client.wait(20.0)
             x, y, _ = client.odometry
@@ -300,7 +306,7 @@ def test_the_odometer_goes_astray_as_the_wheels_of_a_real_robot_would() -> None:
 
 
 def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with alone() as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.5, 0.2)
         client.wait(20.0)
         truth, odometry = client.true_pose(), client.odometry
@@ -313,7 +319,7 @@ def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre(
 
 
 def test_laser_and_sonar_see_the_walls_of_a_room() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+    with alone(map=ROOM) as wire, PioneerClient(port=wire.ports[0]) as client:
         client.scan()
         client.wait(1.0)
         assert len(client.laser) == 181
@@ -325,7 +331,7 @@ def test_laser_and_sonar_see_the_walls_of_a_room() -> None:
 
 
 def test_a_robot_that_drives_into_a_wall_is_stalled_and_feels_its_bumper() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+    with alone(map=ROOM) as wire, PioneerClient(port=wire.ports[0]) as client:
         client.velocity(0.5)
         client.wait_for(lambda c: c.stalled, cycles=150)
         assert client.sip is not None
@@ -346,7 +352,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
     said: list[str] = []
     with contextlib.ExitStack() as stack:
         wire = stack.enter_context(serving("p3dx", speed=20.0, maps=allowed, log=said.append))
-        with Client(port=wire.ports[0]) as client:
+        with PioneerClient(port=wire.ports[0]) as client:
             client.scan()
             for refused in (
                 "../secret.map",
@@ -361,7 +367,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
             # The run is faster than the wire, so nobody knows after how many cycles it is heard.
             client.wait_for(lambda c: c.laser[90] < 2.0, cycles=1000)
             assert client.laser[90] == pytest.approx(1.5, abs=0.1)
-            client.command(Command.SIM_RESET)
+            client.command(PioneerCommand.SIM_RESET)
             for _ in range(100):
                 if client.true_pose()[0] != 0.0:
                     break
@@ -371,7 +377,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
 
 
 def test_no_map_is_loaded_where_no_folder_was_allowed() -> None:
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]) as client:
+    with serving("p3dx", speed=20.0) as wire, PioneerClient(port=wire.ports[0]) as client:
         assert client.load_map("/etc/hostname").loaded == 0
 
 
@@ -389,8 +395,8 @@ def becomes(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
 def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along() -> None:
     with serving("p3dx", per_client=("amigo",), speed=20.0) as wire:
         made = wire.sim.robots["amigo"]
-        with Client(port=wire.ports[1]) as one:
-            with Client(port=wire.ports[1]) as two:
+        with PioneerClient(port=wire.ports[1]) as one:
+            with PioneerClient(port=wire.ports[1]) as two:
                 assert (one.subclass, two.subclass) == ("amigo", "amigo")
                 assert made.truth["alive"].sum() == 2
                 assert one.true_pose()[1] - two.true_pose()[1] == pytest.approx(1.0)
@@ -401,7 +407,7 @@ def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along
 def test_robots_see_each_other_but_have_odometers_of_their_own() -> None:
     with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
         assert list(wire.sim.robots) == ["p3dx"]
-        anna, ben = (Client(port=port).connect(wait=False) for port in wire.ports)
+        anna, ben = (PioneerClient(port=port).connect(wait=False) for port in wire.ports)
         with anna, ben:
             anna.velocity(0.3)
             nearest = []
@@ -418,7 +424,7 @@ def test_robots_see_each_other_but_have_odometers_of_their_own() -> None:
 # The same bytes.
 
 
-def drive(client: Client) -> None:
+def drive(client: PioneerClient) -> None:
     for k in range(40):
         with client.together():
             client.scan()
@@ -433,7 +439,7 @@ def test_a_program_in_lockstep_gets_the_same_packets_every_time_and_its_events_r
     runs = []
     for _ in range(2):
         with serving("p3dx", map=ROOM, lockstep=True, speed=None, seed=5) as wire:
-            with Client(port=wire.ports[0]) as client:
+            with PioneerClient(port=wire.ports[0]) as client:
                 client.log = []
                 drive(client)
                 packets = [p for p in client.log if p.id in (0x32, 0x61)]
@@ -450,7 +456,7 @@ def test_a_program_in_lockstep_gets_the_same_packets_every_time_and_its_events_r
 
 
 def test_intervals_tell_the_pace_of_the_run() -> None:
-    with serving("p3dx", speed=4.0) as wire, Client(port=wire.ports[0]) as client:
+    with serving("p3dx", speed=4.0) as wire, PioneerClient(port=wire.ports[0]) as client:
         client.wait(1.0)
         stat = client.simstat()
         assert (stat.sim_interval_ms, stat.real_interval_ms) == (100, 25)

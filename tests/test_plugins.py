@@ -16,7 +16,7 @@ import astray
 from astray import FIX, PluginError, Sensor, check_plugin, columns
 from astray.plugin import KINDS, Estimator, Plugin
 from astray.plugin.declaration_checks import OF_MODELS
-from astray.plugin.parameters import parameters
+from astray.plugin.parameters import parameters_of
 from astray.scenario.schema import BUILT_IN
 
 assert BUILT_IN
@@ -90,11 +90,11 @@ def test_every_built_in_kind_keeps_the_contract(cls: Any) -> None:
 
 @pytest.mark.parametrize("cls", EVERY)
 def test_every_number_of_every_kind_can_be_drawn(cls: Any) -> None:
-    from astray.plugin.parameters import parameters
+    from astray.plugin.parameters import parameters_of
 
     drawn = {
         p.name: {"uniform": sorted([p.default, p.default * 1.01])}
-        for p in parameters(cls)
+        for p in parameters_of(cls)
         if p.number is float and isinstance(p.default, float)
     }
     check_plugin(cls, ROBOTS.get(cls.kind), **{**drawn, **NEEDS.get(cls.kind, {})})
@@ -163,7 +163,7 @@ def test_memory_outside_of_the_tables_is_found_when_a_run_is_resumed() -> None:
 def test_a_number_that_a_kind_reads_of_itself_is_fixed(family: str, kind: str) -> None:
     """What is not read from the table of parameters does not follow a `set` event."""
     cls = KINDS[family][kind]
-    numbers = {p.name for p in parameters(cls) if p.number}
+    numbers = {p.name for p in parameters_of(cls) if p.number}
     tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     read = {
         node.attr

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from astray.tables import Array
 from astray.world import Map, block, merge, wall
-from astray.world.geometry.segment_index import FEW, build_index
-from astray.world.maps.map_set import Atlas
+from astray.world.geometry.segment_index import FEW, build_segment_index
+from astray.world.maps.map_set import MapSet
 from astray.world.maps.read import read_map
 from astray.world.raycast.angular_interval import bearing
-from astray.world.raycast.cast_rays import cast_rays, make_view, scan_fans, scan_rays
-from astray.world.raycast.ray_bundle import UNSURE, make_fan, ray_in_map
+from astray.world.raycast.cast_rays import cast_bundles, cast_rays, make_raycast_scene, scan_rays
+from astray.world.raycast.ray_bundle import UNSURE, make_ray_bundle, ray_in_map
 from astray.world.raycast.ray_segment import meet
 
 TAU = 2.0 * math.pi
@@ -27,10 +27,12 @@ TAU = 2.0 * math.pi
 
 def directions(pose: Array, rays: int, start: float, step: float) -> Array:
     """Cosine and sine of the rays of one fan, as the fan itself turns them, (2, rays)."""
-    board, f = make_fan(rays, start, step, 1.0)
+    board, f = make_ray_bundle(rays, start, step, 1.0)
     map_ = Map()
     where = np.array([[*pose, 0.0, -1.0]])
-    scan_fans(board, f, make_view(Atlas([map_])), where, np.arange(1), np.empty((1, rays)))
+    cast_bundles(
+        board, f, make_raycast_scene(MapSet([map_])), where, np.arange(1), np.empty((1, rays))
+    )
     return np.array([ray_in_map(board[0], k) for k in range(rays)]).T
 
 
@@ -141,20 +143,20 @@ def test_maps_of_every_size(segments: int, rays: int, far: float) -> None:
 def kernels(map_: Map, poses: Array, rays: int, far: float) -> dict[str, Array]:
     """The same scans by every kernel: as chosen, without a grid, by spans, and ray by ray."""
     step = TAU / rays
-    board, f = make_fan(rays, 0.0, step, far)
+    board, f = make_ray_bundle(rays, 0.0, step, far)
     where = np.hstack([poses, np.zeros((len(poses), 1)), -np.ones((len(poses), 1))])
     rows = np.arange(len(poses))
-    view = make_view(Atlas([map_]))
+    view = make_raycast_scene(MapSet([map_]))
     found = {}
     for name, density in (("spans", 0.0), ("by ray", 1e12)):
         plans = view.plans.copy()
         plans["density"] = density
         found[name] = np.empty((len(poses), rays))
-        scan_fans(board, f, view._replace(plans=plans), where, rows, found[name])
-    plain = build_index([map_]).plans.copy()
+        cast_bundles(board, f, view._replace(plans=plans), where, rows, found[name])
+    plain = build_segment_index([map_]).plans.copy()
     plain["grids"] = 0
     found["all segments"] = np.empty((len(poses), rays))
-    scan_fans(board, f, view._replace(plans=plain), where, rows, found["all segments"])
+    cast_bundles(board, f, view._replace(plans=plain), where, rows, found["all segments"])
     single = np.empty((len(poses) * rays, 4))
     for k, pose in enumerate(poses):
         d = directions(pose, rays, 0.0, step)

@@ -21,10 +21,10 @@ import astray
 from astray.cli import astray as commands
 from astray.cli.run import run_scenario
 from astray.errors import RecordingFailed, WrongInput
-from astray.recording.mcap.writer import Batch, Container
+from astray.recording.mcap.writer import Batch, McapWriter
 from astray.recording.recorder import Recorder, record
 from astray.ros.messages.types import decode
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 
 ROOM = {"walls": [[[-4, -4], [4, -4], [4, 4], [-4, 4], [-4, -4]]]}
 
@@ -134,7 +134,7 @@ def test_the_file_equals_the_run_message_for_message(tmp_path: Path) -> None:
         drive(sim)
     said: dict[str, list[bytes]] = {}
     sim = astray.load(scenario())
-    feed = Feed(sim)
+    feed = PublisherSet(sim)
 
     class Listener:
         def next_due(self, step: int) -> int:
@@ -401,15 +401,15 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
 def test_a_command_does_not_say_recorded_of_what_the_disk_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write, calls = Container.write, []
+    write, calls = McapWriter.write, []
 
-    def refuse(container: Container, batch: Batch) -> None:
+    def refuse(container: McapWriter, batch: Batch) -> None:
         calls.append(batch)
         if len(calls) > 1:  # the first is what stays as it is
             raise OSError(28, "No space left on device")
         write(container, batch)
 
-    monkeypatch.setattr(Container, "write", refuse)
+    monkeypatch.setattr(McapWriter, "write", refuse)
     (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
     with pytest.raises(RecordingFailed, match="No space left"):
         run_scenario(str(tmp_path / "x.yaml"), duration=1.0, record=tmp_path / "run.mcap")

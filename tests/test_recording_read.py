@@ -11,7 +11,7 @@ import pytest
 import astray
 from astray.datasets import read_logs
 from astray.errors import RecordingError
-from astray.recording.mcap.read_topics import Mcap
+from astray.recording.mcap.read_topics import McapReader
 from astray.recording.mcap.tables import states
 from astray.recording.recorder import record
 from astray.ros.messages.deserializer import MessageColumns
@@ -150,7 +150,7 @@ def test_a_robot_alone_has_plain_names(tmp_path: Path) -> None:
     sim = astray.load(scenario(count=1))
     with record(sim, tmp_path / "run.mcap"):
         sim.run(0.1)
-    assert "/scan" in Mcap(tmp_path / "run.mcap").topics()
+    assert "/scan" in McapReader(tmp_path / "run.mcap").topics()
     assert list(astray.read_recording(tmp_path / "run.mcap").robots) == ["rover"]
 
 

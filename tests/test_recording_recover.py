@@ -24,8 +24,8 @@ from rosbags.highlevel import AnyReader
 import astray
 from astray.cli import astray as commands
 from astray.errors import RecordingError, WrongInput
-from astray.recording.mcap.recover import recover
-from astray.recording.mcap.write_ahead_log import Tail
+from astray.recording.mcap.recover import recover_recording
+from astray.recording.mcap.write_ahead_log import WriteAheadLog
 from astray.recording.mcap.writer import Batch, Mark
 from astray.recording.recorder import Recorder, record
 from test_recording import drive, fill_disk, scenario
@@ -107,7 +107,7 @@ def test_what_was_done_a_second_before_the_kill_is_there(number: int, tmp_path: 
     # As fast as it can, a run has soon more to compare than anyone wants to wait for.
     done, at = killed(path, chance.uniform(0.0, 2.5 if speed else 1.2), speed)
     acknowledged = max([steps for steps, when in done if when <= at - 1.0], default=0)
-    mended = recover(path)
+    mended = recover_recording(path)
     found = messages(path)
     assert mended.messages == len(found) == readable(path)
     assert max(time for _, time, _ in found) >= acknowledged * 10_000_000
@@ -176,21 +176,21 @@ def test_a_tail_that_finds_no_descriptor_is_written_when_there_is_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[Batch] = []
-    write = Tail.write
+    write = WriteAheadLog.write
 
-    def refuse(tail: Tail, batch: Batch, mark: Mark) -> None:
+    def refuse(tail: WriteAheadLog, batch: Batch, mark: Mark) -> None:
         tried.append(batch)
         if len(tried) <= 2:
             raise OSError(errno.EMFILE, "Too many open files")
         write(tail, batch, mark)
 
-    monkeypatch.setattr(Tail, "write", refuse)
+    monkeypatch.setattr(WriteAheadLog, "write", refuse)
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap") as recorder:
         sim.run(0.35)
         await_tail(recorder)
         assert len(tried) == 3
-        assert Tail(tmp_path / "run.mcap").read() is not None
+        assert WriteAheadLog(tmp_path / "run.mcap").read() is not None
         sim.run(3.0)
     untroubled = astray.load(scenario())
     with record(untroubled, tmp_path / "other.mcap"):
@@ -203,12 +203,12 @@ def test_a_paused_run_has_all_in_its_tail(tmp_path: Path) -> None:
     recorder = record(sim, tmp_path / "run.mcap")
     sim.run(0.35)
     await_tail(recorder)
-    assert Tail(tmp_path / "run.mcap").read() is not None
+    assert WriteAheadLog(tmp_path / "run.mcap").read() is not None
     copy = tmp_path / "copy.mcap"
     copy.write_bytes((tmp_path / "run.mcap").read_bytes())
     (tmp_path / "copy.mcap.tail").write_bytes((tmp_path / "run.mcap.tail").read_bytes())
     recorder.close()
-    mended = recover(copy)
+    mended = recover_recording(copy)
     assert mended.from_tail > 100
     assert messages(copy) == messages(tmp_path / "run.mcap")
 
@@ -220,7 +220,7 @@ def test_a_full_disk_leaves_what_recover_can_read(tmp_path: Path) -> None:
     sim.run(500.0)
     with pytest.raises(astray.AstrayError, match="No space left"):
         recorder.close()
-    assert recover(tmp_path / "run.mcap").messages > 1000
+    assert recover_recording(tmp_path / "run.mcap").messages > 1000
     assert readable(tmp_path / "run.mcap") > 1000
 
 
@@ -236,7 +236,7 @@ def test_any_beginning_of_a_file_can_be_mended(
     cut = 8 + int(share * (len(data) - 8))
     torn = tmp_path_factory.mktemp("torn") / "run.mcap"
     torn.write_bytes(data[:cut] + garbage)
-    mended = recover(torn)
+    mended = recover_recording(torn)
     if mended.was_whole and not mended.messages:
         assert torn.read_bytes() == data
         return
@@ -254,7 +254,7 @@ def test_more_of_a_file_gives_no_fewer_messages(whole: Path, tmp_path: Path) -> 
     counts = []
     for share in range(1, 11):
         torn.write_bytes(data[: len(data) * share // 10])
-        counts.append(recover(torn, tmp_path / "mended.mcap").messages)
+        counts.append(recover_recording(torn, tmp_path / "mended.mcap").messages)
         (tmp_path / "mended.mcap").unlink()
     assert counts == sorted(counts)
     assert counts[-1] == len(messages(whole))
@@ -273,14 +273,14 @@ def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
         damaged.write_bytes(wrong)
         with pytest.raises(RecordingError, match=r"damaged.*astray recover"):
             _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
-        mended = recover(damaged)
+        mended = recover_recording(damaged)
         found = messages(damaged)
         assert (len(found), mended.damaged, mended.was_whole) == (mended.messages, 1, False)
         assert len(set(true) & set(found)) > len(true) - chunk_length(whole)
         assert mended.kept is not None
         assert mended.kept.read_bytes() == wrong
         assert astray.read_recording(damaged).robots
-        assert recover(damaged).was_whole
+        assert recover_recording(damaged).was_whole
     assert found == true
     damaged.write_bytes(wrong)
     assert "1 chunk was damaged" in run(str(damaged)).output
@@ -295,12 +295,12 @@ def test_a_wrong_byte_in_the_head_of_a_chunk_costs_no_other_chunk(
     data, damaged = bytearray(whole.read_bytes()), tmp_path / "damaged.mcap"
     data[chunk.chunk_start_offset + byte] ^= 0x40 if byte else 6  # its length, or what it is
     damaged.write_bytes(data)
-    mended = recover(damaged)
+    mended = recover_recording(damaged)
     found, true = messages(damaged), messages(whole)
     assert len(found) == mended.messages >= len(true) - chunk_length(whole)
     assert set(found) <= set(true)
     assert mended.lost_bytes + mended.damaged > 0
-    assert recover(damaged).was_whole
+    assert recover_recording(damaged).was_whole
 
 
 def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
@@ -315,7 +315,7 @@ def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
         wrong = bytearray(data)
         wrong[chunk.chunk_start_offset + 60 + chance.randrange(1500)] ^= 1 << chance.randrange(8)
         damaged.write_bytes(wrong)
-        assert recover(damaged).damaged == 1
+        assert recover_recording(damaged).damaged == 1
         assert set(messages(damaged)) >= later
         recording = astray.read_recording(damaged)
         assert all(len(track.truth) for track in recording.robots.values())
@@ -328,7 +328,7 @@ def test_a_damaged_definition_of_a_type_is_refused_and_mended(whole: Path, tmp_p
     damaged.write_bytes(data[:where] + b"float64[*" + data[where + 9 :])
     with pytest.raises(RecordingError, match=r"is damaged: what defines .*astray recover"):
         _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
-    assert recover(damaged).was_whole is False
+    assert recover_recording(damaged).was_whole is False
     assert [len(track.truth) for track in astray.read_recording(damaged).robots.values()]
 
 
@@ -369,7 +369,7 @@ def chunk_length(path: Path) -> int:
 def test_a_mended_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])
-    recover(torn)
+    recover_recording(torn)
     with torn.open("rb") as file:
         names = [a.name for a in make_reader(file).iter_attachments()]
     assert names == ["scenario.yaml", "run.json", "map.geojson"]
@@ -385,7 +385,7 @@ def test_a_tail_of_another_recording_is_left_alone(whole: Path, tmp_path: Path) 
     torn.write_bytes(whole.read_bytes()[:-50])
     (tmp_path / "torn.mcap.tail").write_bytes((tmp_path / "other.mcap.tail").read_bytes())
     recorder.close()
-    assert recover(torn).from_tail == 0
+    assert recover_recording(torn).from_tail == 0
     assert messages(torn) == messages(whole)
 
 
@@ -406,7 +406,7 @@ def test_files_of_others_are_mended_too(
         writer.finish()
     true = messages(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    mended = recover(path)
+    mended = recover_recording(path)
     found = messages(path)
     assert 50 < mended.messages == len(found) < 500
     assert found == true[: len(found)]
@@ -437,7 +437,7 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.mcap").write_bytes(b"")
     for name, why in (("x", "not an MCAP"), ("empty", "not an MCAP"), ("none", "No such file")):
         with pytest.raises(RecordingError, match=why):
-            recover(tmp_path / f"{name}.mcap")
+            recover_recording(tmp_path / f"{name}.mcap")
 
 
 def test_a_recording_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
@@ -446,8 +446,8 @@ def test_a_recording_that_is_being_written_is_left_alone(tmp_path: Path) -> None
     with record(sim, path):
         sim.run(1.5)
         with pytest.raises(RecordingError, match="still being written"):
-            recover(path)
-        assert recover(path, copy).messages > 0  # what there is may be copied
+            recover_recording(path)
+        assert recover_recording(path, copy).messages > 0  # what there is may be copied
         sim.run(0.5)
-    assert recover(path).was_whole
+    assert recover_recording(path).was_whole
     assert not path.with_name("run.mcap.torn").exists()

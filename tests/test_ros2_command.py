@@ -16,8 +16,8 @@ from astray.cli import astray as command
 from astray.errors import WrongInput
 from astray.ros.arguments import parse_arguments
 from astray.ros.dds.discovery import Discovery, check_transport
-from astray.ros.dds.settings import Settings
-from astray.ros.subscriptions.drivable import drivable
+from astray.ros.dds.settings import DdsSettings
+from astray.ros.subscriptions.drivable import make_drivable
 from astray.scenario.load import load_scenario
 
 
@@ -92,7 +92,7 @@ def test_names_parameters_and_files_mean_what_they_mean_in_ros(tmp_path: Path) -
         ["stamped_cmd_vel:=true"],
         [file],
     )
-    assert found.settings(Settings) == Settings(
+    assert found.settings(DdsSettings) == DdsSettings(
         localization="external", rate=20.0, stamped_cmd_vel=True
     )
     names = ("scan", "/scan", "odom", "imu/data", "~/x")
@@ -112,7 +112,7 @@ def test_names_parameters_and_files_mean_what_they_mean_in_ros(tmp_path: Path) -
 )  # fmt: skip
 def test_what_makes_no_sense_is_told(remaps: list[str], params: list[str]) -> None:
     with pytest.raises(WrongInput):
-        parse_arguments("astray", remaps, params).settings(Settings)
+        parse_arguments("astray", remaps, params).settings(DdsSettings)
 
 
 def test_robots_that_want_nothing_listen_and_stop_when_nobody_speaks() -> None:
@@ -124,7 +124,7 @@ def test_robots_that_want_nothing_listen_and_stop_when_nobody_speaks() -> None:
         {"name": "goes", "autonomy": {"kind": "wander"}},
     ]
     source = {"dt": 0.01, "robots": robots}
-    found = load_scenario(source, drivable(source, (), 0.5)).robots
+    found = load_scenario(source, make_drivable(source, (), 0.5)).robots
     assert [plan.autonomy.kind for plan in found] == ["remote"] * 4 + ["wander"]
     timeouts = [getattr(plan.autonomy, "timeout", None) for plan in found]
     assert timeouts == [0.5, 0.5, 2.0, None, None]

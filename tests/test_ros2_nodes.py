@@ -15,9 +15,8 @@ from astray.cli.node import make_node, run_node
 from astray.errors import AstrayError, ScenarioError, WrongInput
 from astray.ros.dds.discovery import Discovery
 from astray.ros.messages.types import BadMessage
-from astray.ros.nodes.imu_position_approximator import Approximator, Settings
-from astray.ros.nodes.wheel_position_approximator import Reckoner, by_wheel
-from astray.ros.nodes.wheel_position_approximator import Settings as WheelSettings
+from astray.ros.nodes.imu_position_approximator import Approximator, ImuPositionSettings
+from astray.ros.nodes.wheel_position_approximator import Reckoner, WheelPositionSettings, by_wheel
 from ros2_peer import DOMAIN, Peer, message
 
 IMU, POSE, TWIST = "sensor_msgs/msg/Imu", "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/Twist"
@@ -103,7 +102,7 @@ def test_times_that_make_no_sense_are_skipped_over_the_bus() -> None:
 
 
 def test_the_first_message_moves_nothing_and_neither_does_a_gap() -> None:
-    made = Approximator(Settings())
+    made = Approximator(ImuPositionSettings())
     took = [
         made.take(message(IMU, **imu(t, ax=1.0)), 0) for t in (5.0, 5.1, 5.1, 7.0, 7.1, 1.0, 1.1)
     ]
@@ -112,7 +111,7 @@ def test_the_first_message_moves_nothing_and_neither_does_a_gap() -> None:
 
 
 def test_a_message_without_a_stamp_counts_when_it_is_received() -> None:
-    made = Approximator(Settings())
+    made = Approximator(ImuPositionSettings())
     start = 1_700_000_000_000_000_000
     for k in range(101):
         made.take(message(IMU, **imu(0.0, ax=1.0)), start + k * 10_000_000)
@@ -120,7 +119,7 @@ def test_a_message_without_a_stamp_counts_when_it_is_received() -> None:
 
 
 def test_velocity_is_in_the_map_frame_and_z_is_kept_by_a_reset() -> None:
-    made = Approximator(Settings(initial_theta=math.pi / 2, initial_z=3.0))
+    made = Approximator(ImuPositionSettings(initial_theta=math.pi / 2, initial_z=3.0))
     for t in (1.0, 2.0):
         made.take(message(IMU, **imu(t, ax=1.0, az=10.81)), 0)
     assert made.velocity["linear"] == pytest.approx({"x": 0.0, "y": 1.0, "z": 1.0})
@@ -135,7 +134,7 @@ def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
     """A metre per second on a circle of one metre: the signals feel nothing of the turn."""
     ends = {}
     for way in ("measured", "synthesize"):
-        made = Approximator(Settings(centripetal=way))  # type: ignore[arg-type]
+        made = Approximator(ImuPositionSettings(centripetal=way))  # type: ignore[arg-type]
         for k in range(1001):
             t = k * 0.001
             made.take(message(IMU, **imu(1.0 + t, ax=1.0)), 0)
@@ -148,7 +147,7 @@ def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
 
 
 def test_what_is_not_finite_is_refused() -> None:
-    made = Approximator(Settings())
+    made = Approximator(ImuPositionSettings())
     with pytest.raises(BadMessage):
         made.take(message(IMU, **imu(1.0, ax=math.nan)), 0)
     with pytest.raises(BadMessage):
@@ -188,7 +187,7 @@ def test_wheel_nodes_agree_on_the_odometry_of_a_mecanum_robot(kind: str) -> None
 def test_mecanum_wheels_go_sideways_and_around_by_the_kinematics() -> None:
     side, turn = [-1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]
     for rates, column, rate in ((side, "y", 0.2), (turn, "yaw", 0.2 / (0.3 + 0.6))):
-        made = Reckoner(WheelSettings())
+        made = Reckoner(WheelPositionSettings())
         took = [made.take(None, by_wheel([], rates), k * 10**8) for k in range(11)]
         assert took == [False] + [True] * 10
         assert made.belief[column][0] == pytest.approx(rate)

@@ -17,10 +17,10 @@ from astray.ros.dds import bridge as wire_module
 from astray.ros.dds import participant
 from astray.ros.dds.batch_publishing import messages_of
 from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.graph import TOPIC, TYPE, Graph
-from astray.ros.dds.participant import Bus
+from astray.ros.dds.graph import TOPIC, TYPE, NodeGraph
+from astray.ros.dds.participant import Participant
 from astray.ros.messages.types import decode, typestore
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 from ros2_peer import DOMAIN, Peer, Running
 
 TWIST, POSE_2D = "geometry_msgs/msg/Twist", "geometry_msgs/msg/Pose2D"
@@ -81,7 +81,7 @@ def test_a_client_hears_the_readings_and_the_truth_as_they_are() -> None:
 
 def test_moments_that_wait_are_said_as_if_each_had_been_said_alone() -> None:
     sim = load(count=2)
-    feed, moments, alone = Feed(sim), [], []
+    feed, moments, alone = PublisherSet(sim), [], []
     for _ in range(30):
         sim.step(1)
         said = [(speaker, speaker.take(rows)) for speaker, rows in feed.speak()]
@@ -203,9 +203,9 @@ def test_readings_without_a_message_are_said_in_our_own_if_asked_for() -> None:
 
 @pytest.mark.parametrize(("distro", "size"), [("humble", 24), ("jazzy", 16)])
 def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size: int) -> None:
-    bus = Bus(Discovery(DOMAIN + 10))
+    bus = Participant(Discovery(DOMAIN + 10))
     sent: list[bytes] = []
-    graph = Graph(bus, distro)
+    graph = NodeGraph(bus, distro)
     graph._writer.write = sent.append  # type: ignore[method-assign]
     graph.tell("/ns", "node", [b"r" * 16], [b"v" * 16, b"w" * 16])
     bus.close()

@@ -10,8 +10,8 @@ import pytest
 import astray
 from astray.errors import WrongInput
 from astray.ros.messages.types import decode
-from astray.ros.publishers.clock import Clock
-from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.ros.publishers.clock import ClockPublisher
+from astray.ros.publishers.publisher_set import Localization, PublisherSet
 from astray.tables import Array
 
 WHEELS = {"kind": "wheels", "rate": 50, "slip_density": 0.01, "radius_sd": 0.01}
@@ -31,7 +31,7 @@ class Listener:
     """Decodes all that is said, by topic, with the step at which it was said."""
 
     def __init__(self, sim: astray.Sim, localization: Localization = "belief") -> None:
-        self.feed = Feed(sim, localization)
+        self.feed = PublisherSet(sim, localization)
         self.said: dict[str, list[Any]] = {}
         self.steps: dict[str, list[int]] = {}
         sim.observers.append(self)
@@ -265,7 +265,7 @@ def test_who_says_where_odom_is_can_be_chosen(localization: Localization) -> Non
 
 def test_sensors_sit_where_the_datasheet_has_them() -> None:
     sim = load(WHEELS, IMU)
-    (data,) = Feed(sim).static()
+    (data,) = PublisherSet(sim).static()
     frames = decode("tf2_msgs/msg/TFMessage", data).transforms
     named = {(t.header.frame_id, t.child_frame_id): t.transform for t in frames}
     assert set(named) == {("world", "map"), ("base_link", "imu_link")}
@@ -355,4 +355,4 @@ def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> 
     ("dt", "ticks"), [(0.001, 10), (0.0035, 2), (0.006, 1), (0.01, 1), (0.02, 1)]
 )
 def test_time_is_told_every_ten_milliseconds_or_sooner_or_every_tick(dt: float, ticks: int) -> None:
-    assert Clock(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).beat == (ticks, 0)
+    assert ClockPublisher(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).beat == (ticks, 0)

@@ -11,8 +11,8 @@ import pytest
 import astray
 from astray.errors import AstrayError
 from astray.ros.messages.types import BadMessage, make
-from astray.ros.publishers.publisher_set import Feed
-from astray.ros.subscriptions.command_handlers import Ears, Hearing
+from astray.ros.publishers.publisher_set import PublisherSet
+from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
 
 REMOTE = {"kind": "remote"}
 
@@ -26,7 +26,7 @@ def load(**robot: Any) -> astray.Sim:
     return astray.load({"dt": 0.01, "robots": [rover]})
 
 
-def say(ears: Ears, topic: str, **values: Any) -> None:
+def say(ears: Subscriptions, topic: str, **values: Any) -> None:
     heard = ears.topics[topic]
     heard.hear(make(heard.type, values))
 
@@ -35,7 +35,7 @@ def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> No
     sim = load(autonomy={"kind": "scripted", "steps": [{"lasts": 9, "vx": 0.2}]})
     sim.step()
     twist = make("geometry_msgs/msg/Twist", {"linear": {"x": -0.1}})
-    Ears(sim).topics["/cmd_vel"].hear(twist)
+    Subscriptions(sim).topics["/cmd_vel"].hear(twist)
     sim.run(0.45)
     assert sim.truth["vx"][0] == pytest.approx(-0.1)
     sim.run(1.0)
@@ -43,20 +43,20 @@ def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> No
 
 
 def test_a_robot_alone_hears_plain_names_and_one_in_company_its_own() -> None:
-    alone = Ears(load(autonomy=REMOTE, estimator={"kind": "odometry"})).topics
+    alone = Subscriptions(load(autonomy=REMOTE, estimator={"kind": "odometry"})).topics
     assert set(alone) == {"/cmd_vel", "/initialpose", "/position_reset"}
     assert alone["/cmd_vel"].type == "geometry_msgs/msg/Twist"
-    three = Ears(load(autonomy=REMOTE, count=3)).topics
+    three = Subscriptions(load(autonomy=REMOTE, count=3)).topics
     assert set(three) == {f"/rover_{k}/cmd_vel" for k in range(3)}
-    navigating = Ears(load(autonomy={"kind": "navigate"})).topics
+    navigating = Subscriptions(load(autonomy={"kind": "navigate"})).topics
     assert set(navigating) == {"/cmd_vel", "/goal_pose"}
-    assert set(Ears(load(autonomy={"kind": "wander"})).topics) == {"/cmd_vel"}
+    assert set(Subscriptions(load(autonomy={"kind": "wander"})).topics) == {"/cmd_vel"}
 
 
 @pytest.mark.parametrize("stamped", [False, True])
 def test_a_twist_drives_one_robot_of_several(stamped: bool) -> None:
     sim = load(autonomy=REMOTE, count=2, motion={"kind": "omni"})
-    ears = Ears(sim, Hearing(stamped_cmd_vel=stamped))
+    ears = Subscriptions(sim, Hearing(stamped_cmd_vel=stamped))
     twist = {"linear": {"x": 0.3, "y": 0.1}, "angular": {"z": 0.2}}
     say(ears, "/rover_1/cmd_vel", **({"twist": twist} if stamped else twist))
     sim.run(2.0)
@@ -68,7 +68,7 @@ def test_a_twist_drives_one_robot_of_several(stamped: bool) -> None:
 
 def test_an_initial_pose_and_a_reset_move_the_belief_and_not_the_truth() -> None:
     sim = load(autonomy=REMOTE, estimator={"kind": "odometry"}, count=3)
-    ears = Ears(sim)
+    ears = Subscriptions(sim)
     cov = np.zeros((6, 6))
     cov[np.ix_((0, 1, 5), (0, 1, 5))] = np.array([[4, 1, 0], [1, 3, 0.5], [0, 0.5, 2]]) / 10
     pose = {"position": {"x": 3.0, "y": 4.0}, "orientation": quaternion(-2.0)}
@@ -92,7 +92,7 @@ def test_an_initial_pose_and_a_reset_move_the_belief_and_not_the_truth() -> None
 
 def test_a_goal_drives_a_robot_that_navigates() -> None:
     sim = load(autonomy={"kind": "navigate", "rate": 10}, start={"x": 2, "y": 2})
-    ears = Ears(sim)
+    ears = Subscriptions(sim)
     say(ears, "/goal_pose", header={"frame_id": "map"}, pose={"position": {"x": 2.0, "y": 3.0}})
     sim.run(10.0)
     assert math.hypot(sim.truth["x"][0] - 2.0, sim.truth["y"][0] - 3.0) < 0.2
@@ -101,7 +101,7 @@ def test_a_goal_drives_a_robot_that_navigates() -> None:
 @pytest.mark.parametrize("source", ["pose", "odometry"])
 def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Ears(sim, Hearing(belief_from=source, belief_topic="filter"))
+    ears = Subscriptions(sim, Hearing(belief_from=source, belief_topic="filter"))
     sim.run(1.0)
     header = {"frame_id": "map", "stamp": {"sec": 0, "nanosec": 750_000_000}}
     pose = {"position": {"x": 5.0, "y": 6.0}, "orientation": quaternion(1.0)}
@@ -115,7 +115,7 @@ def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) ->
 
 def test_a_filter_that_does_not_use_the_time_of_the_run_is_told_so() -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Ears(sim, Hearing(belief_topic="filter"))
+    ears = Subscriptions(sim, Hearing(belief_topic="filter"))
     with pytest.raises(BadMessage, match="use_sim_time"):
         say(ears, "/filter", header={"stamp": {"sec": 1_700_000_000}})
     sim.run(1.0)
@@ -128,7 +128,7 @@ def test_a_filter_that_does_not_use_the_time_of_the_run_is_told_so() -> None:
 def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
     """What AMCL does: map → odom, said ahead of time; odom → base_link is our dead reckoning."""
     sim = load(autonomy=REMOTE, estimator=REMOTE, start={"x": 2, "y": 2, "yaw": 0.5})
-    feed = Feed(sim, "external")
+    feed = PublisherSet(sim, "external")
 
     class Watching:
         def next_due(self, step: int) -> int:
@@ -138,7 +138,7 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
             list(feed.speak())
 
     sim.observers.append(Watching())
-    ears = Ears(sim, Hearing(belief_from="tf"), feed.reckonings)
+    ears = Subscriptions(sim, Hearing(belief_from="tf"), feed.reckonings)
     sim.robots["rover"].drive(0.4, 0.3)
     sim.run(2.0)
     moved = {"translation": {"x": 2.0, "y": 2.0}, "rotation": quaternion(0.5)}
@@ -168,7 +168,7 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(topic: str, values: Any) -> None:
     sim = load(autonomy=REMOTE, estimator={"kind": "odometry"})
-    ears = Ears(sim)
+    ears = Subscriptions(sim)
     with pytest.raises(AstrayError):
         say(ears, topic, **values)
     sim.step()

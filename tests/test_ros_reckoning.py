@@ -9,7 +9,7 @@ import pytest
 
 import astray
 from astray.ros.messages.types import decode
-from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.ros.publishers.publisher_set import Localization, PublisherSet
 from astray.ros.publishers.transforms import Transforms
 
 SPEED, TURN = 0.5, 0.3
@@ -33,7 +33,7 @@ class Frames:
     """Keeps every transform that a run says, by child frame."""
 
     def __init__(self, sim: astray.Sim, localization: Localization = "belief") -> None:
-        self.feed = Feed(sim, localization)
+        self.feed = PublisherSet(sim, localization)
         self.said: dict[str, list[tuple[float, float, float, float]]] = {}
         sim.observers.append(self)
 

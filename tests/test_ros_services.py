@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import astray
 from astray.ros.messages.simulation_interfaces import (
     Feature,
-    Result,
     Scope,
+    ServiceResult,
+    SimulationState,
     SpawnFault,
-    State,
     StateFault,
 )
 from astray.ros.messages.types import BadMessage
@@ -27,7 +27,7 @@ from astray.ros.services.simulation import Services, service_name
 from astray.sim import Sim
 from rosbridge import load
 
-OK = Result.OK
+OK = ServiceResult.OK
 
 
 @contextlib.contextmanager
@@ -58,7 +58,7 @@ def code(response: dict[str, Any]) -> int:
     return int(response["result"]["result"])
 
 
-def set_state(services: Services, state: State) -> int:
+def set_state(services: Services, state: SimulationState) -> int:
     return code(call(services, "/set_simulation_state", state={"state": int(state)}))
 
 
@@ -85,9 +85,9 @@ def test_entities_are_found_by_pattern_and_category(services: Services) -> None:
     assert find(filter="_1$")["entities"] == ["rover_1"]
     assert find(categories=[{"category": 2}])["entities"] == []
     assert find(categories=[{"category": 2}, {"category": 1}])["entities"] == ["rover_0", "rover_1"]
-    assert code(find(filter="(")) == Result.OPERATION_FAILED
-    assert code(find(tags={"tags": ["red"]})) == Result.FEATURE_UNSUPPORTED
-    assert code(find(bounds={"type": 3})) == Result.FEATURE_UNSUPPORTED
+    assert code(find(filter="(")) == ServiceResult.OPERATION_FAILED
+    assert code(find(tags={"tags": ["red"]})) == ServiceResult.FEATURE_UNSUPPORTED
+    assert code(find(bounds={"type": 3})) == ServiceResult.FEATURE_UNSUPPORTED
 
 
 @pytest.mark.parametrize("text", ["(a+)+b", "a*" * 4, "(a|b){9}", "x" * 201, "["])
@@ -97,7 +97,7 @@ def test_a_pattern_that_could_take_for_ever_is_refused(text: str) -> None:
 
 
 def test_states_are_the_truth_seen_from_the_world(services: Services) -> None:
-    set_state(services, State.PAUSED)
+    set_state(services, SimulationState.PAUSED)
     services.sim.robots["rover"].drive(0.5, 0.4)
     call(services, "/step_simulation", steps=40)
     found = call(services, "/get_entities_states")
@@ -114,7 +114,7 @@ def test_states_are_the_truth_seen_from_the_world(services: Services) -> None:
 
 
 def test_a_state_that_is_set_is_the_state_that_is_got(services: Services) -> None:
-    set_state(services, State.PAUSED)
+    set_state(services, SimulationState.PAUSED)
     yaw = 2.0
     pose = {
         "position": {"x": 4.0, "y": 1.5},
@@ -137,7 +137,7 @@ def test_a_state_that_is_set_is_the_state_that_is_got(services: Services) -> Non
 def test_a_quaternion_that_is_not_quite_of_length_1_is_the_heading_that_it_means(
     services: Services,
 ) -> None:
-    set_state(services, State.PAUSED)
+    set_state(services, SimulationState.PAUSED)
     q = {"z": 1.008 * math.sin(1.0), "w": 1.008 * math.cos(1.0)}
     wanted = {"pose": {"position": {"x": 4.0, "y": 1.5}, "orientation": q}}
     call(services, "/set_entity_state", entity="rover_1", state=wanted)
@@ -162,7 +162,7 @@ def test_a_pose_that_is_none_is_refused(services: Services, state: Any) -> None:
 def test_who_is_not_there_is_not_found(services: Services) -> None:
     for name in ("/get_entity_state", "/get_entity_info", "/delete_entity", "/set_entity_state"):
         for entity in ("nobody", "rover_3", ""):
-            assert code(call(services, name, entity=entity)) == Result.NOT_FOUND
+            assert code(call(services, name, entity=entity)) == ServiceResult.NOT_FOUND
 
 
 def test_robots_are_spawned_as_long_as_there_are_some(services: Services) -> None:
@@ -186,7 +186,7 @@ def test_robots_are_spawned_as_long_as_there_are_some(services: Services) -> Non
     assert x_of(services, "rover_3") == 6.0
     second = spawn(name="fido", allow_renaming=True, initial_pose=pose, **rover)
     assert second["entity_name"] == "rover_2"
-    assert code(spawn(allow_renaming=True, **rover)) == Result.OPERATION_FAILED
+    assert code(spawn(allow_renaming=True, **rover)) == ServiceResult.OPERATION_FAILED
     assert call(services, "/get_spawnables")["spawnables"] == []
     assert code(call(services, "/reset_simulation", scope=int(Scope.SPAWNED))) == OK
     assert call(services, "/get_entities")["entities"] == ["rover_0", "rover_1"]
@@ -197,7 +197,7 @@ def test_several_worlds_have_entities_of_their_own() -> None:
     with running(sim) as services:
         assert call(services, "/get_entities")["entities"] == ["world_0/rover", "world_1/rover"]
         pose = {"pose": {"position": {"x": 9.0}}, "header": {"frame_id": "world_1/map"}}
-        set_state(services, State.PAUSED)
+        set_state(services, SimulationState.PAUSED)
         call(services, "/set_entity_state", entity="world_1/rover", state=pose)
         assert sim.truth["x"].tolist() == [0.0, 9.0]
 
@@ -207,34 +207,34 @@ def test_several_worlds_have_entities_of_their_own() -> None:
 
 def test_a_run_is_paused_stepped_and_played(services: Services) -> None:
     sim = services.sim
-    assert code(call(services, "/step_simulation", steps=1)) == Result.OPERATION_FAILED
-    assert set_state(services, State.PAUSED) == OK
-    assert set_state(services, State.PAUSED) == StateFault.ALREADY_IN_TARGET_STATE
-    assert call(services, "/get_simulation_state")["state"]["state"] == State.PAUSED
+    assert code(call(services, "/step_simulation", steps=1)) == ServiceResult.OPERATION_FAILED
+    assert set_state(services, SimulationState.PAUSED) == OK
+    assert set_state(services, SimulationState.PAUSED) == StateFault.ALREADY_IN_TARGET_STATE
+    assert call(services, "/get_simulation_state")["state"]["state"] == SimulationState.PAUSED
     before = sim.steps
     assert code(call(services, "/step_simulation")) == OK
     assert sim.steps == before + 1
     assert code(call(services, "/step_simulation", steps=100)) == OK
     assert sim.steps == before + 101
-    assert code(call(services, "/step_simulation", steps=2**63)) == Result.OPERATION_FAILED
-    assert set_state(services, State.PLAYING) == OK
-    assert call(services, "/get_simulation_state")["state"]["state"] == State.PLAYING
+    assert code(call(services, "/step_simulation", steps=2**63)) == ServiceResult.OPERATION_FAILED
+    assert set_state(services, SimulationState.PLAYING) == OK
+    assert call(services, "/get_simulation_state")["state"]["state"] == SimulationState.PLAYING
 
 
 def test_a_run_that_is_stopped_is_at_its_start(services: Services) -> None:
     services.sim.robots["rover"].drive(0.5)
-    assert set_state(services, State.STOPPED) == OK
-    assert call(services, "/get_simulation_state")["state"]["state"] == State.STOPPED
+    assert set_state(services, SimulationState.STOPPED) == OK
+    assert call(services, "/get_simulation_state")["state"]["state"] == SimulationState.STOPPED
     assert x_of(services, "rover_0") == 1.0
-    assert set_state(services, State.PAUSED) == OK
-    assert set_state(services, State.QUITTING) == Result.FEATURE_UNSUPPORTED
+    assert set_state(services, SimulationState.PAUSED) == OK
+    assert set_state(services, SimulationState.QUITTING) == ServiceResult.FEATURE_UNSUPPORTED
     assert set_state(services, 77) == StateFault.INCORRECT_TRANSITION  # type: ignore[arg-type]
 
 
 def test_a_reset_gives_the_run_from_its_start_bit_for_bit() -> None:
     sim = load()
     with running(sim) as services:
-        set_state(services, State.PAUSED)
+        set_state(services, SimulationState.PAUSED)
         call(services, "/step_simulation", steps=50)
         assert code(call(services, "/reset_simulation")) == OK
         assert sim.tick == 0
@@ -249,7 +249,7 @@ def test_a_reset_gives_the_run_from_its_start_bit_for_bit() -> None:
 def test_time_alone_cannot_be_reset(services: Services) -> None:
     for scope in (Scope.TIME, Scope.STATE, Scope.TIME | Scope.SPAWNED):
         response = call(services, "/reset_simulation", scope=int(scope))
-        assert code(response) == Result.FEATURE_UNSUPPORTED
+        assert code(response) == ServiceResult.FEATURE_UNSUPPORTED
 
 
 def test_what_services_did_replays_from_its_events() -> None:
@@ -270,7 +270,7 @@ def test_what_services_did_replays_from_its_events() -> None:
             state={"pose": {"position": {"x": 2.0}}},
         )
         call(services, "/delete_entity", entity="rover_1")
-        set_state(services, State.PAUSED)
+        set_state(services, SimulationState.PAUSED)
         steps = sim.steps
         digest = sim.digest()
     twin = load(count=1, capacity=2)
@@ -283,7 +283,7 @@ def test_what_services_did_replays_from_its_events() -> None:
 def test_what_happened_to_a_run_at_rest_replays_in_its_order() -> None:
     sim = load(count=2)
     with running(sim) as services:
-        set_state(services, State.PAUSED)
+        set_state(services, SimulationState.PAUSED)
         for entity, x in (("rover_1", 3.0), ("rover_0", 4.0)):
             moved = {"pose": {"position": {"x": x}}}
             call(services, "/set_entity_state", entity=entity, state=moved)
@@ -305,7 +305,7 @@ def test_the_world_says_what_it_is(services: Services) -> None:
 
 def test_a_run_that_does_not_go_on_does_not_keep_its_callers() -> None:
     response = call(Services(load(), patience=0.05), "/get_entity_state", entity="rover")
-    assert code(response) == Result.OPERATION_FAILED
+    assert code(response) == ServiceResult.OPERATION_FAILED
     assert "did not answer" in response["result"]["error_message"]
 
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from astray.ros.messages import serializer_steps as steps_module
 from astray.ros.messages import templates as words_module
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.serializer_steps import begin_all, make_hands, octets, write_all
-from astray.ros.messages.templates import Form, Words
+from astray.ros.messages.templates import MessageTemplate, Words
 from astray.ros.messages.types import decode
-from astray.ros.names import Robot
+from astray.ros.names import RosRobot
 from astray.ros.publishers.pose_history import Past
 from astray.tables import DRIVE, SCAN, STATE, Array, table
 
 ODOMETRY = "nav_msgs/msg/Odometry"
 SCANS = "sensor_msgs/msg/LaserScan"
-ROBOTS = [Robot("r", row, 0, row, f"r_{row}", f"/r_{row}") for row in (0, 1, 2)]
+ROBOTS = [RosRobot("r", row, 0, row, f"r_{row}", f"/r_{row}") for row in (0, 1, 2)]
 
 
 def made_states(n: int) -> Array:
@@ -33,7 +33,9 @@ def made_states(n: int) -> Array:
 
 
 def odometry(states: Array) -> Words:
-    layout = Layout(ODOMETRY, texts={"header.frame_id": "r_0/odom", "child_frame_id": "base"})
+    layout = MessageLayout(
+        ODOMETRY, texts={"header.frame_id": "r_0/odom", "child_frame_id": "base"}
+    )
     words = Words(layout, ROBOTS, [states])
     words.text("header.frame_id", lambda robot: f"{robot.name}/odom")
     words.blank["twist.twist.linear.z"] = 7.0
@@ -46,13 +48,13 @@ def odometry(states: Array) -> Words:
     return words
 
 
-def read(form: Form, raw: Array) -> list[Any]:
+def read(form: MessageTemplate, raw: Array) -> list[Any]:
     return [decode(ODOMETRY, row[form.lead :].tobytes()) for row in raw]
 
 
 def test_columns_texts_and_what_never_changes_are_in_the_message() -> None:
     states, rows = made_states(3), np.array([2, 0, 1])
-    form = Form(odometry(states))
+    form = MessageTemplate(odometry(states))
     for message, row in zip(read(form, form.fill(rows, [states[rows]])), rows, strict=True):
         s = states[row]
         assert message.header.frame_id == f"r_{row}/odom"
@@ -74,7 +76,7 @@ def test_bytes_before_a_message_change_nothing_in_it(length: int) -> None:
     states, rows = made_states(3), np.array([0, 2])
     words = odometry(states)
     before = np.arange(3 * length, dtype=np.uint8).reshape(3, length)
-    plain, behind = Form(words), Form(words, before)
+    plain, behind = MessageTemplate(words), MessageTemplate(words, before)
     a, b = (form.fill(rows, [states[rows]]) for form in (plain, behind))
     assert np.array_equal(a, b[:, length:])
     assert np.array_equal(b[:, :length], before[rows])
@@ -84,7 +86,7 @@ def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
     moments = [made_states(3) for _ in range(4)]
     for k, states in enumerate(moments):
         states["x"] = 10.0 * k + np.arange(3)
-    form = Form(odometry(moments[0]))
+    form = MessageTemplate(odometry(moments[0]))
     before = np.zeros(5)  # copies may begin anywhere in memory, as messages may
     kept = np.concatenate([before.view(np.uint8), *(states.view(np.uint8) for states in moments)])
     raw, places = np.zeros(4 * form.size + 3, np.uint8), np.array([3, 2, 0]) * form.size + 3
@@ -103,7 +105,7 @@ def test_a_time_is_the_nearest_nanosecond_and_never_before_zero(seconds: float) 
     if seconds < 2**31:
         states["stamp"] = seconds
         words = odometry(states)
-        form = Form(words)
+        form = MessageTemplate(words)
         at = read(form, form.fill(np.array([0]), [states]))[0].header.stamp
         wanted = seconds if seconds > 0.0 else 0.0
         assert abs(at.sec * 10**9 + at.nanosec - wanted * 1e9) <= max(0.5, wanted * 1e9 * 2e-16)
@@ -111,12 +113,12 @@ def test_a_time_is_the_nearest_nanosecond_and_never_before_zero(seconds: float) 
 
 
 def test_values_are_narrowed_where_the_message_wants_that() -> None:
-    layout = Layout("sensor_msgs/msg/Range", texts={"header.frame_id": "r_0"})
+    layout = MessageLayout("sensor_msgs/msg/Range", texts={"header.frame_id": "r_0"})
     values = np.array([[1.0, 0.1, np.inf]])
     words = Words(layout, ROBOTS[:1], [values])
     for k, path in enumerate(("radiation_type", "field_of_view", "range")):
         words.cell(path, 0, at=k)
-    form = Form(words)
+    form = MessageTemplate(words)
     raw = form.fill(np.array([0]), [values])
     message = decode(layout.type, raw[0].tobytes())
     assert (message.radiation_type, message.range) == (1, np.inf)
@@ -124,7 +126,7 @@ def test_values_are_narrowed_where_the_message_wants_that() -> None:
 
 
 def test_a_value_that_does_not_fit_is_refused_at_once() -> None:
-    layout = Layout("sensor_msgs/msg/NavSatFix", texts={"header.frame_id": "r_0"})
+    layout = MessageLayout("sensor_msgs/msg/NavSatFix", texts={"header.frame_id": "r_0"})
     words = Words(layout, ROBOTS[:1], [np.zeros((1, 1))])
     with pytest.raises(TypeError, match=r"status\.service"):
         words.column("status.service", 0)
@@ -137,7 +139,7 @@ def scan(rays: int) -> tuple[Words, list[Array]]:
     ranges = np.random.default_rng(4).uniform(0.0, 8.0, (3, rays))
     ranges[0, 0], ranges[1, 0], ranges[2, 0] = np.inf, np.nan, 6.0
     sizes, texts = {"ranges": rays}, {"header.frame_id": "r_0"}
-    words = Words(Layout(SCANS, sizes, texts), ROBOTS, [readings, ranges])
+    words = Words(MessageLayout(SCANS, sizes, texts), ROBOTS, [readings, ranges])
     words.line("angle_max", 0, "start", "step", rays - 1)
     words.share("time_increment", 0, "duration", rays)
     words.limited("ranges", 1, "min_range", "max_range")
@@ -148,7 +150,7 @@ def scan(rays: int) -> tuple[Words, list[Array]]:
 def test_ranges_beyond_their_limits_are_infinite(rays: int) -> None:
     words, (readings, ranges) = scan(rays)
     rows = np.array([2, 0, 1])
-    raw = Form(words).fill(rows, [readings[rows], ranges[rows]])
+    raw = MessageTemplate(words).fill(rows, [readings[rows], ranges[rows]])
     for message, row in zip(raw, rows, strict=True):
         found, far = decode(SCANS, message.tobytes()), readings["max_range"][row]
         wanted = [
@@ -162,17 +164,17 @@ def test_ranges_beyond_their_limits_are_infinite(rays: int) -> None:
 def test_a_curvature_is_told_as_the_turn_that_it_means() -> None:
     drives = table(DRIVE, 2)
     drives["vx"], drives["wz"], drives["curvature"] = 2.0, 0.3, [np.nan, 0.25]
-    layout = Layout("geometry_msgs/msg/TwistStamped", texts={"header.frame_id": "r_0"})
+    layout = MessageLayout("geometry_msgs/msg/TwistStamped", texts={"header.frame_id": "r_0"})
     words = Words(layout, ROBOTS[:2], [drives])
     words.turn_rate("twist.angular.z", 0, "wz", "curvature", "vx")
-    raw = Form(words).fill(np.arange(2), [drives])
+    raw = MessageTemplate(words).fill(np.arange(2), [drives])
     assert [decode(layout.type, m.tobytes()).twist.angular.z for m in raw] == [0.3, 0.5]
 
 
 def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     states, rows = made_states(3), np.arange(3)
     words, tables = scan(600)
-    forms = [(Form(odometry(states)), [states]), (Form(words), tables)]
+    forms = [(MessageTemplate(odometry(states)), [states]), (MessageTemplate(words), tables)]
     compiled = [form.fill(rows, given) for form, given in forms]
     for name in ("begin_all", "write_all"):
         monkeypatch.setattr(words_module, name, getattr(steps_module, name).function)

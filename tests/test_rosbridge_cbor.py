@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astray.ros.messages.types import decode, to_plain
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 from astray.ros.rosbridge.background import serving
 from astray.ros.rosbridge.cbor import TAGS, Packer, pack
 from astray.ros.rosbridge.compression import CBOR, FORMS, PLAIN, RAW, Forms, said_by
-from astray.ros.rosbridge.json import Writer
+from astray.ros.rosbridge.json import JsonWriter
 from rosbridge import load, talking
 
 TYPES = {tag: np.dtype(kind) for kind, tag in TAGS.items()}
@@ -80,12 +80,12 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 
 def test_all_that_a_run_says_is_the_same_as_text_and_packed() -> None:
     sim = load()
-    feed = Feed(sim)
+    feed = PublisherSet(sim)
     sim.run(0.5)
     assert len(feed.speakers) > 7
     for speaker in feed.speakers:
         messages = speaker.write(speaker.take(speaker.rows))
-        texts = Writer(speaker.layout).write(messages.columns)
+        texts = JsonWriter(speaker.layout).write(messages.columns)
         packed = Packer(speaker.layout).write(messages.columns)
         for text, data, raw in zip(texts, packed, messages.all(), strict=True):
             assert listed(read(data)) == json.loads(text)
@@ -96,7 +96,7 @@ def test_all_that_a_run_says_is_the_same_as_text_and_packed() -> None:
 
 def test_each_form_is_made_once_and_of_all_messages_at_once() -> None:
     sim = load()
-    speaker = Feed(sim).speakers[0]
+    speaker = PublisherSet(sim).speakers[0]
     messages = speaker.write(speaker.take(speaker.rows))
     said = Forms(speaker.layout).of(messages, 1.25)(0)
     assert said(PLAIN) is said(PLAIN)

@@ -14,18 +14,18 @@ import roslibpy
 
 from astray.numerics import elementary
 from astray.ros.rosbridge.background import serving
-from astray.ros.rosbridge.bridge import Wire
+from astray.ros.rosbridge.bridge import RosbridgeBridge
 from rosbridge import PATIENCE, load, receive, talking, tick_of, twin_log, until
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
+def wire() -> Iterator[RosbridgeBridge]:
     with serving(load()) as wire:
         yield wire
 
 
 @pytest.fixture
-def ros(wire: Wire) -> Iterator[roslibpy.Ros]:
+def ros(wire: RosbridgeBridge) -> Iterator[roslibpy.Ros]:
     ros = roslibpy.Ros("127.0.0.1", wire.port, transport="asyncio")
     ros.run(timeout=PATIENCE)
     yield ros
@@ -46,7 +46,9 @@ def call(ros: roslibpy.Ros, name: str, request: dict[str, Any] | None = None) ->
 # Topics.
 
 
-def test_roslibpy_hears_what_the_run_is_and_drives_it(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_roslibpy_hears_what_the_run_is_and_drives_it(
+    wire: RosbridgeBridge, ros: roslibpy.Ros
+) -> None:
     imu = hear(ros, "/imu/data", "sensor_msgs/Imu")
     scan = hear(ros, "/scan", "sensor_msgs/msg/LaserScan")
     truth = hear(ros, "/ground_truth/odom", "nav_msgs/Odometry")
@@ -102,7 +104,7 @@ def test_a_newcomer_is_told_where_sensors_sit_and_what_the_map_is(ros: roslibpy.
 
 
 def test_a_pose_that_is_said_resets_the_belief_and_not_the_truth(
-    wire: Wire, ros: roslibpy.Ros
+    wire: RosbridgeBridge, ros: roslibpy.Ros
 ) -> None:
     reset = roslibpy.Topic(ros, "/position_reset", "geometry_msgs/Pose2D")
     reset.publish(roslibpy.Message({"x": 5.0, "y": 4.0, "theta": 1.0}))
@@ -111,13 +113,13 @@ def test_a_pose_that_is_said_resets_the_belief_and_not_the_truth(
     assert rover.truth["x"][0] == 1.0
 
 
-def test_commands_may_be_stamped(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_commands_may_be_stamped(wire: RosbridgeBridge, ros: roslibpy.Ros) -> None:
     cmd_vel = roslibpy.Topic(ros, "/cmd_vel", "geometry_msgs/TwistStamped")
     cmd_vel.publish(roslibpy.Message({"twist": {"linear": {"x": 0.4}}}))
     until(lambda: bool(wire.sim.truth["x"][0] > 1.01))
 
 
-def test_nobody_else_speaks_in_the_place_of_the_run(wire: Wire) -> None:
+def test_nobody_else_speaks_in_the_place_of_the_run(wire: RosbridgeBridge) -> None:
     with talking(wire) as line:
         line.send(
             json.dumps(
@@ -127,7 +129,7 @@ def test_nobody_else_speaks_in_the_place_of_the_run(wire: Wire) -> None:
         assert "only the run speaks" in receive(line, "status")["msg"]
 
 
-def test_clients_hear_each_other(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_clients_hear_each_other(wire: RosbridgeBridge, ros: roslibpy.Ros) -> None:
     heard = hear(ros, "/chatter", "std_msgs/String")
     assert call(ros, "/rosapi/get_time")  # by now it has subscribed
     with talking(wire) as line:
@@ -139,7 +141,7 @@ def test_clients_hear_each_other(wire: Wire, ros: roslibpy.Ros) -> None:
 # What there is.
 
 
-def test_roslibpy_finds_out_what_there_is(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_roslibpy_finds_out_what_there_is(wire: RosbridgeBridge, ros: roslibpy.Ros) -> None:
     assert {"/scan", "/imu/data", "/odom", "/cmd_vel", "/clock", "/tf"} <= set(ros.get_topics())
     assert ros.get_topic_type("/odom") == "nav_msgs/msg/Odometry"
     assert ros.get_topics_for_type("sensor_msgs/LaserScan") == ["/scan"]
@@ -160,7 +162,7 @@ def test_roslibpy_finds_out_what_there_is(wire: Wire, ros: roslibpy.Ros) -> None
 # Services.
 
 
-def test_roslibpy_pauses_steps_sets_and_resets(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_roslibpy_pauses_steps_sets_and_resets(wire: RosbridgeBridge, ros: roslibpy.Ros) -> None:
     sim = wire.sim
     assert call(ros, "/set_simulation_state", {"state": {"state": 2}})["result"]["result"] == 1
     steps = sim.steps
@@ -182,7 +184,9 @@ def test_roslibpy_pauses_steps_sets_and_resets(wire: Wire, ros: roslibpy.Ros) ->
     until(lambda: sim.steps > steps + 10)
 
 
-def test_odometry_starts_anew_with_a_run_that_is_reset(wire: Wire, ros: roslibpy.Ros) -> None:
+def test_odometry_starts_anew_with_a_run_that_is_reset(
+    wire: RosbridgeBridge, ros: roslibpy.Ros
+) -> None:
     odom = hear(ros, "/odom", "nav_msgs/Odometry")
     cmd_vel = roslibpy.Topic(ros, "/cmd_vel", "geometry_msgs/Twist")
     cmd_vel.publish(roslibpy.Message({"angular": {"z": 1.0}}))

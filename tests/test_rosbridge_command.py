@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from websockets.sync.client import connect
 
 from astray.cli import astray as commands
-from astray.cli.bridging import TIMEOUT, drivable
+from astray.cli.bridging import TIMEOUT, make_drivable
 from rosbridge import HALL, PATIENCE, ROVER
 
 
@@ -60,10 +60,10 @@ def test_a_robot_that_wants_nothing_is_driven_until_nobody_commands_it(scenario:
 
 def test_only_robots_that_want_nothing_are_made_to_listen(scenario: Path) -> None:
     def sets(autonomy: str) -> list[str]:
-        return drivable(str(scenario), [f"robots.rover.autonomy={autonomy}"], TIMEOUT)[1:]
+        return make_drivable(str(scenario), [f"robots.rover.autonomy={autonomy}"], TIMEOUT)[1:]
 
     wanted = 'robots.rover.autonomy={"kind": "remote", "timeout": 0.5}'
-    assert drivable(str(scenario), [], TIMEOUT) == [wanted]
+    assert make_drivable(str(scenario), [], TIMEOUT) == [wanted]
     assert sets("{kind: remote}")[-1] == "robots.rover.autonomy.timeout=0.5"
     assert sets("{kind: remote, timeout: 2}") == []
     assert sets("{kind: remote, lockstep: 0.1}") == []

@@ -13,13 +13,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from astray.errors import WrongInput
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.publishers.maps import MapTopic
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import server as server_module
 from astray.ros.rosbridge.background import serving
-from astray.ros.rosbridge.bridge import Wire
-from astray.ros.rosbridge.json import Writer
+from astray.ros.rosbridge.bridge import RosbridgeBridge
+from astray.ros.rosbridge.json import JsonWriter
 from astray.server.listener import MOST
 from rosbridge import PATIENCE, load, receive, talking, until
 
@@ -27,7 +27,7 @@ HUGE = [1e308] * 36
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
+def wire() -> Iterator[RosbridgeBridge]:
     with serving(load()) as wire:
         yield wire
 
@@ -60,7 +60,9 @@ def wire() -> Iterator[Wire]:
     ],
     ids=lambda text: text[:60] or "empty",
 )
-def test_a_bad_message_gets_a_status_and_nothing_else_happens(wire: Wire, text: str) -> None:
+def test_a_bad_message_gets_a_status_and_nothing_else_happens(
+    wire: RosbridgeBridge, text: str
+) -> None:
     with talking(wire) as line:
         line.send(text)
         assert receive(line, "status")["level"] == "error"
@@ -69,7 +71,7 @@ def test_a_bad_message_gets_a_status_and_nothing_else_happens(wire: Wire, text: 
     assert not wire.sim.events
 
 
-def test_a_message_that_is_too_long_ends_only_its_own_client(wire: Wire) -> None:
+def test_a_message_that_is_too_long_ends_only_its_own_client(wire: RosbridgeBridge) -> None:
     with talking(wire) as good, talking(wire) as bad:
         with contextlib.suppress(ConnectionClosed):  # it may be cut off while it still sends
             bad.send(" " * (2 << 20))
@@ -79,7 +81,7 @@ def test_a_message_that_is_too_long_ends_only_its_own_client(wire: Wire) -> None
         assert receive(good, "service_response")["result"]
 
 
-def test_bytes_that_are_no_websocket_do_no_harm(wire: Wire) -> None:
+def test_bytes_that_are_no_websocket_do_no_harm(wire: RosbridgeBridge) -> None:
     with socket.create_connection(("127.0.0.1", wire.port)) as raw:
         raw.sendall(b"\x00\xff" * 5000)
     with talking(wire) as line:
@@ -87,7 +89,7 @@ def test_bytes_that_are_no_websocket_do_no_harm(wire: Wire) -> None:
         assert receive(line, "service_response")["result"]
 
 
-def test_connections_that_say_nothing_leave_descriptors_for_the_run(wire: Wire) -> None:
+def test_connections_that_say_nothing_leave_descriptors_for_the_run(wire: RosbridgeBridge) -> None:
     with contextlib.ExitStack() as idle:
         for _ in range(MOST + 50):
             raw = socket.create_connection(("127.0.0.1", wire.port), PATIENCE)
@@ -159,7 +161,7 @@ def test_calls_that_take_long_keep_nobody_from_other_services_and_end_with_their
 
 
 def test_a_map_is_put_into_words_once_however_often_it_is_asked_for(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[float] = []
     message = MapTopic.message
@@ -181,7 +183,7 @@ def test_a_map_is_put_into_words_once_however_often_it_is_asked_for(
     assert len(made) == 2
 
 
-def test_a_client_that_vanishes_leaves_nothing_behind(wire: Wire) -> None:
+def test_a_client_that_vanishes_leaves_nothing_behind(wire: RosbridgeBridge) -> None:
     with talking(wire) as line:
         line.send('{"op": "subscribe", "topic": "/odom"}')
         receive(line, "publish")
@@ -213,7 +215,7 @@ def test_pages_from_elsewhere_are_refused_unless_allowed(
                 pass
 
 
-def test_a_name_that_was_made_to_point_here_is_refused(wire: Wire) -> None:
+def test_a_name_that_was_made_to_point_here_is_refused(wire: RosbridgeBridge) -> None:
     with socket.create_connection(("127.0.0.1", wire.port)) as raw:
         raw.sendall(
             b"GET / HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -222,9 +224,9 @@ def test_a_name_that_was_made_to_point_here_is_refused(wire: Wire) -> None:
         assert b"403" in raw.recv(4096)
 
 
-def test_a_port_that_is_taken_is_told(wire: Wire) -> None:
+def test_a_port_that_is_taken_is_told(wire: RosbridgeBridge) -> None:
     with pytest.raises(WrongInput, match=f"port {wire.port} cannot be served"):
-        Wire(load()).open(wire.port)
+        RosbridgeBridge(load()).open(wire.port)
 
 
 def test_a_run_that_is_watched_has_the_bytes_of_one_that_is_not() -> None:
@@ -238,16 +240,18 @@ def test_a_run_that_is_watched_has_the_bytes_of_one_that_is_not() -> None:
     assert watched.digest() == alone.digest()
 
 
-def test_what_nobody_hears_is_not_encoded(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_hears_is_not_encoded(
+    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[str] = []
-    make = Layout.make
+    make = MessageLayout.make
 
-    def noted(layout: Layout, *args: Any, **more: Any) -> Any:
+    def noted(layout: MessageLayout, *args: Any, **more: Any) -> Any:
         if threading.current_thread().name == "astray-rosbridge":
             made.append(layout.type)
         return make(layout, *args, **more)
 
-    monkeypatch.setattr(Layout, "make", noted)
+    monkeypatch.setattr(MessageLayout, "make", noted)
     with talking(wire) as line:
         line.send('{"op": "subscribe", "topic": "/clock"}')
         for _ in range(10):
@@ -256,17 +260,17 @@ def test_what_nobody_hears_is_not_encoded(wire: Wire, monkeypatch: pytest.Monkey
 
 
 def test_a_message_becomes_text_once_however_many_hear_it(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []
-    write = Writer.write
+    write = JsonWriter.write
 
-    def noted(writer: Writer, messages: Any) -> list[str]:
+    def noted(writer: JsonWriter, messages: Any) -> list[str]:
         texts = write(writer, messages)
         written.extend(texts)
         return texts
 
-    monkeypatch.setattr(Writer, "write", noted)
+    monkeypatch.setattr(JsonWriter, "write", noted)
     with talking(wire) as one, talking(wire) as two, talking(wire) as three:
         lines = (one, two, three)
         for line in lines:
@@ -279,9 +283,9 @@ def test_a_message_becomes_text_once_however_many_hear_it(
 
 def test_a_run_with_a_new_seed_needs_another_wire() -> None:
     sim = load()
-    with Wire(sim):
+    with RosbridgeBridge(sim):
         sim.reset(seed=9)
         with pytest.raises(WrongInput, match="new seed needs new wires"):
             sim.run(0.1)
-    with Wire(sim):
+    with RosbridgeBridge(sim):
         sim.run(0.1)

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astray.ros.messages.types import decode, to_plain
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import protocol
 from astray.ros.rosbridge.cbor import pack
-from astray.ros.rosbridge.client import MOST_TOPICS, MOST_WISHES, Client, Wish
-from astray.ros.rosbridge.json import Writer, to_text
-from astray.ros.rosbridge.operations import Graph, Hub
+from astray.ros.rosbridge.client import MOST_TOPICS, MOST_WISHES, RosbridgeClient, Wish
+from astray.ros.rosbridge.json import JsonWriter, to_text
+from astray.ros.rosbridge.operations import OperationHub, TopicGraph
 from astray.ros.rosbridge.protocol import BadRequest, Fragments, parse
 from astray.ros.services.simulation import Service
 from rosbridge import load
@@ -49,24 +49,24 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     return Timers(monkeypatch)
 
 
-def client_of(timers: Timers | None = None) -> Client:
-    return Client("test", timers.later if timers else lambda *what: None, lambda: None)
+def client_of(timers: Timers | None = None) -> RosbridgeClient:
+    return RosbridgeClient("test", timers.later if timers else lambda *what: None, lambda: None)
 
 
-def sent(client: Client) -> list[Any]:
+def sent(client: RosbridgeClient) -> list[Any]:
     return [
         cbor2.loads(said) if isinstance(said, bytes) else json.loads(said)
         for said in client.next(most=10**6)
     ]
 
 
-def hub_of(heard: list[Any] | None = None) -> tuple[Hub, Client]:
+def hub_of(heard: list[Any] | None = None) -> tuple[OperationHub, RosbridgeClient]:
     """A hub that hears one topic and does at once what might wait."""
-    graph = Graph(said={"/odom": "nav_msgs/msg/Odometry", "/tf": "tf2_msgs/msg/TFMessage"})
+    graph = TopicGraph(said={"/odom": "nav_msgs/msg/Odometry", "/tf": "tf2_msgs/msg/TFMessage"})
     graph.heard["/cmd_vel"] = "geometry_msgs/msg/Twist"
     graph.ears["/cmd_vel", "geometry_msgs/msg/Twist"] = ([] if heard is None else heard).append
     graph.services["/add"] = Service("x/srv/Add", lambda r: {"sum": r["a"] + r["b"]}, ("a", "b"))
-    hub = Hub(graph, lambda what, reply: reply(_try(what)), lambda: True)
+    hub = OperationHub(graph, lambda what, reply: reply(_try(what)), lambda: True)
     client = client_of()
     hub.add(client)
     return hub, client
@@ -84,14 +84,14 @@ def _try(what: Callable[[], Any]) -> Any:
 
 def test_every_message_of_a_run_has_the_text_of_its_decoded_bytes() -> None:
     sim = load()
-    feed = Feed(sim)
+    feed = PublisherSet(sim)
     sim.robots["rover"].drive(0.5, 0.2)
     seen = set()
     for _ in range(40):
         sim.step()
         for speaker, rows in feed.speak():
             messages = speaker.write(speaker.take(rows))
-            texts = Writer(speaker.layout).write(messages.columns)
+            texts = JsonWriter(speaker.layout).write(messages.columns)
             for message, text in zip(messages.all(), texts, strict=True):
                 plain = to_plain(decode(speaker.layout.type, message))
                 assert text == to_text(plain)

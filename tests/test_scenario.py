@@ -19,16 +19,16 @@ import astray
 from astray import ScenarioError
 from astray.files.marked_yaml import dump_yaml, mark, read_yaml
 from astray.plugin import KINDS
-from astray.plugin.parameters import parameters
+from astray.plugin.parameters import parameters_of
 from astray.scenario import fault_messages
 from astray.scenario.fault_messages import explain_all
 from astray.scenario.load import bundled, load_scenario
 from astray.scenario.schema import (
     SLOTS,
     footprint_model,
+    json_schema,
     robot_model,
     scenario_model,
-    schema,
     start_model,
 )
 from astray.world import block, merge, read_map, wall, write_map
@@ -440,7 +440,7 @@ def test_no_fault_is_in_the_words_of_a_library() -> None:
                 note({part: {key: odd}})
         for slot, family in SLOTS.items():
             for kind, cls in KINDS[family].items():
-                for parameter in parameters(cls):
+                for parameter in parameters_of(cls):
                     item = {"kind": kind, parameter.name: odd}
                     if slot in ("metrics", "interactions"):
                         note({}, **{slot: [item]})
@@ -515,7 +515,7 @@ def test_what_is_written_as_yaml_is_read_as_it_was(tree: Any) -> None:
 
 def test_the_schema_in_the_docs_is_fresh() -> None:
     file = Path(__file__).parent.parent / "docs" / "scenario.schema.json"
-    made = schema()
+    made = json_schema()
     ours = {k: v for k, v in made["$defs"].items() if _is_built_in(k)}
     kept = json.loads(file.read_text(encoding="utf-8"))
     assert {k: v for k, v in kept["$defs"].items() if _is_built_in(k)} == ours

@@ -412,7 +412,7 @@ def test_the_dreamer_of_the_bundled_scenario_stands_still_and_believes_that_it_m
 
 
 def test_the_schema_knows_the_channels() -> None:
-    from astray.scenario.schema import schema
+    from astray.scenario.schema import json_schema
 
-    made = json.dumps(schema()["$defs"]["sensor_scripted_wheels"])
+    made = json.dumps(json_schema()["$defs"]["sensor_scripted_wheels"])
     assert "^(wheel_fl|wheel_fr|wheel_rl|wheel_rr)$" in made

@@ -12,7 +12,7 @@ import astray
 from astray import ScenarioError
 from astray.robot.sensors.sonar import RINGS
 from astray.tables import Array
-from astray.world.raycast.cast_rays import make_view, scan_rays
+from astray.world.raycast.cast_rays import make_raycast_scene, scan_rays
 from astray.world.raycast.hits import echo_rays
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
@@ -132,7 +132,7 @@ def test_the_ring_of_the_pioneer_has_two_halves_that_mirror_each_other() -> None
 def test_echoes_have_the_ranges_of_scans() -> None:
     for name in ("office", "maze"):
         sim = load({"mounts": [[0, 0, 0]]}, world=name, start={"x": 2.0, "y": 2.0})
-        view = make_view(sim.environment.scene.map)
+        view = make_raycast_scene(sim.environment.scene.map)
         angles = np.linspace(0, 2 * math.pi, 500)
         rays = np.stack([2.0 + 0 * angles, 2.0 + 0 * angles, np.cos(angles), np.sin(angles)], 1)
         who = np.tile([0, -1], (500, 1))

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.truck import Engine, Model, Pose, Status, TruckState
+from astray.truck import Engine, Pose, Status, TruckModel, TruckState
 from astray.world.map import Map, block, merge, wall
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "truck"
@@ -466,7 +466,7 @@ def test_the_original_had_3199_rays_and_lost_one_at_the_seam() -> None:
 
 
 def test_the_original_saw_beyond_its_range() -> None:
-    model = Model.model_validate({"lidar": {"range_min": 1.0, "range_max": 9.0}})
+    model = TruckModel.model_validate({"lidar": {"range_min": 1.0, "range_max": 9.0}})
     engine = Engine(model, map=merge([room(40.0, 40.0), box(21.0, 20.0, 1.0)]))
     engine.reset_base((20, 20, 0))
     ranges = engine.state().lidar_ranges
@@ -483,7 +483,7 @@ def test_the_original_was_blind_to_a_wall_that_fills_a_narrow_view(
     first: float, last: float, rays: int
 ) -> None:
     lidar = {"angle_min": first, "angle_max": last, "angle_increment": 1.0}
-    engine = Engine(Model.model_validate({"lidar": lidar}), map=room())
+    engine = Engine(TruckModel.model_validate({"lidar": lidar}), map=room())
     engine.reset_base((10, 10, 0.5))
     ranges = engine.state().lidar_ranges
     angles = 0.5 + np.radians(first + np.arange(rays))

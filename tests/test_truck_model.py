@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import astray
-from astray.truck import Engine, Model, read_model
-from astray.truck.frames import Frame, angles, find_mount
+from astray.truck import Engine, TruckModel, read_model
+from astray.truck.frames import LoggedFrame, angles, find_mount
 from astray.truck.model import IMU_FRAME, LIDAR_FRAME
 
 THEIRS = Path(__file__).resolve().parents[2] / "shared" / "data" / "truck" / "maps" / "model.yaml"
@@ -19,10 +19,10 @@ ROBOTS = Path(astray.__file__).parent / "robots"
 
 
 def test_the_limits_are_those_of_the_steering() -> None:
-    model = Model()
+    model = TruckModel()
     assert model.max_curvature == pytest.approx(1.6974, abs=1e-4)
     assert model.max_base_curvature == pytest.approx(1.605163324388, abs=1e-12)
-    tight = Model.model_validate({"limits": {"max_abs_curvature": 0.5}})
+    tight = TruckModel.model_validate({"limits": {"max_abs_curvature": 0.5}})
     assert tight.max_base_curvature == pytest.approx(0.5, abs=1e-12)
 
 
@@ -30,9 +30,9 @@ def test_a_model_file_of_the_original_loads_as_it_is() -> None:
     if not THEIRS.exists():
         pytest.skip("no model.yaml in ../shared/data/truck/maps")
     model = read_model(THEIRS)
-    assert model.limits == Model().limits
+    assert model.limits == TruckModel().limits
     assert model.lidar.rays == 3200
-    ours, theirs = Model().mount(IMU_FRAME), model.mount(IMU_FRAME)
+    ours, theirs = TruckModel().mount(IMU_FRAME), model.mount(IMU_FRAME)
     assert theirs == pytest.approx(ours, abs=1e-12)
     assert theirs[:3] == pytest.approx((0.43648, 0.01978, -0.0326), abs=1e-12)
     assert model.mount(LIDAR_FRAME)[:2] == pytest.approx((0.2025, 0.0))
@@ -46,7 +46,7 @@ def test_a_model_file_of_the_original_loads_as_it_is() -> None:
 def test_what_a_file_leaves_out_is_as_usual(tmp_path: Path) -> None:
     file = tmp_path / "model.yaml"
     file.write_text("wheel: {radius: 0.1}\n")
-    assert read_model(file) == Model().model_copy(update={"wheel": read_model(file).wheel})
+    assert read_model(file) == TruckModel().model_copy(update={"wheel": read_model(file).wheel})
     assert read_model(file).wheel.radius == 0.1
 
 
@@ -104,7 +104,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str | None, me
 def test_frames_lead_from_the_base() -> None:
     half = {"x": 0.0, "y": 0.0, "z": math.sqrt(0.5), "w": math.sqrt(0.5)}
     frames = [
-        Frame.model_validate(
+        LoggedFrame.model_validate(
             {
                 "frame_id": "base",
                 "child_frame_id": "mast",
@@ -112,7 +112,7 @@ def test_frames_lead_from_the_base() -> None:
                 "rotation": half,
             }
         ),
-        Frame.model_validate(
+        LoggedFrame.model_validate(
             {"frame_id": "mast", "child_frame_id": "eye", "translation": {"x": 0.5, "z": 2.0}}
         ),
     ]
@@ -121,7 +121,7 @@ def test_frames_lead_from_the_base() -> None:
     assert find_mount(frames, "nowhere") == (0.0,) * 6
     with pytest.raises(ValueError, match="leads from 'mast'"):
         find_mount(frames[1:], "eye")
-    loop = Frame(frame_id="eye", child_frame_id="mast")
+    loop = LoggedFrame(frame_id="eye", child_frame_id="mast")
     with pytest.raises(ValueError, match="in a circle"):
         find_mount([frames[1], loop], "eye")
 
@@ -133,7 +133,7 @@ def test_nose_up_has_angles_too() -> None:
 
 def test_the_preset_is_the_same_vehicle() -> None:
     preset = yaml.safe_load((ROBOTS / "truck.yaml").read_text(encoding="utf-8"))
-    ours = Model().robot()
+    ours = TruckModel().robot()
     assert preset["motion"] == ours["motion"]
     assert preset["footprint"] == ours["footprint"]
     sensors = {sensor["kind"]: sensor for sensor in preset["sensors"]}

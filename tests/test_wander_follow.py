@@ -10,7 +10,7 @@ import pytest
 
 import astray
 from astray import READING, Positive, Sensor, check_plugin, columns
-from astray.plugin import Sheet
+from astray.plugin import Datasheet
 from astray.robot.autonomy import Wander
 from astray.robot.autonomy.wander import bearings_of
 
@@ -128,13 +128,15 @@ def test_nothing_is_dodged_before_a_reading_has_arrived() -> None:
 
 
 def test_rays_lie_where_the_datasheet_says() -> None:
-    circle = bearings_of(Sheet("x", {}), 4)
+    circle = bearings_of(Datasheet("x", {}), 4)
     assert circle == pytest.approx([-math.pi, -math.pi / 2, 0.0, math.pi / 2])
-    whole = bearings_of(Sheet("x", {"angle_min": 0.0, "angle_max": 2 * math.pi}), 4)
+    whole = bearings_of(Datasheet("x", {"angle_min": 0.0, "angle_max": 2 * math.pi}), 4)
     assert whole == pytest.approx([0.0, math.pi / 2, -math.pi, -math.pi / 2])
-    fan = bearings_of(Sheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
+    fan = bearings_of(Datasheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
     assert fan == pytest.approx([-0.6, 0.0, 0.6])
-    assert bearings_of(Sheet("x", {"angle_min": 0.2, "angle_max": 0.2}), 1) == pytest.approx([0.2])
+    assert bearings_of(Datasheet("x", {"angle_min": 0.2, "angle_max": 0.2}), 1) == pytest.approx(
+        [0.2]
+    )
 
 
 def test_a_wanderer_that_sees_keeps_the_contract() -> None:

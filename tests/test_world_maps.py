@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from astray.errors import MapError
 from astray.tables import Array
 from astray.world.geometry.contours import outline_of_cells, outline_of_mask
-from astray.world.geometry.polylines import chains, with_holes
+from astray.world.geometry.polylines import polylines_of, with_holes
 from astray.world.geometry.rasterize import cells_along, rasterise
 from astray.world.map import Map, Place, block, merge, wall
-from astray.world.maps.describe import describe, loose_ends
+from astray.world.maps.describe import describe_map, loose_ends
 from astray.world.maps.formats.inline import circle_points
 from astray.world.maps.read import bundled_maps, check_spec, per_world, read_map
 from astray.world.maps.write import write_map
@@ -206,7 +206,7 @@ def test_an_outline_has_the_longest_straight_runs_with_the_solid_on_the_left() -
 
 def test_cells_that_touch_at_a_corner_keep_simple_rings_of_their_own() -> None:
     lines = outline_of_mask(np.array([[1, 0], [0, 1]], bool))
-    rings = chains(Map(lines, np.ones(len(lines), bool)))
+    rings = polylines_of(Map(lines, np.ones(len(lines), bool)))
     assert [(len(ring.points), ring.area()) for ring in rings] == [(4, 1.0), (4, 1.0)]
     holes = outline_of_mask(~np.pad(np.array([[1, 0], [0, 1]], bool), 1))
     assert len(holes) == 4 + 8
@@ -222,7 +222,7 @@ def test_an_outline_bounds_exactly_its_cells(cells: list[list[bool]]) -> None:
     edges = sum(int(np.abs(np.diff(padded, axis=axis)).sum()) for axis in (0, 1))
     assert area(found) == mask.sum()
     assert length(found) == edges
-    assert all(chain.closed for chain in chains(found))
+    assert all(chain.closed for chain in polylines_of(found))
     again, corner = rasterise(found, 1.0)
     there = np.argwhere(again)[:, ::-1] + corner
     assert rows(there) == rows(np.argwhere(mask)[:, ::-1])
@@ -878,7 +878,7 @@ def test_blocks_with_holes_are_polygons_with_holes_in_geojson(tmp_path: Path) ->
     assert feature["geometry"]["type"] == "Polygon"
     assert len(feature["geometry"]["coordinates"]) == 2
     assert same(read_map(tmp_path / "m.geojson"), found)
-    assert [len(holes) for _, holes in with_holes(chains(found))] == [1]
+    assert [len(holes) for _, holes in with_holes(polylines_of(found))] == [1]
 
 
 @pytest.mark.parametrize("name", [*bundled_maps(), "maze", "forest"])
@@ -922,7 +922,7 @@ def test_a_map_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None
 
 def test_a_map_in_figures() -> None:
     found = merge([wall([[0, 0], [4, 0], [4, 3]]), block(INNER), wall([[4, 1], [3, 1]])])
-    facts = describe(found)
+    facts = describe_map(found)
     assert facts["bounds"] == [0.0, 0.0, 4.0, 3.0]
     assert (facts["segments"], facts["solid"]) == (7, 4)
     assert (facts["length"], facts["solid_area"]) == (12.0, 1.0)

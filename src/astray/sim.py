@@ -88,9 +88,9 @@ class Sim(Run):
         Returns:
             A handle; the page is served until its `close` is called.
         """
-        from astray.viewer.page.view import view
+        from astray.viewer.page.view import view_run
 
-        return view(self, port=port, browser=browser, token=token)
+        return view_run(self, port=port, browser=browser, token=token)
 
 
 def load(

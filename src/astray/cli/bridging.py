@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from astray.cli.run import Wiring
 from astray.engine.event_queue import Event
-from astray.robot.autonomy import Remote
-from astray.ros.subscriptions.drivable import drivable
+from astray.robot.autonomy import RemoteAutonomy
+from astray.ros.subscriptions.drivable import make_drivable
 from astray.scenario.load import Source
 from astray.sim import Sim
 
@@ -28,7 +28,7 @@ def plan_bridges(
     sets, wires = list(overrides), list[Wiring]()
     if rosbridge is not None:
         port = rosbridge
-        sets = drivable(scenario, overrides, TIMEOUT)
+        sets = make_drivable(scenario, overrides, TIMEOUT)
         wires.append(lambda sim, say: on_rosbridge(sim, port, origins, say))
     if foxglove is not None:
         from astray.recording.foxglove import check_package, on_foxglove
@@ -42,10 +42,10 @@ def plan_bridges(
 @contextlib.contextmanager
 def on_rosbridge(sim: Sim, port: int, origins: Sequence[str], say: Say) -> Iterator[object]:
     """A run that clients of rosbridge can reach as long as the with block lasts."""
-    from astray.ros.rosbridge.bridge import Wire
+    from astray.ros.rosbridge.bridge import RosbridgeBridge
 
     warm_up(sim)
-    wire = Wire(sim, origins=origins, log=say)
+    wire = RosbridgeBridge(sim, origins=origins, log=say)
     wire.open(port)
     try:
         say(f"rosbridge: ws://127.0.0.1:{wire.port}, {wire.describe()}")
@@ -61,7 +61,7 @@ def warm_up(sim: Sim) -> None:
     twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
     for name, group in twin.robots.items():
         twin.post(Event("place", name, values={"yaw": 0.0}))
-        if isinstance(group.autonomy, Remote):
+        if isinstance(group.autonomy, RemoteAutonomy):
             twin.post(Event("command", name, values={"vx": 0.0}))
         if group.estimator is not None:
             twin.post(Event("believe", name, values={"x": 0.0}))

@@ -16,7 +16,7 @@ from astray.cli.options import (
     SCENARIO,
     SET,
     VIEW,
-    Speed,
+    SpeedParameter,
     look_of,
     ros_arguments,
 )
@@ -43,7 +43,7 @@ def demo(out: Path, quiet: bool, view: bool, port: int, no_browser: bool) -> Non
 @click.option("--worlds", type=click.IntRange(min=1), default=1, help="Independent copies to run.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, help="Threads to run them in.")
 @click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Simulated seconds.")
-@click.option("--speed", type=Speed(), default="max", help="Simulated seconds per second.")
+@click.option("--speed", type=SpeedParameter(), default="max", help="Simulated seconds per second.")
 @click.option(
     "--log", type=click.FloatRange(min=0, min_open=True), help="Seconds between log entries."
 )
@@ -156,13 +156,12 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
 
     from astray.files.marked_yaml import dump_yaml
     from astray.scenario.load import load_scenario
+    from astray.scenario.schema import json_schema
 
     if schema:
-        from astray.scenario.schema import schema as make_schema
-
         if scenario is not None:
             load_scenario(scenario, overrides)  # declares its plugins
-        click.echo(json.dumps(make_schema(), indent=2))
+        click.echo(json.dumps(json_schema(), indent=2))
         return
     if scenario is None:
         raise click.UsageError("check needs a SCENARIO, or --schema")

@@ -11,7 +11,7 @@ from typing import Any
 TOGETHER = 0.25  # s in which two signals are one: `timeout` and others pass them on twice
 
 
-class stopping:  # noqa: N801 - reads as a phrase after with
+class stopping_on_interrupt:  # noqa: N801 - reads as a phrase after with
     """The first Ctrl-C ends what goes on in good order, the second at once; SIGTERM is the same."""
 
     ASKED = (signal.SIGINT, signal.SIGTERM)

@@ -13,7 +13,7 @@ import click
 from astray.errors import Fault, ScenarioError, WrongInput
 from astray.files.marked_yaml import mark
 from astray.plugin import KINDS, Plugin
-from astray.plugin.parameters import parameters, units
+from astray.plugin.parameters import parameters_of, units
 from astray.scenario.foreign_plugins import load_plugins
 from astray.scenario.layers import suggest
 from astray.scenario.schema import BUILT_IN
@@ -30,7 +30,7 @@ def describe(cls: type[Plugin]) -> dict[str, Any]:
         "from": cls.__module__,
         "parameters": [],
     }
-    for parameter in parameters(cls):
+    for parameter in parameters_of(cls):
         needed = parameter.default is dataclasses.MISSING or parameter.default == []
         default = None if needed else plain_value(parameter.default)
         found["parameters"].append(

@@ -11,7 +11,7 @@ import click
 
 from astray.errors import Fault, MapError, suggest
 from astray.world.map import Map
-from astray.world.maps.describe import describe, in_lines
+from astray.world.maps.describe import describe_map, in_lines
 from astray.world.maps.formats.detect import format_of, read_bytes
 from astray.world.maps.formats.schema import FILE, MADE
 from astray.world.maps.generate import GENERATORS, parameters
@@ -41,7 +41,7 @@ def tell_map(
     spec["kind" if made else "file"] = file
     found = read_map(spec)
     what = f"made by {file}" if made else _format(file)
-    facts = {**describe(found), "format": what}
+    facts = {**describe_map(found), "format": what}
     if out is not None:
         write_map(found, out)
     if plot is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from astray.cli.compile_notice import compiling
-from astray.cli.interrupt import stopping
+from astray.cli.interrupt import stopping_on_interrupt
 from astray.errors import WrongInput, suggest
 from astray.ros.arguments import parse_arguments
 from astray.ros.dds.discovery import Discovery, check_transport
@@ -37,7 +37,7 @@ def run_node(
         node = make_node(name, say, remaps=remaps, params=params, files=files)
     bus = node.node
     try:
-        with stopping(bus.stop):
+        with stopping_on_interrupt(bus.stop):
             bus.announce()
             hears = ", ".join(bus.hears) or "nothing"
             say(

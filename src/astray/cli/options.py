@@ -27,7 +27,7 @@ PLUGINS = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-class Speed(click.ParamType):  # type: ignore[type-arg]
+class SpeedParameter(click.ParamType):  # type: ignore[type-arg]
     """A positive number, or max."""
 
     name = "X|max"
@@ -67,6 +67,6 @@ def look_of(view: bool, port: int, no_browser: bool) -> Any:
     """How a run is to be looked at; None if it is not."""
     if not view:
         return None
-    from astray.cli.view import Look
+    from astray.cli.view import PageOptions
 
-    return Look(port, not no_browser)
+    return PageOptions(port, not no_browser)

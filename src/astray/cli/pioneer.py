@@ -10,17 +10,17 @@ import click
 
 from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
-from astray.cli.interrupt import stopping
+from astray.cli.interrupt import stopping_on_interrupt
 from astray.cli.run import LOG_PERIOD
-from astray.cli.view import Look, viewed
+from astray.cli.view import PageOptions, viewed
 from astray.errors import WrongInput, suggest
 from astray.pioneer.background import warm_up
-from astray.pioneer.bridge import Wire
-from astray.pioneer.fleet import RANDOM, Fleet, Wanted, plan_fleet
+from astray.pioneer.bridge import PioneerBridge
+from astray.pioneer.fleet import RANDOM, Fleet, RobotRequest, plan_fleet
 from astray.pioneer.serial_terminal import Terminal
-from astray.pioneer.session import Robot, Rules
+from astray.pioneer.session import Rules, ServedRobot
 from astray.pioneer.snapshot import Pose
-from astray.recording.around_run import check_recording, recording
+from astray.recording.around_run import check_recording, recording_if
 from astray.recording.run_folder.write import check_folder, write_folder
 from astray.server.background import FOREVER
 from astray.sim import load
@@ -51,7 +51,7 @@ def serve_pioneers(
     record: Path | None = None,
     overwrite: bool = False,
     quiet: bool = False,
-    look: Look | None = None,
+    look: PageOptions | None = None,
 ) -> int:
     """Serve robots as the command line asks; the code to end with."""
     if out is not None:
@@ -63,12 +63,12 @@ def serve_pioneers(
     if not robots and not per_client:
         robots = (DEFAULT_ROBOT,)
     fleet = plan_fleet(
-        [Wanted.parse(text, odometry, like_mobilesim) for text in robots],
+        [RobotRequest.parse(text, odometry, like_mobilesim) for text in robots],
         map=map,
         start=_parse_start(start),
         port=port,
         watchdog=not like_mobilesim,
-        per_client=[Wanted.parse(text, odometry, like_mobilesim) for text in per_client],
+        per_client=[RobotRequest.parse(text, odometry, like_mobilesim) for text in per_client],
         most_clients=most_clients,
     )
     tell = Teller(quiet)
@@ -84,18 +84,18 @@ def serve_pioneers(
     def log(text: str) -> None:
         say(f"[{sim.time:.1f} s] {text}")
 
-    wire = Wire(sim, fleet.ports, rules, lockstep=lockstep, maps=allow_maps, log=log)
+    wire = PioneerBridge(sim, fleet.ports, rules, lockstep=lockstep, maps=allow_maps, log=log)
     wire.server.logs_packets = log_packets
     if terminals:
         _add_terminals(fleet)
-    with stopping(sim.pace.stop):  # whoever is told of the ports may end it at once
+    with stopping_on_interrupt(sim.pace.stop):  # whoever is told of the ports may end it at once
         wire.open(address)
         try:
             _tell_ports(fleet, address)
             # A reset would take the robots from under their clients.
             with (
                 viewed(sim, look, say, resets=False),
-                recording(sim, record, overwrite) as recorder,
+                recording_if(sim, record, overwrite) as recorder,
             ):
                 series = None
                 if out is None:
@@ -129,7 +129,7 @@ def _parse_start(text: str | None) -> Pose | str | None:
     return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
 
 
-def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[Robot]:
+def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
     """The robots of these names."""
     known = {robot.name: robot for port in fleet.ports for robot in port.robots}
     for name in names:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from astray.recording.around_run import check_recording
-from astray.recording.mcap.recover import Mended, recover
+from astray.recording.mcap.recover import Mended, recover_recording
 
 
 def recover_file(
@@ -22,7 +22,7 @@ def recover_file(
     """Mend a file as the command line asks."""
     if out is not None:
         check_recording(out, overwrite)
-    mended = recover(file, out)
+    mended = recover_recording(file, out)
     if as_json:
         print(json.dumps(_plain(mended)))
     elif not quiet:

@@ -13,9 +13,9 @@ from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.errors import WrongInput
 from astray.recording.run_folder.write import check_folder, whole_folder, write_files
-from astray.viewer.reports.figures import Drawn, draw
+from astray.viewer.reports.figures import DrawnFigures, draw
 from astray.viewer.reports.metrics import lines, table_text
-from astray.viewer.reports.page import page
+from astray.viewer.reports.page import report_page
 from astray.viewer.reports.source import Story, read_story
 
 PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
@@ -50,7 +50,7 @@ def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text
         made = {suffix: _picture(drawn, suffix) for suffix in ("png", "pdf")}
         files |= {f"{drawn.name}.{suffix}": data for suffix, data in made.items()}
         pictures.append((drawn.name, drawn.caption, made["png"]))
-    files[PAGE] = page(story, found, pictures, commands(story)).encode()
+    files[PAGE] = report_page(story, found, pictures, commands(story)).encode()
     files[TABLE] = table_text(found).encode()
     files[SCENARIO] = story.scenario.encode()
     files |= story.files
@@ -76,7 +76,7 @@ def commands(story: Story) -> list[str]:
     ]
 
 
-def _picture(drawn: Drawn, suffix: str) -> bytes:
+def _picture(drawn: DrawnFigures, suffix: str) -> bytes:
     made = io.BytesIO()
     metadata = TIMELESS if suffix == "pdf" else None
     layout = drawn.figure.get_layout_engine()

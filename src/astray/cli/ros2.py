@@ -10,8 +10,8 @@ from astray.cli.run import Wiring
 from astray.ros.arguments import parse_arguments
 from astray.ros.dds.connect import NODE, connected
 from astray.ros.dds.discovery import Discovery, check_transport
-from astray.ros.dds.settings import Settings
-from astray.ros.subscriptions.drivable import drivable
+from astray.ros.dds.settings import DdsSettings
+from astray.ros.subscriptions.drivable import make_drivable
 from astray.scenario.load import Source
 from astray.sim import Sim
 
@@ -30,9 +30,9 @@ def plan_ros2(
     """
     check_transport()
     arguments = parse_arguments(NODE, remaps, params, files)
-    settings = arguments.settings(Settings)
+    settings = arguments.settings(DdsSettings)
     discovery = Discovery.of()
-    sets = drivable(scenario, overrides, settings.timeout)
+    sets = make_drivable(scenario, overrides, settings.timeout)
 
     def connect(sim: Sim, say: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
         return connected(sim, arguments, settings, discovery, say)

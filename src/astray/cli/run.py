@@ -16,14 +16,14 @@ from rich.table import Table
 
 from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
-from astray.cli.interrupt import stopping
-from astray.cli.view import Look, run_again, viewed
+from astray.cli.interrupt import stopping_on_interrupt
+from astray.cli.view import PageOptions, run_again, viewed
 from astray.engine.event_queue import Event, numbered_events
 from astray.engine.log import Log
 from astray.engine.summary import summary
 from astray.errors import AstrayError, EventError, WrongInput
 from astray.files.atomic_write import check_writable
-from astray.recording.around_run import check_recording, recording
+from astray.recording.around_run import check_recording, recording_if
 from astray.recording.run_folder.write import check_folder, write_folder
 from astray.sim import Sim, load
 
@@ -50,7 +50,7 @@ def run_scenario(
     quiet: bool = False,
     as_json: bool = False,
     wires: Sequence[Wiring] = (),
-    look: Look | None = None,
+    look: PageOptions | None = None,
 ) -> None:
     """Run a scenario as the command line asks, and show it on a page if it is to be looked at."""
     tell = Teller(quiet)
@@ -74,8 +74,8 @@ def run_scenario(
 
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires
-    with stopping(sim.pace.stop), viewed(sim, look, tell.say, resets=resets):
-        with recording(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
+    with stopping_on_interrupt(sim.pace.stop), viewed(sim, look, tell.say, resets=resets):
+        with recording_if(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
             for wire in wires:
                 connected.enter_context(wire(sim, tell.say))
             started = time.perf_counter()

@@ -19,13 +19,21 @@ from rich.table import Table
 from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.cli.kinds import declare
-from astray.datasets import Log, Outages, Result, read_logs, run_on_log, score, withhold
-from astray.datasets.bag import Wanted
+from astray.datasets import (
+    Dataset,
+    EstimatorResult,
+    Outages,
+    read_logs,
+    run_on_log,
+    score_dataset,
+    withhold,
+)
+from astray.datasets.bag import BagTopics
 from astray.datasets.score import compare
 from astray.engine.path_log import Paths
 from astray.errors import WrongInput, suggest
 from astray.plugin import KINDS, Estimator
-from astray.robot.estimators import Remote
+from astray.robot.estimators import RemoteEstimator
 
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
 SEEDS = 10  # of made-up odometry
@@ -59,7 +67,7 @@ def score_logs(
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with compiling(tell.say), Progress(*columns, console=tell, transient=True) as bar:
         reading = bar.add_task("reading", total=None)
-        logs = read_logs(path, Wanted(imu, wheels, odom, truth, robot))
+        logs = read_logs(path, BagTopics(imu, wheels, odom, truth, robot))
         bar.remove_task(reading)
         found = [_score_log(log, kind, seed, bar) for log in logs]
     told = {"estimator": estimator, "seed": seed, "logs": [part for part, _ in found]}
@@ -75,8 +83,8 @@ def score_logs(
 
 def _kind(name: str) -> type[Estimator]:
     # What lives elsewhere has nothing to run on a log: its belief would stay where it starts.
-    known = {kind: made for kind, made in KINDS["estimator"].items() if made is not Remote}
-    if name == Remote.kind:
+    known = {kind: made for kind, made in KINDS["estimator"].items() if made is not RemoteEstimator}
+    if name == RemoteEstimator.kind:
         raise WrongInput(f"{name!r} lives elsewhere and cannot be run on a log")
     if name not in known:
         listed = ", ".join(sorted(known))
@@ -85,15 +93,15 @@ def _kind(name: str) -> type[Estimator]:
 
 
 def _score_log(
-    log: Log, kind: type[Estimator], seed: int, bar: Progress
-) -> tuple[dict[str, Any], Result]:
+    log: Dataset, kind: type[Estimator], seed: int, bar: Progress
+) -> tuple[dict[str, Any], EstimatorResult]:
     """All that is told of one log, and the first run of it."""
     run_on_log(log.until(WARM_UP), kind())
     seeds = range(seed, seed + (SEEDS if log.made_up else 1))
     lost = log.made_up is not None and log.map is not None and "initial" in kind.__annotations__
     task = bar.add_task(f"{log.name}", total=len(seeds) * (2 if lost else 1) + 0.0)
 
-    def run(estimator: Estimator, seed: int, told: bool = True) -> Result:
+    def run(estimator: Estimator, seed: int, told: bool = True) -> EstimatorResult:
         done = bar.tasks[bar.task_ids.index(task)].completed
 
         def tell(share: float) -> None:
@@ -104,7 +112,7 @@ def _score_log(
         return result
 
     results = [run(kind(), seed) for seed in seeds]
-    scores = [score(result) for result in results]
+    scores = [score_dataset(result) for result in results]
     about: dict[str, Any] = {"log": log.name, "runs": [one.as_dict() for one in scores]}
     about["mean"] = _mean(about["runs"])
     about["worst"] = max(one.position_rmse for one in scores)
@@ -118,7 +126,7 @@ def _score_log(
     return about, results[0]
 
 
-def found_itself(result: Result) -> bool:
+def found_itself(result: EstimatorResult) -> bool:
     """Whether a robot knew where it was during the second half of a log, but for one time in 20."""
     distance = compare(result).distance
     near = distance[len(distance) // 2 :] < FOUND
@@ -178,7 +186,7 @@ def _cells(mean: dict[str, Any], worst: float | None) -> list[str]:
     return ["" if value is None else f"{value:{form}}" for value, form in cells]
 
 
-def _draw(results: Sequence[Result], goal: Path) -> None:
+def _draw(results: Sequence[EstimatorResult], goal: Path) -> None:
     """Truth and belief of each log as a picture, all of it or nothing."""
     import io
 
@@ -193,7 +201,7 @@ def _draw(results: Sequence[Result], goal: Path) -> None:
         stream.write(picture.getvalue())
 
 
-def _paths(result: Result) -> Paths:
+def _paths(result: EstimatorResult) -> Paths:
     found = compare(result)
     some = slice(None, None, max(1, len(found.truth) // DRAWN))
     truth, belief = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from astray.cli.options import BROWSER, QUIET, VIEW, Speed, look_of, ros_arguments
+from astray.cli.options import BROWSER, QUIET, VIEW, SpeedParameter, look_of, ros_arguments
 
 
 @click.command()
@@ -44,7 +44,9 @@ from astray.cli.options import BROWSER, QUIET, VIEW, Speed, look_of, ros_argumen
 @click.option(
     "--bind-to-address", "address", default="127.0.0.1", metavar="ADDRESS", help="To listen on."
 )
-@click.option("--speed", type=Speed(), default="1", help="Simulated seconds per second, at most.")
+@click.option(
+    "--speed", type=SpeedParameter(), default="1", help="Simulated seconds per second, at most."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed, 0 unless given.")
 @click.option(
     "--odom-error-mode",

@@ -22,10 +22,10 @@ from astray.cli.options import BROWSER, JSON, PLUGINS, PORT, QUIET
 def replay(recording: Path, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
     """Show RECORDING, a run that was recorded or written to a folder, on a page to scrub in."""
     from astray.cli.console import Teller
-    from astray.cli.view import Look
+    from astray.cli.view import PageOptions
     from astray.cli.view import replay as show
 
-    show(recording, look=Look(port, not no_browser), say=Teller(quiet).say, **options)
+    show(recording, look=PageOptions(port, not no_browser), say=Teller(quiet).say, **options)
 
 
 @click.command("score")

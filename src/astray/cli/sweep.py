@@ -14,7 +14,7 @@ from rich.table import Table
 
 from astray.cli.console import Teller
 from astray.errors import AstrayError
-from astray.sweeps.cases import Plan, as_text, make_plan, read_vary
+from astray.sweeps.cases import SweepPlan, as_text, make_plan, read_vary
 from astray.sweeps.results import Sweep, figure
 from astray.sweeps.sweep import read_sweep, run_plan
 
@@ -59,7 +59,9 @@ def sweep_scenario(
         raise AstrayError(_failures(found))
 
 
-def _watch(plan: Plan, folder: Path, overwrite: bool, workers: int | None, tell: Console) -> Sweep:
+def _watch(
+    plan: SweepPlan, folder: Path, overwrite: bool, workers: int | None, tell: Console
+) -> Sweep:
     """Run with a progress bar."""
     cases = f", {len(plan.cases)} cases" if len(plan.cases) > 1 else ""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astray.cli.interrupt import stopping
+from astray.cli.interrupt import stopping_on_interrupt
 from astray.errors import WrongInput
 from astray.sim import Sim
 
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Look:
+class PageOptions:
     """How a run is to be looked at."""
 
     port: int = 0
@@ -27,7 +27,7 @@ class Look:
 
 
 @contextlib.contextmanager
-def viewed(sim: Sim, look: Look | None, say: Say, resets: bool = True) -> Iterator[None]:
+def viewed(sim: Sim, look: PageOptions | None, say: Say, resets: bool = True) -> Iterator[None]:
     """Show a run on its page as long as the with block lasts; nothing at all unless asked for."""
     if look is None:
         yield
@@ -52,7 +52,7 @@ def run_again(sim: Sim, say: Say) -> bool:
 
 
 def replay(
-    source: Path, *, html: Path | None, look: Look, say: Say, overwrite: bool = False
+    source: Path, *, html: Path | None, look: PageOptions, say: Say, overwrite: bool = False
 ) -> None:
     """Show a run that was recorded or written to a folder, or make one file that shows itself."""
     from astray.recording.around_run import check_recording
@@ -74,7 +74,7 @@ def replay(
     server.open()
     asked: list[bool] = []  # no lock is in it that a signal could find taken
     try:
-        with stopping(lambda: asked.append(True)):
+        with stopping_on_interrupt(lambda: asked.append(True)):
             _show(server.url, look.browser)
             say("Ctrl-C to leave.")
             while not asked:

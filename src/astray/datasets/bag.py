@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from astray.datasets.bag_file import Bag, open_bag
-from astray.datasets.dataset import Log, Reference, Stream
+from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.wheel_conversion import roll_differential
 from astray.errors import LogError
 from astray.plugin import Motion, Sensor
@@ -51,7 +51,7 @@ START_SD = (0.02, 0.01)  # m, rad: as well as a reference is believed
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BagTopics:
     """The topics to read, and a scenario whose first robot has the datasheets; None to look."""
 
     imu: str | None = None
@@ -66,7 +66,7 @@ class Wanted:
         return any((self.imu, self.wheels, self.odom, self.truth, self.robot))
 
 
-def read_bag(path: Path, wanted: Wanted) -> Log:
+def read_bag(path: Path, wanted: BagTopics) -> Dataset:
     """The log in a bag; LogError lists what there is if topics cannot be chosen."""
     motion, sheets = _robot(wanted.robot)
     with open_bag(path) as bag:
@@ -198,7 +198,9 @@ def _rolled(bag: Bag, motion: Motion, state: Table) -> Table:
     return roll_differential(motion, state["stamp"], way, yaw - yaw[0])
 
 
-def _log(name: str, motion: Motion, streams: dict[str, Stream], truth: Table, path: Path) -> Log:
+def _log(
+    name: str, motion: Motion, streams: dict[str, Stream], truth: Table, path: Path
+) -> Dataset:
     """The part of a bag for which the truth is known, with stamps from 0 on."""
     first = max(truth["stamp"][0], *(s.stamp[0] for s in streams.values() if len(s)))
     last = truth["stamp"][-1]
@@ -213,4 +215,4 @@ def _log(name: str, motion: Motion, streams: dict[str, Stream], truth: Table, pa
     shifted["stamp"] -= first
     reference = Reference(shifted["stamp"], shifted["x"], shifted["y"], shifted["yaw"])
     at = reference.truth(np.zeros(1))[0]
-    return Log(name, motion, kept, reference, (at["x"], at["y"], at["yaw"]), START_SD)
+    return Dataset(name, motion, kept, reference, (at["x"], at["y"], at["yaw"]), START_SD)

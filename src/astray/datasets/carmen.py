@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.datasets.dataset import Log, Reference, Stream
+from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.mapping import NEAREST, make_map
 from astray.datasets.wheel_conversion import roll_differential
 from astray.errors import LogError
@@ -43,7 +43,7 @@ def is_carmen(data: bytes) -> bool:
     return FLASER.search(data) is not None
 
 
-def read_carmen(data: bytes, file: Path) -> Log:
+def read_carmen(data: bytes, file: Path) -> Dataset:
     """The log in some bytes; `file` is what errors call it."""
     ranges, poses, stamps = _scans(data, file)
     if len(ranges) < 8:
@@ -72,7 +72,7 @@ def read_carmen(data: bytes, file: Path) -> Log:
 
     streams = {**made_up(0), "scan": Stream(lidar.sheet(), scans, {"ranges": met})}
     x, y, yaw = poses[0].tolist()
-    return Log(name, BODY, streams, reference, (x, y, yaw), START_SD, map, made_up)
+    return Dataset(name, BODY, streams, reference, (x, y, yaw), START_SD, map, made_up)
 
 
 def _scans(data: bytes, file: Path) -> tuple[Array, Array, Array]:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from astray.plugin import Motion, Sheet, Sheets
+from astray.plugin import Datasheet, Datasheets, Motion
 from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import Blank
+from astray.plugin.row_initializer import RowInitializer
 from astray.tables import STATE, Array, Table, table
 from astray.world.map import Map
 
@@ -24,7 +24,7 @@ CLOSE = 0.25  # s between two stamps of a reference, if straight lines between t
 class Stream:
     """The readings of one sensor in the order of their stamps, with its datasheet."""
 
-    sheet: Sheet
+    sheet: Datasheet
     table: Table
     """In the layout that the sensor measures, (readings,)."""
     arrays: Mapping[str, Array] = dataclasses.field(default_factory=dict)
@@ -42,7 +42,7 @@ class Stream:
     def reading(self, n: int) -> Reading:
         """A reading of this layout for n robots, of which none has arrived."""
         made = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
-        Blank(made.blanks()).fill(np.arange(n))
+        RowInitializer(made.blanks()).fill(np.arange(n))
         return made
 
 
@@ -79,7 +79,7 @@ class Reference:
 
 
 @dataclasses.dataclass(frozen=True)
-class Log:
+class Dataset:
     """A robot's log: its datasheets, what it read, what it was given, where it was."""
 
     name: str
@@ -94,18 +94,18 @@ class Log:
     made_up: Callable[[int], Mapping[str, Stream]] | None = None
     """The streams that a log lacks and that are made up, for a seed."""
 
-    def seeded(self, seed: int) -> Log:
+    def seeded(self, seed: int) -> Dataset:
         """The log with what is made up for this seed; itself if nothing is."""
         if self.made_up is None:
             return self
         return dataclasses.replace(self, streams={**self.streams, **self.made_up(seed)})
 
-    def sheets(self) -> Sheets:
+    def sheets(self) -> Datasheets:
         """The datasheets of the robot, as estimators get them."""
         sensors = {name: stream.sheet for name, stream in self.streams.items()}
         return {"motion": self.motion.sheet(), **sensors}
 
-    def until(self, stamp: float) -> Log:
+    def until(self, stamp: float) -> Dataset:
         """The beginning of the log, up to a stamp, s."""
         cut = {}
         for name, stream in self.streams.items():

@@ -6,10 +6,10 @@ import gzip
 import zlib
 from pathlib import Path
 
-from astray.datasets.bag import Wanted, read_bag
+from astray.datasets.bag import BagTopics, read_bag
 from astray.datasets.bag_file import is_bag
 from astray.datasets.carmen import is_carmen, read_carmen
-from astray.datasets.dataset import Log
+from astray.datasets.dataset import Dataset
 from astray.datasets.matlab import is_matlab
 from astray.datasets.mrclam import is_mrclam, read_mrclam
 from astray.datasets.recorded import read_recorded
@@ -24,12 +24,12 @@ KNOWN = (
 MAGIC = b"\x1f\x8b"
 
 
-def read_logs(path: str | Path, wanted: Wanted | None = None) -> list[Log]:
+def read_logs(path: str | Path, wanted: BagTopics | None = None) -> list[Dataset]:
     """The logs at a path, one for each robot; LogError says what is wrong.
 
     `wanted` chooses topics of a bag.
     """
-    path, wanted = Path(path), wanted or Wanted()
+    path, wanted = Path(path), wanted or BagTopics()
     if not path.exists():
         raise LogError(f"{path}: there is no such file or folder")
     if is_bag(path):
@@ -47,7 +47,7 @@ def read_logs(path: str | Path, wanted: Wanted | None = None) -> list[Log]:
     raise LogError(f"{path}: not a log that can be read: {KNOWN}")
 
 
-def _read_folder(folder: Path) -> list[Log]:
+def _read_folder(folder: Path) -> list[Dataset]:
     if is_mrclam(folder):
         return read_mrclam(folder)
     if any(folder.glob("*.mat")):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from astray.datasets.dataset import Log
+from astray.datasets.dataset import Dataset
 from astray.datasets.run_estimator import run_on_log
 from astray.datasets.score import carried
 from astray.plugin import Estimator
@@ -49,7 +49,7 @@ def windows(fixes: Array, length: float) -> Array:
 
 
 def withhold(
-    log: Log,
+    log: Dataset,
     estimator: Estimator,
     length: float = LENGTH,
     progress: Callable[[float], None] | None = None,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.datasets.dataset import Log, Reference, Stream
+from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.text_columns import read_columns
 from astray.datasets.wheel_conversion import held, roll_differential
 from astray.errors import LogError
@@ -39,7 +39,7 @@ def is_mrclam(folder: Path) -> bool:
     return folder.is_dir() and any(ROBOT.fullmatch(file.name) for file in folder.iterdir())
 
 
-def read_mrclam(folder: Path) -> list[Log]:
+def read_mrclam(folder: Path) -> list[Dataset]:
     """The logs of all robots in a folder, by their numbers."""
     names, places = _read_landmarks(folder)
     found = (ROBOT.fullmatch(file.name) for file in folder.iterdir())
@@ -58,7 +58,7 @@ def _read_landmarks(folder: Path) -> tuple[dict[int, int], Array]:
     return named, surveyed[:, 1:3]
 
 
-def _read_robot(folder: Path, robot: int, names: dict[int, int], places: Array) -> Log:
+def _read_robot(folder: Path, robot: int, names: dict[int, int], places: Array) -> Dataset:
     odometry = _read_ordered(folder / f"Robot{robot}_Odometry.dat", 3)
     seen = _read_ordered(folder / f"Robot{robot}_Measurement.dat", 4)
     truth = _read_ordered(folder / f"Robot{robot}_Groundtruth.dat", 4)
@@ -75,7 +75,7 @@ def _read_robot(folder: Path, robot: int, names: dict[int, int], places: Array) 
     wheels = Stream(WHEELS_SHEET.sheet(), roll_differential(BODY, stamps, way, turn))
     streams = {"wheels": wheels, "landmarks": _landmarks(seen, names, places)}
     start = (float(at.x), float(at.y), float(at.yaw))
-    return Log(f"robot {robot}", BODY, streams, reference, start, START_SD)
+    return Dataset(f"robot {robot}", BODY, streams, reference, start, START_SD)
 
 
 def _driven(stamps: Array, speed: Array, rate: Array) -> tuple[Array, Array, Array]:

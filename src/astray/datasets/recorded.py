@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.datasets.dataset import Log, Reference, Stream
+from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.errors import LogError, RecordingError
 from astray.recording.mcap.parse import is_mcap
 from astray.recording.recording import TRUTH, NotOurs, Track, read_recording
@@ -20,7 +20,7 @@ from astray.tables import Array
 ROUNDING = 1e-6  # s, of the difference between two times
 
 
-def read_recorded(path: Path) -> list[Log] | None:
+def read_recorded(path: Path) -> list[Dataset] | None:
     """The robots of a recording; None if it is the bag of others."""
     with path.open("rb") as file:
         if not is_mcap(file.read(16)):
@@ -39,7 +39,7 @@ def read_recorded(path: Path) -> list[Log] | None:
     return found
 
 
-def _log(track: Track, plan: GroupPlan) -> Log | None:
+def _log(track: Track, plan: GroupPlan) -> Dataset | None:
     if not len(track.truth):
         return None
     sensors = {sensor.name: sensor for sensor in plan.sensors}
@@ -57,7 +57,7 @@ def _log(track: Track, plan: GroupPlan) -> Log | None:
     reference = Reference(truth["stamp"], truth["x"], truth["y"], truth["yaw"])
     start = (float(truth["x"][0]), float(truth["y"][0]), float(truth["yaw"][0]))
     around = track.recording.map_of(track.world) if plan.map is None else None
-    return Log(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)
+    return Dataset(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)
 
 
 def _of_last_life(track: Track, topic: str, stamps: Array) -> Array:

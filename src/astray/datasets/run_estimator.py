@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from astray.datasets.dataset import Log
+from astray.datasets.dataset import Dataset
 from astray.plugin import Estimator, Known
 from astray.plugin.reading import Reading
 from astray.tables import ADDRESS, STATE, Array, Table, table
-from astray.world.maps.map_set import Atlas
+from astray.world.maps.map_set import MapSet
 
 Kept = Mapping[str, Array]
 """By the name of a stream: which rows get which of its readings, (readings, n) of bool."""
@@ -24,10 +24,10 @@ EVERY = 2000  # moments between two tellings of progress
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class EstimatorResult:
     """What an estimator made of a log."""
 
-    log: Log
+    log: Dataset
     estimator: str
     moments: Array
     """When readings arrived, as far as it was noted, (moments,) s."""
@@ -42,7 +42,7 @@ class Result:
 
 
 def run_on_log(
-    log: Log,
+    log: Dataset,
     estimator: Estimator,
     *,
     seed: int = 0,
@@ -51,7 +51,7 @@ def run_on_log(
     told: bool = True,
     noted: Array | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Result:
+) -> EstimatorResult:
     """Feed a log to an estimator.
 
     `told` lets it know where the robot starts. Beliefs are noted whenever readings arrive, or only
@@ -72,7 +72,7 @@ def run_on_log(
     if told:
         bound.believe(rows, belief)
     readings = {name: stream.reading(n) for name, stream in log.streams.items()}
-    atlas = Atlas([log.map] if log.map is not None else [])
+    atlas = MapSet([log.map] if log.map is not None else [])
     known = Known(belief, readings, np.zeros(n), atlas, np.zeros(n, np.int64))
     stamps, deliveries = _in_order(log)
     note = np.isin(stamps, noted) if noted is not None else np.ones(len(stamps), bool)
@@ -94,10 +94,10 @@ def run_on_log(
             progress((k + 1) / len(stamps))
     seconds = time.perf_counter() - started
     kind, moments = estimator.kind, stamps[note]
-    return Result(log, kind, moments, before, beliefs, len(stamps), seconds)
+    return EstimatorResult(log, kind, moments, before, beliefs, len(stamps), seconds)
 
 
-def _deliver(reading: Reading, log: Log, name: str, number: int, kept: Kept | None) -> None:
+def _deliver(reading: Reading, log: Dataset, name: str, number: int, kept: Kept | None) -> None:
     """Put one reading of a stream before all rows that get it."""
     stream = log.streams[name]
     reading.table[:] = stream.table[number]
@@ -106,7 +106,7 @@ def _deliver(reading: Reading, log: Log, name: str, number: int, kept: Kept | No
     reading.fresh[:] = kept[name][number] if kept is not None and name in kept else True
 
 
-def _in_order(log: Log) -> tuple[Array, Iterator[list[tuple[str, int]]]]:
+def _in_order(log: Dataset) -> tuple[Array, Iterator[list[tuple[str, int]]]]:
     """Every stamp once, (moments,) s, and what arrives then: streams and numbers of readings."""
     names = list(log.streams)
     stamps = np.concatenate([log.streams[name].stamp for name in names])

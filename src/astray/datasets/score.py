@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.datasets.run_estimator import Result
+from astray.datasets.run_estimator import EstimatorResult
 from astray.errors import LogError
 from astray.metrics import Ate, Nees
 from astray.plugin import Metric
@@ -61,7 +61,7 @@ class Comparison:
         return found
 
 
-def compare(result: Result, row: int = 0) -> Comparison:
+def compare(result: EstimatorResult, row: int = 0) -> Comparison:
     """The beliefs of one row beside the reference, each stamp once."""
     reference = result.log.reference
     belief = _before_fixes(result, row) if reference.stream else result.beliefs[:, row].copy()
@@ -77,7 +77,7 @@ def compare(result: Result, row: int = 0) -> Comparison:
     return Comparison(reference.truth(belief["stamp"]), belief)
 
 
-def _before_fixes(result: Result, row: int) -> Table:
+def _before_fixes(result: EstimatorResult, row: int) -> Table:
     """What was believed just before each fix, carried on to its stamp."""
     fixes = result.log.streams[result.log.reference.stream].stamp
     at = np.searchsorted(result.moments, fixes)
@@ -97,7 +97,7 @@ def carried(belief: Table, stamps: Array) -> Table:
     return belief
 
 
-def score(result: Result, row: int = 0) -> Score:
+def score_dataset(result: EstimatorResult, row: int = 0) -> Score:
     """The score of one row of a result."""
     found = compare(result, row)
     distance = found.distance

@@ -36,11 +36,11 @@ def read_columns(file: Path, count: int) -> Array:
     except ValueError:
         found = np.zeros((0, 0))
     if not (found.size and found.shape[1] >= count and (np.abs(found) < LARGEST).all()):
-        _blame(file, lines, count)
+        _locate_fault(file, lines, count)
     return np.ascontiguousarray(found[:, :count])
 
 
-def _blame(file: Path, lines: list[str], count: int) -> None:
+def _locate_fault(file: Path, lines: list[str], count: int) -> None:
     """Say which line is wrong; that it has none, if every line is right."""
     width = 0
     for k, line in enumerate(lines, 1):

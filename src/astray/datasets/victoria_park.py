@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.datasets.dataset import Log, Reference, Stream
+from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.matlab import read_matlab
 from astray.datasets.text_columns import LARGEST
 from astray.datasets.wheel_conversion import held, roll_ackermann
@@ -36,7 +36,7 @@ DRIVEN = {"time", "speed", "steering"}
 FIXED = {"timeGps", "Lo_m", "La_m"}
 
 
-def read_victoria(path: Path) -> Log:
+def read_victoria(path: Path) -> Dataset:
     """The log in a folder, or of a file and its neighbours; found by the names of its arrays."""
     folder = path if path.is_dir() else path.parent
     driven, fixed = _find(folder, DRIVEN), _find(folder, FIXED)
@@ -63,7 +63,7 @@ def read_victoria(path: Path) -> Log:
     reference = Reference(fixes[:, 0], fixes[:, 1], fixes[:, 2], unknown, ANTENNA, "gnss")
     start = _start(stamps, axle, steer, fixes)
     streams = {"wheels": wheels, "gnss": gnss}
-    return Log("victoria", BODY, streams, reference, start, START_SD)
+    return Dataset("victoria", BODY, streams, reference, start, START_SD)
 
 
 def _find(folder: Path, names: set[str]) -> dict[str, Array] | None:

@@ -11,16 +11,16 @@ import numpy as np
 from astray.interactions.collisions.collision_log import HIT
 from astray.interactions.collisions.collisions import Collisions
 from astray.plugin import Interaction, Motion, Scene
-from astray.plugin.row_initializer import Blank
+from astray.plugin.row_initializer import RowInitializer
 from astray.scenario.maps import MapPlan
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.tables import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
 from astray.world.geometry.footprint import make_shapes
-from astray.world.geometry.robot_grid import gather_crowd, make_crowd
+from astray.world.geometry.robot_grid import build_robot_grid, make_robot_grid
 from astray.world.map import Map
 from astray.world.map_data import labelled, labels_of
-from astray.world.maps.map_set import Atlas
-from astray.world.planning.free_space import Taken
+from astray.world.maps.map_set import MapSet
+from astray.world.planning.free_space import TakenSpots
 
 
 class Environment:
@@ -53,7 +53,7 @@ class Environment:
             0,
             self._map_set(scenario.map),
             make_shapes([named[name] for name in self.footprints]),
-            make_crowd(rows, len(worlds)),
+            make_robot_grid(rows, len(worlds)),
             table(CONTACT, rows),
             np.concatenate(places),
             np.concatenate(numbers),
@@ -63,7 +63,7 @@ class Environment:
             found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
         ]
         parts = [(self.scene.contacts, None), *(p for i in self.interactions for p in i.blanks())]
-        self._blank = Blank(parts)
+        self._blank = RowInitializer(parts)
         self._fastest = np.zeros(rows)
         self.quiet_until = 0  # the step before which no interaction has anything to do
         self._original = self.scene.map.copy()
@@ -91,11 +91,11 @@ class Environment:
         self.quiet_until = 0
         self.restore_hits(table(HIT, 0))
 
-    def _map_set(self, plan: MapPlan | None) -> Atlas:
+    def _map_set(self, plan: MapPlan | None) -> MapSet:
         maps = [] if plan is None else plan.maps(self.worlds, self.seed)
-        return Atlas(maps, len(self.worlds))
+        return MapSet(maps, len(self.worlds))
 
-    def map_given_to(self, plan: GroupPlan) -> Atlas:
+    def map_given_to(self, plan: GroupPlan) -> MapSet:
         """The map that a group knows: its own, or the world's as it is now."""
         return self.scene.map.copy() if plan.map is None else self._map_set(plan.map)
 
@@ -146,7 +146,7 @@ class Environment:
         self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
 
-    def spots_taken(self) -> Taken:
+    def spots_taken(self) -> TakenSpots:
         """Where the robots are that others can meet."""
         there = self.truth[self.rows]
         return self.scene.worlds[self.rows], np.stack([there["x"], there["y"]], axis=1)
@@ -162,7 +162,7 @@ class Environment:
         """Sort all robots by place, unless that is up to date."""
         if not self._gathered:
             scene = self.scene
-            gather_crowd(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
+            build_robot_grid(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
             self._gathered = True
 
     def quiet_ticks(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
@@ -233,7 +233,7 @@ class Environment:
         if "map/labels" in saved:
             labels = json.loads(saved["map/labels"].tobytes())
         parts = np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), labels
-        made = Atlas([labelled(*part) for part in zip(*parts, strict=True)], len(self.worlds))
+        made = MapSet([labelled(*part) for part in zip(*parts, strict=True)], len(self.worlds))
         made.of_world[:] = saved["map/of_world"]
         if not np.isin(made.of_world, np.arange(len(made.maps))).all():
             raise ValueError("a world has no map")  # kernels look for it without a check

@@ -13,7 +13,7 @@ Step = tuple[FrameType, int]
 """A frame, and the line that it was in."""
 
 
-def blame(problem: Exception, time: float) -> Exception:
+def attribute_error(problem: Exception, time: float) -> Exception:
     """The exception of a plugin as one that names it; any other as it is."""
     if isinstance(problem, AstrayError):
         return problem

@@ -13,10 +13,10 @@ import numpy as np
 
 from astray.engine.clocks import Clocks
 from astray.engine.robots import Robots
-from astray.numerics.schedule import NEVER, Beat
+from astray.numerics.schedule import NEVER, Schedule
 from astray.tables import CONTACTS, Rows
 
-Due = Callable[[Beat], Rows | None]
+Due = Callable[[Schedule], Rows | None]
 
 
 class GroupStepper:
@@ -49,7 +49,7 @@ class GroupStepper:
     def wake(self, rows: Rows) -> None:
         """Let rows that have just started sense, once all that start with them are in place."""
 
-        def due(schedule: Beat) -> Rows | None:
+        def due(schedule: Schedule) -> Rows | None:
             return self._due_among(rows, schedule)
 
         self.sense(due, waking=True)
@@ -91,7 +91,7 @@ class GroupStepper:
         robots, evaluation = self.robots, self.robots.evaluation
         self._arrivals = []
         taken: list[Rows] = []
-        when: dict[Beat, Rows | None] = {}  # so that sensors of one schedule share their rows
+        when: dict[Schedule, Rows | None] = {}  # so that sensors of one schedule share their rows
         for pipeline in self._sampled:
             if pipeline.taking not in when:
                 when[pipeline.taking] = due(pipeline.taking)
@@ -143,7 +143,7 @@ class GroupStepper:
 
     # When something is due.
 
-    def due(self, schedule: Beat) -> Rows | None:
+    def due(self, schedule: Schedule) -> Rows | None:
         """The rows that are due now; None if there are none."""
         robots, tick = self.robots, self._clocks.tick
         if tick is None:
@@ -180,7 +180,7 @@ class GroupStepper:
         """Whether it has sensors that are ever due, or its truth is kept for the evaluation."""
         return bool(self._sampled) or self.robots.evaluation.history_schedule is not None
 
-    def _due_among(self, rows: Rows, schedule: Beat) -> Rows | None:
+    def _due_among(self, rows: Rows, schedule: Schedule) -> Rows | None:
         """Those of some rows that are due by their own clocks; None if there are none."""
         if schedule.period == 1 and schedule.offset == 0:
             return rows if len(rows) else None

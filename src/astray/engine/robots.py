@@ -17,18 +17,18 @@ from astray.engine.environment import Environment
 from astray.engine.evaluation import Evaluation, Subjects
 from astray.engine.event_queue import Event, indices
 from astray.engine.manual_override import ManualOverride
-from astray.engine.sensor_pipeline import Channel
+from astray.engine.sensor_pipeline import SensorPipeline
 from astray.errors import PluginError, WrongInput, suggest, unknown_attribute
 from astray.numerics.kernels import kernel
-from astray.numerics.schedule import beat, ticks_in
+from astray.numerics.schedule import make_schedule, ticks_in
 from astray.plugin import ContactMetric, Known, Metric, Plugin
 from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import Blank, Part
+from astray.plugin.row_initializer import InitialValue, RowInitializer
 from astray.plugin.tracks import Tracks
-from astray.robot.autonomy import Remote
+from astray.robot.autonomy import RemoteAutonomy
 from astray.scenario.scenario import GroupPlan
 from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
-from astray.world.planning.free_space import Taken
+from astray.world.planning.free_space import TakenSpots
 
 RENAMED = {
     "haunt": "set_ghost",
@@ -105,7 +105,7 @@ class Robots:
         self._gather = environment.gather
         self._attach(plan, environment, beliefs)
         self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
-        self._blank = Blank(self._blanks())
+        self._blank = RowInitializer(self._blanks())
         self._starting = [plugin for plugin in self.plugins if not plugin.starts_blank]
         contacts = self.contacts if self.tracker is not None else None
         subjects = Subjects(
@@ -139,9 +139,9 @@ class Robots:
         self.motion = attach(plan.motion)
         self.autonomy = attach(plan.autonomy)
         self.control = attach(plan.control)
-        self.decide_schedule = beat(plan.autonomy.rate, plan.autonomy.offset, self.dt)
-        self.steer_schedule = beat(plan.control.rate, plan.control.offset, self.dt)
-        self.pipelines = {s.name: Channel(attach(s), n) for s in plan.sensors}
+        self.decide_schedule = make_schedule(plan.autonomy.rate, plan.autonomy.offset, self.dt)
+        self.steer_schedule = make_schedule(plan.control.rate, plan.control.offset, self.dt)
+        self.pipelines = {s.name: SensorPipeline(attach(s), n) for s in plan.sensors}
         self.readings: dict[str, Reading] = {k: p.arrived for k, p in self.pipelines.items()}
         self.estimator = attach(plan.estimator) if plan.estimator else None
         # Without an estimator a robot believes the truth: the same memory, not a copy.
@@ -166,7 +166,7 @@ class Robots:
             known = dataclasses.replace(self.known, belief=mine)
             self.estimators.append((attach(rival), mine, known))
 
-    def _blanks(self) -> Iterator[Part]:
+    def _blanks(self) -> Iterator[InitialValue]:
         """Every table that is reset where a row starts, but for those of the evaluation."""
         standing = table(DRIVE, 1)
         standing["curvature"] = np.nan
@@ -199,7 +199,7 @@ class Robots:
     @property
     def lockstep(self) -> int:
         """Ticks that the robots may run ahead of their commands; 0 if they need not wait."""
-        ahead = self.autonomy.lockstep if isinstance(self.autonomy, Remote) else None
+        ahead = self.autonomy.lockstep if isinstance(self.autonomy, RemoteAutonomy) else None
         return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
 
     def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
@@ -299,7 +299,7 @@ class Robots:
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, taken: Taken | None = None) -> bool:
+    def begin(self, rows: Rows, taken: TakenSpots | None = None) -> bool:
         """Start these rows by the clocks of their worlds; whether some of them were asleep.
 
         Those that start anywhere with a clearance keep it from the spots that are taken as well.

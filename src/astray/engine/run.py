@@ -17,7 +17,7 @@ import numpy as np
 
 from astray.engine.clocks import Clocks
 from astray.engine.environment import Environment
-from astray.engine.error_attribution import blame
+from astray.engine.error_attribution import attribute_error
 from astray.engine.event_queue import Event, EventQueue, indices, is_whole
 from astray.engine.group_stepper import GroupStepper
 from astray.engine.log import Log, Logger
@@ -116,7 +116,7 @@ class Run(ABC):
         try:
             self.restart_worlds(np.arange(len(self.worlds)), 0)
         except Exception as problem:
-            raise blame(problem, 0.0) from problem
+            raise attribute_error(problem, 0.0) from problem
         self.path_log.observe(self)
 
     def _build(self, seed: int) -> None:
@@ -225,7 +225,7 @@ class Run(ABC):
             while clocks.steps < end:
                 stepper.advance_until_due(end - clocks.steps)
         except Exception as problem:
-            raise blame(problem, self.time) from problem
+            raise attribute_error(problem, self.time) from problem
         finally:
             self.is_idle = True
 
@@ -300,7 +300,7 @@ class Run(ABC):
                     told = wall
                     progress((self.steps - start) * self.dt)
         except Exception as problem:
-            raise blame(problem, self.time) from problem
+            raise attribute_error(problem, self.time) from problem
         finally:
             if logger is not None:
                 self.observers.remove(logger)

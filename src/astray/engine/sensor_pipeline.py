@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from astray.numerics import random
-from astray.numerics.schedule import Beat, ticks_in
+from astray.numerics.schedule import Schedule, ticks_in
 from astray.plugin import Scene, Sensor
 from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import Part
+from astray.plugin.row_initializer import InitialValue
 from astray.tables import Array, Rows, put
 
 
-class Channel:
+class SensorPipeline:
     """One sensor of a group, its beat, and its readings on the way."""
 
     def __init__(self, sensor: Sensor, n: int) -> None:
@@ -30,7 +30,7 @@ class Channel:
         self.on_the_way = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0
         self.key = random.key(int(sensor.key), "channel")
         late = self.taking.delayed(self.delay)
-        self.arriving = Beat(1, late.offset) if self.jitter else late
+        self.arriving = Schedule(1, late.offset) if self.jitter else late
         self.arrived = Reading(sensor.measures, n, sensor.bulk())
         self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.on_the_way else self.arrived
         self.latest = self.delay + self.jitter  # ticks after which a reading arrives at most
@@ -44,7 +44,7 @@ class Channel:
         """Every table of readings that there is."""
         return [self.arrived, *([self.taken, *self.ring] if self.on_the_way else [])]
 
-    def blanks(self) -> list[Part]:
+    def blanks(self) -> list[InitialValue]:
         """All that is to be blank where nothing was taken and nothing has arrived."""
         return [part for reading in self.readings() for part in reading.blanks()]
 

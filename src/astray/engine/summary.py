@@ -10,7 +10,7 @@ import numpy as np
 from astray.engine.evaluation import BeliefEvaluator, TrackEvaluator
 from astray.engine.robots import Robots
 from astray.engine.run import Run
-from astray.numerics.statistics import student_95
+from astray.numerics.statistics import student_t_95
 from astray.tables import Array, Table
 
 Evaluator = BeliefEvaluator | TrackEvaluator
@@ -117,7 +117,7 @@ def compare(rival: Evaluator, owner: Evaluator) -> dict[str, Any]:
     name = f"{rival.metric.average}_difference"
     if len(difference) < 2:
         return {"rows": len(difference), name: float(difference.sum())}
-    half = student_95(len(difference) - 1) * _spread(difference) / math.sqrt(len(difference))
+    half = student_t_95(len(difference) - 1) * _spread(difference) / math.sqrt(len(difference))
     mean = float(difference.mean())
     return {
         "rows": len(difference),

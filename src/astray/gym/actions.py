@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import WrongInput, suggest
-from astray.plugin.plugin import Sheet
+from astray.plugin.plugin import Datasheet
 from astray.tables import Array
 
 Limits = Mapping[str, tuple[float, float]]
@@ -19,7 +19,7 @@ CHOICES = ("vx", "vy", "wz", "curvature")
 SIDEWAYS = ("omni", "integrator")  # kinds of motion that go in any direction
 
 
-def limits_of(motion: Sheet) -> Limits:
+def limits_of(motion: Datasheet) -> Limits:
     """What a robot can be told, by the datasheet of its motion."""
     known = motion.values
     if "max_speed" not in known:

@@ -18,9 +18,9 @@ import numpy as np
 from astray.engine.worlds import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.actions import Actions, Limits, limits_of
-from astray.gym.observations import Sight
+from astray.gym.observations import ObservedRobots
 from astray.gym.task import Reach, Task, shaped
-from astray.robot.autonomy import Remote
+from astray.robot.autonomy import RemoteAutonomy
 from astray.scenario.load import Source, load_scenario
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.sim import Sim
@@ -100,7 +100,7 @@ class Agents:
         """Take the robots of the run, which are others after it was made anew."""
         options, self.robots = self._options, self.sim.robots[self.name]
         self.task.bind(self.robots)
-        self.sight = Sight(
+        self.sight = ObservedRobots(
             self.robots, self.task, options.get("observe"), options.get("oracle", False)
         )
         limits = options.get("actions") or limits_of(self.robots.plan.sheets()["motion"])
@@ -167,6 +167,6 @@ def _name_of(scenario: Scenario, asked: str | None) -> str:
 def _driven(plan: GroupPlan) -> GroupPlan:
     if plan.capacity > plan.count:
         raise WrongInput(f"agents are there from the start: {plan.name!r} has a capacity for more")
-    if isinstance(plan.autonomy, Remote) and plan.autonomy.lockstep is None:
+    if isinstance(plan.autonomy, RemoteAutonomy) and plan.autonomy.lockstep is None:
         return plan
-    return dataclasses.replace(plan, autonomy=Remote())
+    return dataclasses.replace(plan, autonomy=RemoteAutonomy())

@@ -10,7 +10,7 @@ import numpy as np
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.rendering import Frame, checked_mode
+from astray.gym.rendering import RenderFrame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.tables import Array
@@ -50,7 +50,7 @@ class Env(gymnasium.Env[Array, Array]):
         self.action_space = action_space(self.agents)
         self.metadata = {**self.metadata, "render_fps": self.agents.steps_per_second}
         self.render_mode = checked_mode(render_mode, MODES)
-        self._frame: Frame | None = None
+        self._frame: RenderFrame | None = None
         self._page: Any = None
         self._shown = 0.0  # by the wall clock
 
@@ -79,7 +79,7 @@ class Env(gymnasium.Env[Array, Array]):
         if self.render_mode != "rgb_array":
             return None
         if self._frame is None:
-            self._frame = Frame(self.agents)
+            self._frame = RenderFrame(self.agents)
         return self._frame.draw(0)
 
     def _show(self) -> None:

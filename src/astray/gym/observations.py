@@ -29,7 +29,7 @@ FARTHEST = 1e6  # the bound of what has none by itself
 NOT_SENSED = ("fresh", "stamp", "min_range", "max_range", "start", "step", "duration", "cone")
 
 
-class Part(NamedTuple):
+class ObservationPart(NamedTuple):
     """Some columns of an observation."""
 
     low: Array
@@ -56,7 +56,7 @@ def see_poses(out: Array, state: Table, rows: Rows) -> None:
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = s.x, s.y, cosine, sine
 
 
-class Sight:
+class ObservedRobots:
     """The observations of the robots of one group."""
 
     def __init__(self, group: Robots, task: Task, observe: Sequence[str] | None, oracle: bool):
@@ -66,7 +66,7 @@ class Sight:
             raise WrongInput(f"task: {len(task.low)} values of low need as many of high")
         if len(task.low):
             bounds = np.array(task.low, np.float32), np.array(task.high, np.float32)
-            parts["task"] = Part(*bounds, lambda rows: _told(task, state, rows))
+            parts["task"] = ObservationPart(*bounds, lambda rows: _told(task, state, rows))
         ends = np.cumsum([0, *(len(part.low) for part in parts.values())])
         self.columns = {name: slice(int(ends[k]), int(ends[k + 1])) for k, name in enumerate(parts)}
         self.low = np.concatenate([np.zeros(0, np.float32), *(p.low for p in parts.values())])
@@ -98,7 +98,7 @@ def _chosen(group: Robots, observe: Sequence[str] | None) -> Sequence[str]:
     return list(dict.fromkeys(observe))
 
 
-def _part(group: Robots, state: Table, name: str) -> Part:
+def _part(group: Robots, state: Table, name: str) -> ObservationPart:
     if name == "pose":
 
         def pose(rows: Rows) -> Array:
@@ -120,7 +120,7 @@ def _part(group: Robots, state: Table, name: str) -> Part:
             claimed = np.stack([_some(variance, rows) for variance in variances], axis=1)
             return np.asarray(np.sqrt(np.nan_to_num(claimed, nan=np.inf)))
 
-        return Part(np.zeros_like(high), high, doubt)
+        return ObservationPart(np.zeros_like(high), high, doubt)
     return _reading(group, name)
 
 
@@ -129,18 +129,18 @@ def _some(array: Array, rows: Rows) -> Array:
     return array if len(rows) == len(array) else array[rows]
 
 
-def _bounded(most: Sequence[float], read: Callable[[Rows], Array]) -> Part:
+def _bounded(most: Sequence[float], read: Callable[[Rows], Array]) -> ObservationPart:
     high = np.array(most, np.float32)
-    return Part(-high, high, read)
+    return ObservationPart(-high, high, read)
 
 
-def _reading(group: Robots, name: str) -> Part:
+def _reading(group: Robots, name: str) -> ObservationPart:
     reading = group.readings[name]
     if "ranges" in reading.arrays:
         ranges: Any = reading.arrays["ranges"]
         longest = float(group.plan.sheets()[name]["max_range"])
         high = np.full(ranges.shape[1], longest, np.float32)
-        return Part(np.zeros_like(high), high, lambda rows: _some(ranges, rows))
+        return ObservationPart(np.zeros_like(high), high, lambda rows: _some(ranges, rows))
     names = [c for c in reading.table.dtype.names or () if c not in NOT_SENSED]
     several = [*(reading.table[c] for c in names), *reading.arrays.values()]
     widths = [array[0].size for array in several]

@@ -11,7 +11,7 @@ from pettingzoo import ParallelEnv as PettingZooEnv
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
 from astray.gym.env import plain
-from astray.gym.rendering import Frame, checked_mode
+from astray.gym.rendering import RenderFrame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.tables import Array
@@ -43,7 +43,7 @@ class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it
         self._spaces = observation_space(self._agents), action_space(self._agents)
         self.render_mode = checked_mode(render_mode, ("rgb_array",))
         self.metadata = {**self.metadata, "render_fps": self._agents.steps_per_second}
-        self._frame: Frame | None = None
+        self._frame: RenderFrame | None = None
 
     def observation_space(self, agent: str) -> Box:
         """What an agent can see; the same for all."""
@@ -97,5 +97,5 @@ class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it
         if self.render_mode is None:
             return None
         if self._frame is None:
-            self._frame = Frame(self._agents)
+            self._frame = RenderFrame(self._agents)
         return self._frame.draw(0)

@@ -28,7 +28,7 @@ def checked_mode(asked: str | None, known: tuple[str, ...]) -> str | None:
     return asked
 
 
-class Frame:
+class RenderFrame:
     """Draws the worlds of some agents, one at a time."""
 
     def __init__(self, agents: Agents) -> None:

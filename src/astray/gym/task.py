@@ -24,7 +24,7 @@ from astray.numerics.elementary import atan2, sincos
 from astray.numerics.kernels import kernel
 from astray.scenario.start import TRIES
 from astray.tables import Array, Rows, Table
-from astray.world.planning.free_space import spots_with_room
+from astray.world.planning.free_space import sample_free_spots
 
 
 @kernel
@@ -126,7 +126,7 @@ class Reach(Task):
         if atlas.is_empty:
             here = np.stack([robots.truth["x"][rows], robots.truth["y"][rows]], axis=1)
             return here + self.far * (2.0 * tries[:, :2] - 1.0)
-        spots = spots_with_room(tries, atlas, robots.world_of_row[rows], self.clearance)
+        spots = sample_free_spots(tries, atlas, robots.world_of_row[rows], self.clearance)
         if spots is None:
             raise WrongInput(
                 f"no spot with a clearance of {self.clearance:g} m for a goal: "

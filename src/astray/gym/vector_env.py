@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.rendering import Frame, checked_mode
+from astray.gym.rendering import RenderFrame, checked_mode
 from astray.gym.spaces import action_space, observation_space
 from astray.scenario.load import Source
 from astray.tables import Array
@@ -61,7 +61,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._done = np.zeros(num_envs, bool)
         self._seen: Array = np.zeros(self.observation_space.shape or (), np.float32)
-        self._frame: Frame | None = None
+        self._frame: RenderFrame | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -142,5 +142,5 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if self.render_mode is None:
             return None
         if self._frame is None:
-            self._frame = Frame(self.agents)
+            self._frame = RenderFrame(self.agents)
         return tuple(self._frame.draw(world) for world in range(self.num_envs))

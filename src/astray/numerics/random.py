@@ -33,7 +33,7 @@ _WEYL_1 = np.uint64(0xBB67AE85)
 
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 Room = tuple[Array, Array]
-Deck = tuple[np.uint64, Array, Array, Array]
+NoiseWorkspace = tuple[np.uint64, Array, Array, Array]
 
 
 @functools.lru_cache(maxsize=4096)  # of the same few names, asked for at every start
@@ -73,7 +73,7 @@ def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> 
 
 
 @kernel
-def bits(who: Row, key: np.uint64, draw: int) -> Words:
+def random_bits(who: Row, key: np.uint64, draw: int) -> Words:
     """The 128 bits of one draw; `who` has tick, world, life and robot."""
     counter = (who.tick, who.world, who.episode, (who.robot << 16) | draw)
     # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
@@ -83,7 +83,7 @@ def bits(who: Row, key: np.uint64, draw: int) -> Words:
 @kernel
 def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent uniforms in [0, 1) of 53 bits."""
-    a, b, c, d = bits(who, key, draw)
+    a, b, c, d = random_bits(who, key, draw)
     return uniform_of(a, b), uniform_of(c, d)
 
 
@@ -145,7 +145,7 @@ def gather(c: Array, address: Table, rows: Array) -> None:
 
 
 @kernel
-def deal(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
+def draw_words(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
     """One pair of uniforms for each of the gathered counters into the rows of w."""
     k0, k1 = key & _MASK, key >> _32
     for j in range(count):
@@ -156,7 +156,7 @@ def deal(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
 
 
 @kernel
-def deal_normals(deck: Deck, who: Table, rows: Array, pairs: int) -> None:
+def draw_normals(deck: NoiseWorkspace, who: Table, rows: Array, pairs: int) -> None:
     """The pairs of the draws from 0 on of at most CHUNK rows, as normals, into the deck's cards.
 
     cards[j, 2 k] and cards[j, 2 k + 1] are what `normal_pair` gives for row j and draw k.
@@ -164,7 +164,7 @@ def deal_normals(deck: Deck, who: Table, rows: Array, pairs: int) -> None:
     key, w, c, cards = deck
     gather(c, who, rows)
     for k in range(pairs):
-        deal(w, c, len(rows), key, k)
+        draw_words(w, c, len(rows), key, k)
         make_normal(w, len(rows))
         for j in range(len(rows)):
             cards[j, 2 * k] = w[0, j]
@@ -172,7 +172,7 @@ def deal_normals(deck: Deck, who: Table, rows: Array, pairs: int) -> None:
 
 
 @kernel
-def deal_all(
+def draw_all(
     out: Array, address: Table, rows: Array, key: np.uint64, normal: bool, room: Room
 ) -> None:
     """Fill out (len(rows), k) with normals, or else with uniforms in [0, 1)."""
@@ -181,7 +181,7 @@ def deal_all(
         some = rows[start : start + CHUNK]
         gather(c, address, some)
         for k in range(0, out.shape[1], 2):
-            deal(w, c, len(some), key, k // 2)
+            draw_words(w, c, len(some), key, k // 2)
             if normal:
                 make_normal(w, len(some))
             for j in range(len(some)):
@@ -195,16 +195,16 @@ def make_room() -> Room:
     return np.empty((3, CHUNK)), np.empty((5, CHUNK), np.uint64)
 
 
-def make_deck(key: np.uint64, pairs: int) -> Deck:
+def make_noise_workspace(key: np.uint64, pairs: int) -> NoiseWorkspace:
     """A key, and room for so many pairs of normals of a chunk of robots."""
     return key, *make_room(), np.empty((CHUNK, 2 * pairs))
 
 
 def uniforms_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
     """Fill out (len(rows), k) with uniforms in [0, 1)."""
-    deal_all(out, address, rows, key, False, make_room())
+    draw_all(out, address, rows, key, False, make_room())
 
 
 def normals_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
     """Fill out (len(rows), k) with standard normals."""
-    deal_all(out, address, rows, key, True, make_room())
+    draw_all(out, address, rows, key, True, make_room())

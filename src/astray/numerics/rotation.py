@@ -13,7 +13,7 @@ Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float
 
 
 @kernel
-def axes_of(roll: float, pitch: float, yaw: float) -> Axes:
+def axes_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
     """From axes turned by yaw, then pitch, then roll, to the original ones."""
     sr, cr = sincos(roll)
     sp, cp = sincos(pitch)
@@ -29,12 +29,12 @@ def axes_of(roll: float, pitch: float, yaw: float) -> Axes:
 def rotation_all(out: Array, roll: Array, pitch: Array, yaw: Array) -> None:
     """Fill out (n, 3, 3): from axes turned by yaw, then pitch, then roll, to the original ones."""
     for i in range(len(out)):
-        axes = axes_of(roll[i], pitch[i], yaw[i])
+        axes = axes_from_euler(roll[i], pitch[i], yaw[i])
         for j in range(3):
             out[i, j, 0], out[i, j, 1], out[i, j, 2] = axes[j]
 
 
-def rotation(roll: Array, pitch: Array, yaw: Array) -> Array:
+def rotation_matrix(roll: Array, pitch: Array, yaw: Array) -> Array:
     """Rotation matrices, (n, 3, 3), from turned axes to the original ones."""
     made = np.empty((len(roll), 3, 3))
     angles = [np.ascontiguousarray(angle, float) for angle in (roll, pitch, yaw)]

@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-FINEST = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
-LONGEST = 1e6  # s; a tick of more is one, too
+HIGHEST_TICK_RATE = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
+LONGEST_TICK = 1e6  # s; a tick of more is one, too
 COARSEST = 100  # Hz; the tick rate that is chosen is at least this
 CLOSE = 1e-5  # relative; people write a third of a hundred as 33.3333
 NEVER = 1 << 62  # a tick that does not come
 ROUNDING = 1e-6  # of a tick; dt = 0.01 is not exactly a hundredth
 
 
-class Beat(NamedTuple):
+class Schedule(NamedTuple):
     """Due at the tick `offset` and every `period` ticks from there on."""
 
     period: int = 1
@@ -36,12 +36,12 @@ class Beat(NamedTuple):
             return self.offset
         return tick + (self.offset - tick) % self.period
 
-    def delayed(self, ticks: int) -> Beat:
+    def delayed(self, ticks: int) -> Schedule:
         """The same beat, some ticks later."""
-        return Beat(self.period, self.offset + ticks)
+        return Schedule(self.period, self.offset + ticks)
 
 
-def first_due(beats: Iterable[Beat], tick: int) -> int:
+def first_due(beats: Iterable[Schedule], tick: int) -> int:
     """The first tick that is not before the given one and due by any of these beats."""
     first = NEVER
     for beat in beats:
@@ -52,12 +52,12 @@ def first_due(beats: Iterable[Beat], tick: int) -> int:
     return first
 
 
-def beat(rate: float | None, offset: float, dt: float) -> Beat:
+def make_schedule(rate: float | None, offset: float, dt: float) -> Schedule:
     """The beat of a plugin; its rate has been checked to divide the tick rate, 0 is never."""
     if rate == 0.0:
-        return Beat(1, NEVER)
+        return Schedule(1, NEVER)
     period = 1 if rate is None else round(1.0 / (rate * dt))
-    return Beat(period, ticks_in(offset, dt))
+    return Schedule(period, ticks_in(offset, dt))
 
 
 def ticks_in(seconds: float, dt: float) -> int:
@@ -67,7 +67,7 @@ def ticks_in(seconds: float, dt: float) -> int:
     return whole if abs(ticks - whole) <= ROUNDING * (1.0 + 1e-9 * ticks) else math.ceil(ticks)
 
 
-def divides(rate: float, dt: float) -> bool:
+def divides_tick_rate(rate: float, dt: float) -> bool:
     """Whether something with this rate is due on whole ticks."""
     period = 1.0 / (rate * dt)
     return round(period) >= 1 and abs(period - round(period)) <= CLOSE * period
@@ -88,4 +88,4 @@ def common_dt(rates: Iterable[float]) -> float | None:
         below = math.lcm(*(rate.denominator for rate in exact))
         together = Fraction(math.lcm(*(int(rate * below) for rate in exact)), below)
     together *= math.ceil(COARSEST / together)
-    return None if together > FINEST else float(1 / together)
+    return None if together > HIGHEST_TICK_RATE else float(1 / together)

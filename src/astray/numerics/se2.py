@@ -98,13 +98,13 @@ def bend(a: Pose, u: float, w: float, change: float) -> Pose:
 
 
 @kernel
-def exp(u: float, v: float, w: float) -> Pose:
+def exp_se2(u: float, v: float, w: float) -> Pose:
     """The pose reached from the origin along the arc (u, v, w)."""
     return arc((0.0, 0.0, 0.0), u, v, w)
 
 
 @kernel
-def log(a: Pose) -> Pose:
+def log_se2(a: Pose) -> Pose:
     """The arc (u, v, w) with |w| ≤ π that leads from the origin to a."""
     h = 0.5 * a[2]
     s, c = sincos(h)

@@ -65,7 +65,7 @@ def nees_band(robots: int, probability: float = 0.95) -> tuple[float, float]:
     return low, high
 
 
-def student_95(freedom: int) -> float:
+def student_t_95(freedom: int) -> float:
     """The two-sided 95 % point of Student's t, by bisection on its distribution."""
     low, high = 0.0, 13.0  # 12.7 is that of a single degree of freedom
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from astray.pioneer.client import Client as Client
-from astray.pioneer.client_connection import NoAnswer as NoAnswer
+from astray.pioneer.client import PioneerClient as PioneerClient
+from astray.pioneer.client_connection import AnswerTimeout as AnswerTimeout

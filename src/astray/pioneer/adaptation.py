@@ -12,7 +12,7 @@ from astray.errors import Fault, ScenarioError, WrongInput
 from astray.files.marked_yaml import mark
 from astray.plugin import distributions
 from astray.scenario.importers.robot_file import wheels
-from astray.scenario.layers import merge, with_presets
+from astray.scenario.layers import merge_layers, with_presets
 from astray.scenario.load import load_scenario
 
 MOST_ACCEL, MOST_DECEL, MOST_TURN_ACCEL = 2.0, 10.0, 6.28
@@ -74,7 +74,7 @@ def fit(written: Any, folder: Path, file: str = "") -> Fitted:
     if robot.get("control", SERVO)["kind"] != "servo":
         del robot["control"]
     above = mark(_above(devices, limits), "robot")
-    return Fitted(merge(mark(robot, "robot"), above).plain(), devices, limits)
+    return Fitted(merge_layers(mark(robot, "robot"), above).plain(), devices, limits)
 
 
 def _above(devices: Mapping[str, str | None], limits: Mapping[str, float]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from astray.engine.event_queue import Event
-from astray.pioneer.bridge import CYCLE, Wire
+from astray.pioneer.bridge import CYCLE, PioneerBridge
 from astray.pioneer.connection import Log
-from astray.pioneer.fleet import Wanted, plan_fleet
+from astray.pioneer.fleet import RobotRequest, plan_fleet
 from astray.pioneer.session import Rules
 from astray.pioneer.snapshot import Pose
 from astray.server.background import in_background
@@ -44,7 +44,7 @@ def serving(
     maps: Path | None = None,
     per_client: tuple[str, ...] = (),
     log: Log = lambda text: None,
-) -> Iterator[Wire]:
+) -> Iterator[PioneerBridge]:
     """Serve robots, "model" or "model:name", as long as the with block lasts.
 
     `wire.ports` are the numbers of their ports, which the system chooses unless one is given, and
@@ -52,16 +52,18 @@ def serving(
     """
     rules = rules or Rules()
     fleet = plan_fleet(
-        [Wanted.parse(text, odometry, rules.like_mobilesim) for text in robots],
+        [RobotRequest.parse(text, odometry, rules.like_mobilesim) for text in robots],
         map=map,
         start=start,
         port=port,
         watchdog=not rules.like_mobilesim,
-        per_client=[Wanted.parse(text, odometry, rules.like_mobilesim) for text in per_client],
+        per_client=[
+            RobotRequest.parse(text, odometry, rules.like_mobilesim) for text in per_client
+        ],
     )
     sim = load(fleet.scenario, seed=seed)
     warm_up(sim)
-    wire = Wire(sim, fleet.ports, rules, lockstep=lockstep, maps=maps, log=log)
+    wire = PioneerBridge(sim, fleet.ports, rules, lockstep=lockstep, maps=maps, log=log)
     wire.open()
     try:
         with in_background(sim, speed=speed):

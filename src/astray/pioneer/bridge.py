@@ -14,13 +14,13 @@ import numpy as np
 
 from astray.engine.robots import Robots
 from astray.engine.run import Run
-from astray.pioneer.connection import Line, Log
+from astray.pioneer.connection import Connection, Log
 from astray.pioneer.map_access import MapLoader
 from astray.pioneer.ports import Port
 from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Request
-from astray.pioneer.server import Server
-from astray.pioneer.session import Robot, Rules
-from astray.pioneer.snapshot import Beams, Intervals, Moment
+from astray.pioneer.server import PioneerServer
+from astray.pioneer.session import Rules, ServedRobot
+from astray.pioneer.snapshot import Beams, Intervals, RobotSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ HOLD = 0.2  # of a cycle, by which packets leave late so that all are evenly lat
 PATIENCE = 60.0  # s of real time that a client in lockstep may take to answer
 
 
-class Wire:
+class PioneerBridge:
     """The robots of a run, served to clients."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Wire:
         self.period = max(1, round(CYCLE / sim.dt))
         self.exit_code: int | None = None
         """What a client wants the program to end with."""
-        self.server = Server(ports, sim.post, self.rules, log)
+        self.server = PioneerServer(ports, sim.post, self.rules, log)
         self.server.ask = self._ask
         robots = [robot for port in ports for robot in port.robots]
         for robot in robots:
@@ -80,7 +80,7 @@ class Wire:
         self.sim.observers.remove(self)
         self.server.close()
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> PioneerBridge:
         self.open()
         return self
 
@@ -127,7 +127,7 @@ class Wire:
 
     # What concerns more than one robot.
 
-    def _ask(self, line: Line, request: Request) -> None:
+    def _ask(self, line: Connection, request: Request) -> None:
         if isinstance(request, Exit):
             self.exit_code = request.code
             line.log(f"ends the simulator with code {request.code}")
@@ -137,7 +137,7 @@ class Wire:
         elif isinstance(request, ClearMaster):
             self.maps.master = None
 
-    def _announce(self, packet: bytes, to: Line | None) -> None:
+    def _announce(self, packet: bytes, to: Connection | None) -> None:
         """Send a packet to one client, or to all."""
         with self.server.changed:
             for line in self.server.lines():
@@ -146,7 +146,7 @@ class Wire:
             self.server.flush()
 
 
-def moment_of(sim: Run, robot: Robot) -> Moment:
+def moment_of(sim: Run, robot: ServedRobot) -> RobotSnapshot:
     """What there is to tell of a robot now."""
     group, model = sim.robots[robot.group], robot.model
     row = robot.number
@@ -165,7 +165,7 @@ def moment_of(sim: Run, robot: Robot) -> Moment:
     if model.bumper is not None:
         pressed = np.flatnonzero(group.readings[model.bumper]["arcs"][row])
         more["bumped"] = sum(robot.bumper_bits[k] for k in pressed)
-    return Moment(
+    return RobotSnapshot(
         time=float(truth["stamp"][row]),
         truth=(float(truth["x"][row]), float(truth["y"][row]), float(truth["yaw"][row])),
         belief=(float(belief["x"][row]), float(belief["y"][row]), float(belief["yaw"][row])),

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from astray.pioneer import commands
-from astray.pioneer.client_connection import Connection, NoAnswer, TooLate
-from astray.pioneer.commands import Command, Control
+from astray.pioneer.client_connection import AnswerTimeout, Connection, TooLate
+from astray.pioneer.commands import ControlCommand, PioneerCommand
 from astray.pioneer.packets.config import CONFIG, Config
 from astray.pioneer.packets.fields import BadPacket, from_text
 from astray.pioneer.packets.framing import Packet, encode
@@ -39,7 +39,7 @@ TURN = 0x8000  # counts after which the odometer starts anew
 TRIES = 5  # of each SYNC
 
 
-class Client:
+class PioneerClient:
     """A connection to one robot; `connect`, or the start of a with block, opens it."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8101, *, timeout: float = 5.0) -> None:
@@ -64,7 +64,7 @@ class Client:
 
     # Coming and going.
 
-    def connect(self, wait: bool = True) -> Client:
+    def connect(self, wait: bool = True) -> PioneerClient:
         """Shake hands and open the session; wait for the robot to tell of itself.
 
         A program with several robots in lockstep lets all of them in before it waits for any.
@@ -86,7 +86,7 @@ class Client:
             self.distance_factor, self.angle_factor = model.distance_factor, model.angle_factor
             self.speed_factor, self.range_factor = model.speed_factor, model.range_factor
             self.vel2_divisor = model.vel2_divisor
-        self._line.send(commands.with_number(Command.OPEN, 1))
+        self._line.send(commands.with_number(PioneerCommand.OPEN, 1))
         if wait:
             self.read()
         return self
@@ -94,12 +94,12 @@ class Client:
     def close(self) -> None:
         """End the session; the robot stops."""
         if self._connection is not None:
-            with contextlib.suppress(OSError, NoAnswer):
-                self._line.send(commands.with_number(Command.CLOSE, 1))
+            with contextlib.suppress(OSError, AnswerTimeout):
+                self._line.send(commands.with_number(PioneerCommand.CLOSE, 1))
             self._connection.close()
             self._connection = None
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> PioneerClient:
         return self if self._connection else self.connect()
 
     def __exit__(self, *problem: object) -> None:
@@ -110,47 +110,49 @@ class Client:
             self._line.send(encode(step))
             with contextlib.suppress(TooLate):
                 return self._await(lambda p: p.id == step, self.timeout / TRIES)
-        raise NoAnswer(f"{self.host}:{self.port} does not answer SYNC{step}: is it a robot?")
+        raise AnswerTimeout(f"{self.host}:{self.port} does not answer SYNC{step}: is it a robot?")
 
     # Driving.
 
     def velocity(self, vx: float, wz: float = 0.0, vy: float | None = None) -> None:
         """Keep a speed along, m/s, a turn rate, rad/s, and where it can a speed aside, m/s."""
         with self.together():
-            self._line.send(commands.with_number(Command.VEL, vx * 1000.0))
-            self._line.send(commands.with_number(Command.RVEL, math.degrees(wz)))
+            self._line.send(commands.with_number(PioneerCommand.VEL, vx * 1000.0))
+            self._line.send(commands.with_number(PioneerCommand.RVEL, math.degrees(wz)))
             if vy is not None:
-                self._line.send(commands.with_number(Command.LATVEL, vy * 1000.0))
+                self._line.send(commands.with_number(PioneerCommand.LATVEL, vy * 1000.0))
 
     def wheels(self, left: float, right: float) -> None:
         """Keep the speeds of the two wheels, m/s, in steps of 20 mm/s."""
         steps = [round(v * 1000.0 / self.vel2_divisor) for v in (left, right)]
-        self._line.send(commands.with_word(Command.VEL2, *(max(-128, min(s, 127)) for s in steps)))
+        self._line.send(
+            commands.with_word(PioneerCommand.VEL2, *(max(-128, min(s, 127)) for s in steps))
+        )
 
     def move(self, distance: float) -> None:
         """Go some way and stop, m."""
-        self._line.send(commands.with_number(Command.MOVE, distance * 1000.0))
+        self._line.send(commands.with_number(PioneerCommand.MOVE, distance * 1000.0))
 
     def turn_to(self, heading: float) -> None:
         """Turn to a heading of the odometer, rad."""
         degrees = math.degrees(math.remainder(heading, math.tau))
-        self._line.send(commands.with_number(Command.HEAD, degrees))
+        self._line.send(commands.with_number(PioneerCommand.HEAD, degrees))
 
     def turn_by(self, angle: float) -> None:
         """Turn by some angle, rad."""
-        self._line.send(commands.with_number(Command.DHEAD, math.degrees(angle)))
+        self._line.send(commands.with_number(PioneerCommand.DHEAD, math.degrees(angle)))
 
     def stop(self) -> None:
         """Stop by the usual deceleration."""
-        self._line.send(commands.bare(Command.STOP))
+        self._line.send(commands.bare(PioneerCommand.STOP))
 
     def stop_at_once(self) -> None:
         """Stop as fast as can be."""
-        self._line.send(commands.bare(Command.ESTOP))
+        self._line.send(commands.bare(PioneerCommand.ESTOP))
 
     def pulse(self) -> None:
         """Show that we are there: a robot that hears nothing for two seconds stops."""
-        self._line.send(commands.bare(Command.PULSE))
+        self._line.send(commands.bare(PioneerCommand.PULSE))
 
     def command(self, number: int, value: float | None = None) -> None:
         """Send any other command, with a whole number or without."""
@@ -179,14 +181,14 @@ class Client:
             self.pulse()
             self.read()
 
-    def wait_for(self, reached: Callable[[Client], bool], cycles: int = 600) -> None:
+    def wait_for(self, reached: Callable[[PioneerClient], bool], cycles: int = 600) -> None:
         """Listen until something holds; NoAnswer if it does not within so many packets."""
         for _ in range(cycles):
             self.pulse()
             self.read()
             if reached(self):
                 return
-        raise NoAnswer(f"{cycles} packets came and it does not hold yet")
+        raise AnswerTimeout(f"{cycles} packets came and it does not hold yet")
 
     @property
     def sonar(self) -> list[float]:
@@ -213,21 +215,21 @@ class Client:
     def scan(self, start_deg: int = -90, end_deg: int = 90, increment_deg: float = 1.0) -> None:
         """Switch the laser on; `laser` then has each complete scan."""
         with self.together():
-            self.command(Command.OLD_LASER_START, start_deg)
-            self.command(Command.OLD_LASER_END, end_deg)
-            self.command(Command.OLD_LASER_INCREMENT, increment_deg * 100.0)
-            self.command(Command.OLD_LASER_ENABLE, 2)
+            self.command(PioneerCommand.OLD_LASER_START, start_deg)
+            self.command(PioneerCommand.OLD_LASER_END, end_deg)
+            self.command(PioneerCommand.OLD_LASER_INCREMENT, increment_deg * 100.0)
+            self.command(PioneerCommand.OLD_LASER_ENABLE, 2)
 
     def config(self) -> Config:
         """What the robot tells of itself."""
-        self.command(Command.CONFIG, 1)
+        self.command(PioneerCommand.CONFIG, 1)
         return Config.decode(self._await(lambda p: p.id == CONFIG).data)
 
     # What only simulators understand.
 
     def simstat(self) -> SimStat:
         """The true pose and the timing of the run."""
-        self.command(Command.SIM_STAT, 1)
+        self.command(PioneerCommand.SIM_STAT, 1)
         return SimStat.decode(self._await(lambda p: p.id == SIMSTAT).data)
 
     def true_pose(self) -> Pose:
@@ -237,24 +239,26 @@ class Client:
 
     def siminfo(self) -> SimInfo:
         """What simulates the robot."""
-        self.raw(Command.SIM_CTRL, struct.pack("<Bh", commands.POSITIVE, Control.INFO))
+        self.raw(
+            PioneerCommand.SIM_CTRL, struct.pack("<Bh", commands.POSITIVE, ControlCommand.INFO)
+        )
         return SimInfo.decode(self._await(lambda p: p.id == SIMINFO).data)
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
         """Move the truth, m and rad; the odometer does not notice."""
         pose = (round(x * 1000.0), round(y * 1000.0), round(math.degrees(yaw)))
-        self.raw(Command.SIM_SET_POSE, struct.pack("<Biii", 0, *pose))
+        self.raw(PioneerCommand.SIM_SET_POSE, struct.pack("<Biii", 0, *pose))
 
     def reset_odometry(self) -> None:
         """Let the robot take the place where it is for zero."""
-        self._line.send(commands.bare(Command.SETO))
+        self._line.send(commands.bare(PioneerCommand.SETO))
         self.odometry, self._counts = (0.0, 0.0, 0.0), (0, 0)
 
     def load_map(self, file: str, timeout: float = 30.0) -> MapChanged:
         """Put another map in place; `loaded` of the answer tells whether it was."""
         name = file.encode("utf-8")
-        head = struct.pack("<BhH", commands.TEXT, Control.LOAD_MAP, len(name))
-        self.raw(Command.SIM_CTRL, head + name + b"\0")
+        head = struct.pack("<BhH", commands.TEXT, ControlCommand.LOAD_MAP, len(name))
+        self.raw(PioneerCommand.SIM_CTRL, head + name + b"\0")
         return MapChanged.decode(self._await(lambda p: p.id == MAP_CHANGED, timeout).data)
 
     # Packets.
@@ -262,7 +266,7 @@ class Client:
     @property
     def _line(self) -> Connection:
         if self._connection is None:
-            raise NoAnswer("not connected")
+            raise AnswerTimeout("not connected")
         return self._connection
 
     def _await(self, wanted: Callable[[Packet], bool], timeout: float | None = None) -> Packet:

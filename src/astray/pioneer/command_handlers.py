@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from astray.pioneer.commands import Command, Control, number, numbers, signed, words
-from astray.pioneer.packets.extras import Battery
+from astray.pioneer.commands import ControlCommand, PioneerCommand, number, numbers, signed, words
+from astray.pioneer.packets.extras import BatteryPacket
 from astray.pioneer.packets.framing import Packet
-from astray.pioneer.packets.laser import Layout
+from astray.pioneer.packets.laser import ScanLayout
 from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Say
 from astray.pioneer.snapshot import Pose
 from astray.pioneer.units import config_of, siminfo_of
@@ -96,7 +96,7 @@ def _send_config(session: Session, packet: Packet) -> None:
 
 def _send_battery(session: Session, packet: Packet) -> None:
     if number(packet) and not session.rules.like_mobilesim:
-        session.answer(Battery().encode())
+        session.answer(BatteryPacket().encode())
 
 
 def _switch_sonar(session: Session, packet: Packet) -> None:
@@ -127,19 +127,19 @@ def _lay_out_laser(session: Session, packet: Packet) -> None:
         return
     start, end = session.layout.start_deg, session.layout.end_deg
     increment, value = session.layout.increment_centideg, signed(packet)
-    if packet.id in (Command.OLD_LASER_INCREMENT, Command.SIM_LRF_INCREMENT):
+    if packet.id in (PioneerCommand.OLD_LASER_INCREMENT, PioneerCommand.SIM_LRF_INCREMENT):
         increment = max(value, 1)
     elif abs(value) > 360:
         return
-    elif packet.id in (Command.OLD_LASER_START, Command.SIM_LRF_START):
+    elif packet.id in (PioneerCommand.OLD_LASER_START, PioneerCommand.SIM_LRF_START):
         start = value
     else:
         end = value
-    session.layout = Layout(start, end, increment)
+    session.layout = ScanLayout(start, end, increment)
 
 
 def _is_first_laser(packet: Packet) -> bool:
-    return packet.id < Command.SIM_LRF_ENABLE or len(packet.data) < 4 or packet.data[3] <= 1
+    return packet.id < PioneerCommand.SIM_LRF_ENABLE or len(packet.data) < 4 or packet.data[3] <= 1
 
 
 def _switch_stat(session: Session, packet: Packet) -> None:
@@ -167,19 +167,19 @@ def _control(session: Session, packet: Packet) -> None:
     """Do what concerns the simulator as a whole."""
     given = numbers(packet, "h")
     what = given[0] if given else 0
-    if what in (Control.LOAD_MAP, Control.MASTER_LOAD_MAP):
+    if what in (ControlCommand.LOAD_MAP, ControlCommand.MASTER_LOAD_MAP):
         length = numbers(packet, "H", skip=3)
         text = packet.data[5 : 5 + (length[0] if length else 0)].split(b"\0")[0]
         file = text.decode("utf-8", "surrogateescape")
         if file:
-            session.ask(LoadMap(file, what == Control.MASTER_LOAD_MAP))
-    elif what == Control.CLEAR_MASTER:
+            session.ask(LoadMap(file, what == ControlCommand.MASTER_LOAD_MAP))
+    elif what == ControlCommand.CLEAR_MASTER:
         session.ask(ClearMaster())
-    elif what == Control.LOG_STATE:
+    elif what == ControlCommand.LOG_STATE:
         session.ask(Say(f"state: {session.axes.values()} {session.panel}"))
-    elif what == Control.GHOST:
+    elif what == ControlCommand.GHOST:
         session.post("ghost", {})
-    elif what == Control.INFO:
+    elif what == ControlCommand.INFO:
         name = session.robot.name
         session.answer(siminfo_of(session.model, name, session.rules.like_mobilesim).encode())
 
@@ -235,7 +235,7 @@ def _nothing(session: Session, packet: Packet) -> None:
     """A sign of life is all that it is."""
 
 
-C = Command
+C = PioneerCommand
 MOTIONS: dict[int, Callable[[Session, Packet], None]] = {
     C.VEL: _vel,
     C.ROTATE: _rvel,

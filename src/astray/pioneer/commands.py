@@ -17,7 +17,7 @@ POSITIVE, NEGATIVE, TEXT = 0x3B, 0x1B, 0x2B
 LARGEST = 0x7FFF
 
 
-class Command(IntEnum):
+class PioneerCommand(IntEnum):
     """Commands by their names; 0 to 2 are SYNC packets until the session is open."""
 
     PULSE = 0
@@ -68,7 +68,7 @@ class Command(IntEnum):
     SPOOFANALOGTEMP = 252
 
 
-class Control(IntEnum):
+class ControlCommand(IntEnum):
     """What SIM_CTRL can ask for."""
 
     LOAD_MAP = 1
@@ -80,7 +80,7 @@ class Control(IntEnum):
     GHOST = 7
 
 
-NAMES = {int(command): command.name for command in Command}
+NAMES = {int(command): command.name for command in PioneerCommand}
 
 
 def number(packet: Packet) -> int:

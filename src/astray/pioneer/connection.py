@@ -8,7 +8,7 @@ from typing import Protocol
 
 from astray.pioneer.commands import describe
 from astray.pioneer.packets.framing import Framer
-from astray.pioneer.session import Outcome, Robot, Rules, Session, Stage
+from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, Session, SessionOutput
 
 PATIENCE = 10.0  # s of real time that a handshake may take
 GAP = 1.0  # s of real time within one packet, after which it is dropped
@@ -18,7 +18,7 @@ BACKLOG = 1 << 16  # bytes that a client may leave unread before it is cut off
 Log = Callable[[str], None]
 
 
-class Channel(Protocol):
+class Transport(Protocol):
     """Whatever carries the bytes: a socket or a terminal, which never blocks."""
 
     def fileno(self) -> int:
@@ -38,10 +38,10 @@ class Channel(Protocol):
         ...
 
 
-class Line:
+class Connection:
     """A client's connection, and the session on it."""
 
-    def __init__(self, channel: Channel, robot: Robot, rules: Rules, log: Log) -> None:
+    def __init__(self, channel: Transport, robot: ServedRobot, rules: Rules, log: Log) -> None:
         self.channel, self.robot, self.rules, self.log = channel, robot, rules, log
         self.credit = ALLOWANCE
         self.owes = False
@@ -64,19 +64,19 @@ class Line:
     @property
     def is_open(self) -> bool:
         """Whether the client wants to be told of its robot."""
-        return self.session.stage is Stage.OPEN
+        return self.session.stage is HandshakeStage.OPEN
 
     @property
     def wants_to_send(self) -> bool:
         """Whether bytes are waiting for the client."""
         return bool(self._out)
 
-    def receive(self) -> Outcome | None:
+    def receive(self) -> SessionOutput | None:
         """What comes of the bytes that are there; None if the client is gone."""
         try:
             piece = self.channel.recv(self.credit)
         except (BlockingIOError, InterruptedError):
-            return Outcome()
+            return SessionOutput()
         except OSError:
             return None
         if not piece:
@@ -119,5 +119,5 @@ class Line:
 
     def is_late(self) -> bool:
         """Whether the handshake takes too long."""
-        fresh = self.session.stage in (Stage.SYNCING, Stage.SYNCED)
+        fresh = self.session.stage in (HandshakeStage.SYNCING, HandshakeStage.SYNCED)
         return fresh and time.monotonic() - self._since > PATIENCE

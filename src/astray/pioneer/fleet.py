@@ -11,11 +11,11 @@ from typing import Any
 from astray.errors import WrongInput
 from astray.pioneer.map_access import APART, homes_of
 from astray.pioneer.mobilesim import like_mobilesim
-from astray.pioneer.model import Model, find_model
+from astray.pioneer.model import RobotModel, find_model
 from astray.pioneer.odometry import odometry_errors
 from astray.pioneer.packets.sip import FIRST_FRONT, FIRST_REAR
 from astray.pioneer.ports import Port
-from astray.pioneer.session import Robot
+from astray.pioneer.session import ServedRobot
 from astray.pioneer.snapshot import Pose
 from astray.world.map import Map
 from astray.world.maps.read import read_map
@@ -27,14 +27,14 @@ RANDOM = "random"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RobotRequest:
     """A robot that is asked for: "model" or "model:name"."""
 
-    model: Model
+    model: RobotModel
     name: str
 
     @classmethod
-    def parse(cls, text: str, odometry: str | None = None, like: bool = False) -> Wanted:
+    def parse(cls, text: str, odometry: str | None = None, like: bool = False) -> RobotRequest:
         """Read what a command line says, with another odometry error, or all like MobileSim's."""
         kind, colon, name = text.rpartition(":")
         # A path of Windows has a colon of its own.
@@ -56,19 +56,19 @@ class Fleet:
     ports: list[Port] = field(default_factory=list)
 
     @property
-    def robots(self) -> list[Robot]:
+    def robots(self) -> list[ServedRobot]:
         """All robots, also those that are not there yet."""
         return [robot for port in self.ports for robot in port.robots]
 
 
 def plan_fleet(
-    robots: Sequence[Wanted],
+    robots: Sequence[RobotRequest],
     *,
     map: str | Mapping[str, Any] | None = None,
     start: Pose | str | None = None,
     port: int = FIRST_PORT,
     watchdog: bool = True,
-    per_client: Sequence[Wanted] = (),
+    per_client: Sequence[RobotRequest] = (),
     most_clients: int = 25,
 ) -> Fleet:
     """Plan robots that are there from the start, and models of which each client gets its own.
@@ -117,7 +117,7 @@ def _homes(map: str | Mapping[str, Any] | None, start: Pose | str | None, count:
 
 
 def _group(
-    model: Model, name: str, start: Pose | str | None, home: Pose, watchdog: bool
+    model: RobotModel, name: str, start: Pose | str | None, home: Pose, watchdog: bool
 ) -> dict[str, Any]:
     """Equal robots as a scenario has them; the watchdog is their dead-man's time."""
     where: dict[str, Any] = {"clearance": ROOM}
@@ -127,12 +127,12 @@ def _group(
     return {**model.robot, "name": name, "autonomy": autonomy, "start": where}
 
 
-def _robot(name: str, model: Model, group: str, number: int, home: Pose) -> Robot:
+def _robot(name: str, model: RobotModel, group: str, number: int, home: Pose) -> ServedRobot:
     bits, counts = _bumper_bits(model)
-    return Robot(name, model, group, number, home, counts, bits)
+    return ServedRobot(name, model, group, number, home, counts, bits)
 
 
-def _bumper_bits(model: Model) -> tuple[tuple[int, ...], tuple[int, int]]:
+def _bumper_bits(model: RobotModel) -> tuple[tuple[int, ...], tuple[int, int]]:
     """The bit of each bumper, from left to right in front and behind; and how many there are."""
     sensor = model.sensor(model.bumper)
     arcs = [tuple(arc) for arc in sensor.get("arcs", ())]

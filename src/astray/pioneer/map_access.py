@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from astray.engine.event_queue import Event
 from astray.engine.run import Run
 from astray.errors import WrongInput
-from astray.pioneer.connection import Line
+from astray.pioneer.connection import Connection
 from astray.pioneer.packets.simulator import MapChanged
 from astray.pioneer.requests import LoadMap
-from astray.pioneer.session import Robot
+from astray.pioneer.session import ServedRobot
 from astray.pioneer.snapshot import Pose
 from astray.world.map import Map
 from astray.world.maps.read import read_map
@@ -47,18 +47,18 @@ class MapLoader:
     def __init__(
         self,
         sim: Run,
-        robots: Sequence[Robot],
+        robots: Sequence[ServedRobot],
         folder: Path | None,
-        announce: Callable[[bytes, Line | None], None],
+        announce: Callable[[bytes, Connection | None], None],
     ) -> None:
         self.sim, self.robots, self.announce = sim, robots, announce
         self.folder = folder.resolve() if folder else None
-        self.master: Line | None = None
+        self.master: Connection | None = None
         """The client that alone may load maps."""
         self._present: Path | None = None
         self._busy = threading.Lock()
 
-    def load(self, line: Line, request: LoadMap) -> None:
+    def load(self, line: Connection, request: LoadMap) -> None:
         """Load a map if that is allowed; the client is answered in any case."""
         if self.master not in (None, line) and not request.master and not self.master.gone:
             self._refuse(line, request, "another client is the master of maps")
@@ -84,7 +84,7 @@ class MapLoader:
             return None
         return file if file.is_relative_to(self.folder) else None
 
-    def _load(self, line: Line, request: LoadMap, file: Path) -> None:
+    def _load(self, line: Connection, request: LoadMap, file: Path) -> None:
         try:
             if file == self._present:
                 self.announce(MapChanged(loaded=0, file=request.file).encode(), None)
@@ -101,7 +101,7 @@ class MapLoader:
         finally:
             self._busy.release()
 
-    def _refuse(self, line: Line, request: LoadMap, why: str) -> None:
+    def _refuse(self, line: Connection, request: LoadMap, why: str) -> None:
         line.log(f"does not get the map {request.file!r}: {why}")
         present = self._present.name if self._present else ""
         self.announce(MapChanged(loaded=0, file=present).encode(), line)

@@ -11,7 +11,7 @@ import dataclasses
 import math
 from typing import Any
 
-from astray.pioneer.model import Model
+from astray.pioneer.model import RobotModel
 from astray.pioneer.odometry import odometry_errors
 
 SPEEDS = {
@@ -33,7 +33,7 @@ SONAR_NOISE, LASER_NOISE = 0.0005, 0.005  # m, from the least to the most
 ODOMETRY = "random_each_update"
 
 
-def like_mobilesim(model: Model) -> Model:
+def like_mobilesim(model: RobotModel) -> RobotModel:
     """The model with what MobileSim has in the place of sensors, limits and wheels."""
     model = odometry_errors(model, ODOMETRY)
     plain = model.name.removesuffix("-sh")
@@ -46,7 +46,7 @@ def like_mobilesim(model: Model) -> Model:
     return dataclasses.replace(model, robot=robot, max_speed=speed, max_turn=turn)
 
 
-def _simpler(sensor: dict[str, Any], model: Model) -> dict[str, Any]:
+def _simpler(sensor: dict[str, Any], model: RobotModel) -> dict[str, Any]:
     if sensor["kind"] == "sonar":
         ray = {"cone": 0.0, "rays": 1, "incidence": 1.57, "crosstalk": 0.0, "at_once": 0}
         return {**sensor, **ray, "rate": 10, "sigma": SONAR_NOISE / math.sqrt(12)}

@@ -38,7 +38,7 @@ NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}\Z", re.ASCII)  # that fits a packet
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class RobotModel:
     """A kind of robot as ARIA knows it."""
 
     name: str
@@ -85,7 +85,7 @@ def model_names() -> list[str]:
     return sorted(_bundled())
 
 
-def find_model(name: str) -> Model:
+def find_model(name: str) -> RobotModel:
     """A bundled model, or one of a file: ARIA's .p, MobileSim's .inc, or .yaml.
 
     Of an .inc that defines several robots it is the last one, or that of `file.inc#name`.
@@ -130,7 +130,7 @@ def _read(file: Path) -> Marked:
     return tree
 
 
-def _from_yaml(file: Path, _: str) -> Model:
+def _from_yaml(file: Path, _: str) -> RobotModel:
     """A model with a `robot`, or a robot alone, as a preset is, which is then like a p3dx."""
     written = _read(file).plain()
     if "robot" not in written:
@@ -144,13 +144,13 @@ def _from_yaml(file: Path, _: str) -> Model:
     return _make(str(name), {**below, **written}, file.parent, str(file))
 
 
-def _from_aria(file: Path, _: str) -> Model:
+def _from_aria(file: Path, _: str) -> RobotModel:
     """The model of a parameter file of ARIA."""
     found = read_aria_robot(file)
     return _make(found.name, {"robot": found.robot, **found.figures}, file.parent, str(file))
 
 
-def _from_stage(file: Path, name: str) -> Model:
+def _from_stage(file: Path, name: str) -> RobotModel:
     """The model of a robot that a file of MobileSim defines."""
     found = read_stage_robot(file, name)
     below = {k: v for k, v in _bundled().get(found.name, {}).items() if k != "preset"}
@@ -161,7 +161,7 @@ def _from_stage(file: Path, name: str) -> Model:
 READERS = {".yaml": _from_yaml, ".yml": _from_yaml, ".p": _from_aria, ".inc": _from_stage}
 
 
-def _make(name: str, about: Mapping[str, Any], folder: Path, file: str = "") -> Model:
+def _make(name: str, about: Mapping[str, Any], folder: Path, file: str = "") -> RobotModel:
     """A model of its fields and of a robot, or the preset of one."""
     given: dict[str, Any] = dict(about)
     written = given.pop("robot") if "robot" in given else {"preset": given.pop("preset")}
@@ -170,13 +170,13 @@ def _make(name: str, about: Mapping[str, Any], folder: Path, file: str = "") -> 
     _check_fields(given, file or name)
     fitted = fit(written, folder, file)
     figures = fitted.limits | given
-    figures.setdefault("turn_decel", figures.get("turn_accel", Model.turn_decel))
-    return Model(name=name.lower(), robot=fitted.robot, **(figures | fitted.devices))
+    figures.setdefault("turn_decel", figures.get("turn_accel", RobotModel.turn_decel))
+    return RobotModel(name=name.lower(), robot=fitted.robot, **(figures | fitted.devices))
 
 
 def _check_fields(given: Mapping[str, Any], where: str) -> None:
     """Refuse what is no field of a model, or not what it may be."""
-    known = {f.name: f.default for f in dataclasses.fields(Model) if f.name not in FOUND}
+    known = {f.name: f.default for f in dataclasses.fields(RobotModel) if f.name not in FOUND}
     for key, value in given.items():
         if key not in known:
             raise WrongInput(f"{where}: no key {key!r}{suggest(key, known)}")

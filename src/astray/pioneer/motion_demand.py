@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from astray.pioneer.model import Model
+from astray.pioneer.model import RobotModel
 
 ESTOP_DECEL = 9.999  # m/s²
 ESTOP_TURN_DECEL = math.radians(9999.0)  # rad/s²
@@ -19,7 +19,7 @@ ESTOP_TURN_DECEL = math.radians(9999.0)  # rad/s²
 class Axes:
     """The goals and limits of one robot's motion, SI."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: RobotModel) -> None:
         self.model = model
         self.speed, self.turn = model.default_speed, model.default_turn
         self.accel, self.decel = model.accel, model.decel

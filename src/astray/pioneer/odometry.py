@@ -19,14 +19,14 @@ import math
 from typing import Any
 
 from astray.errors import WrongInput, suggest
-from astray.pioneer.model import Model
+from astray.pioneer.model import RobotModel
 
 REAL = "real"
 MODES = (REAL, "none", "constant", "random_init", "random_each_update")
 UPDATES, READINGS = 10.0, 50.0  # Hz, of MobileSim's odometry and of the wheels here
 
 
-def odometry_errors(model: Model, mode: str) -> Model:
+def odometry_errors(model: RobotModel, mode: str) -> RobotModel:
     """The model with another kind of odometry error."""
     if mode not in MODES:
         raise WrongInput(f"no odometry error {mode!r}{suggest(mode, MODES)} ({', '.join(MODES)})")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from astray.errors import WrongInput
-from astray.pioneer.connection import Line, Log
+from astray.pioneer.connection import Connection, Log
 from astray.pioneer.serial_terminal import Terminal
-from astray.pioneer.session import Robot
-from astray.server.listener import Door
+from astray.pioneer.session import ServedRobot
+from astray.server.listener import Listener
 
 
 @dataclass
@@ -18,9 +18,9 @@ class Port:
     """A port and the robots behind it: one, or several that come and go with their clients."""
 
     number: int
-    robots: Sequence[Robot]
+    robots: Sequence[ServedRobot]
     makes_robots: bool = False
-    lines: dict[int, Line] = field(default_factory=dict)
+    lines: dict[int, Connection] = field(default_factory=dict)
     """By the robot's place in `robots`."""
     listener: socket.socket | None = None
     terminal: Terminal | None = None
@@ -30,10 +30,10 @@ class Port:
         return next((k for k in range(len(self.robots)) if k not in self.lines), None)
 
 
-def listen(address: str, number: int, log: Log) -> Door:
+def listen(address: str, number: int, log: Log) -> Listener:
     """A door without a bound of its own: a port has no more clients than robots."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    door = Door(family, most=None, log=log)
+    door = Listener(family, most=None, log=log)
     try:
         door.open(address, number)
     except OSError as problem:

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from astray.engine.event_queue import Event
-from astray.pioneer.connection import ALLOWANCE, Line, Log
+from astray.pioneer.connection import ALLOWANCE, Connection, Log
 from astray.pioneer.ports import Port, listen
 from astray.pioneer.requests import Request, Say
 from astray.pioneer.serial_terminal import Terminal
-from astray.pioneer.session import Outcome, Robot, Rules, Stage
-from astray.server.log_guard import harmless
-from astray.server.switch_interval import short_turns
+from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, SessionOutput
+from astray.server.log_guard import guarded_log
+from astray.server.switch_interval import short_switch_interval
 
 BREATH = 0.1  # s of real time after which the thread looks up by itself
 NEAR = 0.0015  # s before a due time from which on it is slept for
@@ -31,22 +31,22 @@ SEND_BUFFER = 1 << 16  # bytes
 MOST_POSTED = 1000  # events of one robot within a cycle, before its client is read no further
 
 
-class Server:
+class PioneerServer:
     """Serves robots to clients, in a thread of its own."""
 
     def __init__(
         self, ports: Sequence[Port], post: Callable[[Event], None], rules: Rules, log: Log
     ) -> None:
-        self.ports, self.rules, self.log = ports, rules, harmless(log)
+        self.ports, self.rules, self.log = ports, rules, guarded_log(log)
         self._post, self._posted = post, Counter[tuple[str, int]]()
-        self.ask: Callable[[Line, Request], None] = lambda line, request: None
+        self.ask: Callable[[Connection, Request], None] = lambda line, request: None
         """Told of what a client wants that concerns more than its robot."""
         self.greet: Callable[[], None] = lambda: None
         """Told when a client has opened its session."""
         self.logs_packets = False
         self.changed = threading.Condition(threading.RLock())
         """Held by whoever touches lines; notified when no client owes an answer any more."""
-        self.owing: set[Line] = set()
+        self.owing: set[Connection] = set()
         """The lines that were told something and have not answered."""
         self._selector = selectors.DefaultSelector()
         self._alarm, self._bell = socket.socketpair()
@@ -75,7 +75,7 @@ class Server:
             self._selector.register(port.listener, selectors.EVENT_READ, port)
             if port.terminal is not None:
                 self._seat(port, port.terminal, 0)
-        self._turns.enter_context(short_turns())
+        self._turns.enter_context(short_switch_interval())
         # To look through all that was loaded takes the collector as long as a cycle.
         gc.freeze()
         self._thread = threading.Thread(target=self._serve, name="astray-pioneer", daemon=True)
@@ -97,7 +97,7 @@ class Server:
         self._alarm.close()
         self._bell.close()
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[Connection]:
         """The lines of all clients; hold `changed` meanwhile."""
         for port in self.ports:
             yield from list(port.lines.values())
@@ -119,12 +119,12 @@ class Server:
         self._refill()
         self._ring()
 
-    def post(self, robot: Robot, event: Event) -> None:
+    def post(self, robot: ServedRobot, event: Event) -> None:
         """Let something happen to a robot, and count it: while a run rests, events pile up."""
         self._posted[robot.group, robot.number] += 1
         self._post(event)
 
-    def do(self, line: Line, outcome: Outcome) -> None:
+    def do(self, line: Connection, outcome: SessionOutput) -> None:
         """Post, answer and pass on what comes of some packets."""
         for event in outcome.events:
             self.post(line.robot, event)
@@ -155,7 +155,7 @@ class Server:
                     found += self.lines()
                 # Clients before ports: who has just left makes room for who comes next.
                 for one in found:
-                    if isinstance(one, Line):
+                    if isinstance(one, Connection):
                         self._attend(one)
                 for one in found:
                     if isinstance(one, Port):
@@ -181,13 +181,13 @@ class Server:
         self._due = None
         return True
 
-    def _attend(self, line: Line) -> None:
+    def _attend(self, line: Connection) -> None:
         """Read and send on one line; whatever goes wrong there is no one else's matter."""
         if line.gone:
             return
         try:
             was_open = line.is_open
-            outcome = line.receive() if line.credit > 0 else Outcome()
+            outcome = line.receive() if line.credit > 0 else SessionOutput()
             if outcome is not None:
                 self.do(line, outcome)
             if not line.owes:
@@ -200,12 +200,12 @@ class Server:
         except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
             line.log(f"is cut off: {type(problem).__name__}: {problem}")
             stays = False
-        if stays and line.session.stage is not Stage.LEFT:
+        if stays and line.session.stage is not HandshakeStage.LEFT:
             self._watch(line)
         else:
             self._leave(line)
 
-    def _watch(self, line: Line) -> None:
+    def _watch(self, line: Connection) -> None:
         """Wait for what the line is ready for: to be read while it may send, to be sent more."""
         mask = selectors.EVENT_READ if line.credit > 0 else 0
         mask |= selectors.EVENT_WRITE if line.wants_to_send else 0
@@ -243,13 +243,13 @@ class Server:
         def log(text: str) -> None:
             self.log(f"{robot.name}: {text}")
 
-        line = port.lines[place] = Line(channel, robot, self.rules, log)
+        line = port.lines[place] = Connection(channel, robot, self.rules, log)
         line.packets_logged = self.logs_packets
         if not isinstance(channel, Terminal):
             log("a client comes")
         self._watch(line)
 
-    def _leave(self, line: Line) -> None:
+    def _leave(self, line: Connection) -> None:
         """Let a client go: its robot stops, and is free for the next one."""
         self.owing.discard(line)
         for event in line.session.end():
@@ -279,7 +279,7 @@ class Server:
             if self._may_post(line.robot):
                 line.credit = ALLOWANCE
 
-    def _may_post(self, robot: Robot) -> bool:
+    def _may_post(self, robot: ServedRobot) -> bool:
         return self._posted[robot.group, robot.number] < MOST_POSTED
 
     def _ring(self) -> None:

@@ -11,19 +11,19 @@ from enum import Enum
 
 from astray.engine.event_queue import Event
 from astray.pioneer.command_handlers import ALWAYS, MOTIONS, OFF, ORDERS
-from astray.pioneer.model import Model
+from astray.pioneer.model import RobotModel
 from astray.pioneer.motion_demand import Axes
-from astray.pioneer.packets.extras import Encoder, InputOutput
+from astray.pioneer.packets.extras import EncoderPacket, InputOutputPacket
 from astray.pioneer.packets.framing import Packet, encode
-from astray.pioneer.packets.laser import Layout, plain_scan_packets, scan_packets
+from astray.pioneer.packets.laser import ScanLayout, plain_scan_packets, scan_packets
 from astray.pioneer.requests import Request, Say
-from astray.pioneer.snapshot import Intervals, Moment, Pose
+from astray.pioneer.snapshot import Intervals, Pose, RobotSnapshot
 from astray.pioneer.units import Panel, hello, odometer_of, simstat_of, sip_of
 
 STANDING = 0.001  # m/s and rad/s: slower counts as standing still after an emergency stop
 
 
-class Stage(Enum):
+class HandshakeStage(Enum):
     """How far a client has come."""
 
     SYNCING = 0
@@ -45,11 +45,11 @@ class Rules:
 
 
 @dataclass
-class Robot:
+class ServedRobot:
     """A robot as the wire knows it: its name, its model, and where its row is."""
 
     name: str
-    model: Model
+    model: RobotModel
     group: str
     number: int = 0
     home: Pose = (0.0, 0.0, 0.0)
@@ -61,7 +61,7 @@ class Robot:
 
 
 @dataclass
-class Outcome:
+class SessionOutput:
     """What comes of some packets."""
 
     answer: bytes = b""
@@ -72,13 +72,13 @@ class Outcome:
 class Session:
     """What one client has set, from its first SYNC to its CLOSE."""
 
-    def __init__(self, robot: Robot, rules: Rules) -> None:
+    def __init__(self, robot: ServedRobot, rules: Rules) -> None:
         self.robot, self.rules = robot, rules
         self.model = robot.model
-        self.stage = Stage.SYNCING
+        self.stage = HandshakeStage.SYNCING
         self.axes = Axes(robot.model)
         self.panel = Panel()
-        self.layout = Layout()
+        self.layout = ScanLayout()
         self.laser = OFF  # or the kind of packets: 1 plain, 2 with reflectance
         self.stat = self.encoders = self.inputs = OFF
         self.heading = 0.0  # rad, of the odometer when it was last told
@@ -86,47 +86,47 @@ class Session:
         self.teleported = False
         self.warned = False
         self._begun = False  # whether it was told the time
-        self._outcome = Outcome()
+        self._outcome = SessionOutput()
         self.told = True  # whether the run knows what the axes want
         self._kept_alive = False  # whether it heard of this client in the present cycle
 
     # What comes in.
 
-    def feed(self, packets: list[Packet]) -> Outcome:
+    def feed(self, packets: list[Packet]) -> SessionOutput:
         """What comes of some packets that came together."""
         for packet in packets:
-            if self.stage is Stage.LEFT:
+            if self.stage is HandshakeStage.LEFT:
                 break
-            if self.stage is Stage.OPEN:
+            if self.stage is HandshakeStage.OPEN:
                 self._obey(packet)
             else:
                 self._greet(packet)
-        if packets and self.stage is Stage.OPEN:
+        if packets and self.stage is HandshakeStage.OPEN:
             self._keep_alive()
-        outcome, self._outcome = self._outcome, Outcome()
+        outcome, self._outcome = self._outcome, SessionOutput()
         return outcome
 
     def end(self) -> list[Event]:
         """What is to happen when the client has left: the robot stops."""
-        was_open, self.stage = self.stage is Stage.OPEN, Stage.LEFT
+        was_open, self.stage = self.stage is HandshakeStage.OPEN, HandshakeStage.LEFT
         self.axes.halt()
         return [self._event("command", self.axes.values())] if was_open else []
 
     def _greet(self, packet: Packet) -> None:
         """Echo SYNC packets; the last is answered by who we are, and followed by OPEN."""
         if packet.id == 0:
-            self.stage = Stage.SYNCING
+            self.stage = HandshakeStage.SYNCING
             self.answer(encode(0))
-        elif packet.id == 1 and self.stage is Stage.SYNCING:
+        elif packet.id == 1 and self.stage is HandshakeStage.SYNCING:
             self.answer(encode(1))
         elif packet.id == 1:
-            self.stage = Stage.OPEN
+            self.stage = HandshakeStage.OPEN
             self.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
             self.told = False
         elif packet.id == 2 and packet.data:
-            self.stage = Stage.LEFT  # CLOSE, of a client that has thought better of it
+            self.stage = HandshakeStage.LEFT  # CLOSE, of a client that has thought better of it
         elif packet.id == 2:
-            self.stage = Stage.SYNCED
+            self.stage = HandshakeStage.SYNCED
             self.answer(hello(self.model))
 
     def _obey(self, packet: Packet) -> None:
@@ -152,7 +152,7 @@ class Session:
 
     # What goes out.
 
-    def tell(self, moment: Moment, intervals: Intervals) -> Outcome:
+    def tell(self, moment: RobotSnapshot, intervals: Intervals) -> SessionOutput:
         """The packets of one cycle."""
         if not self._begun:
             self.heard, self._begun = moment.time, True
@@ -162,22 +162,22 @@ class Session:
             self.panel.estop = self.axes.emergency = False
             self.told = False
         self._watch()
-        if self.stage is Stage.OPEN:
+        if self.stage is HandshakeStage.OPEN:
             if self.stat:
                 self.answer(simstat_of(moment, intervals).encode())
                 self.stat = ALWAYS if self.stat == ALWAYS else OFF
             self.answer(sip_of(self.model, moment, self.panel).encode())
             self._tell_laser(moment)
             if self.encoders:
-                self.answer(Encoder(*moment.wheels).encode())
+                self.answer(EncoderPacket(*moment.wheels).encode())
                 self.encoders = ALWAYS if self.encoders == ALWAYS else OFF
             if self.inputs:
-                self.answer(InputOutput((0xFF,), (self.panel.digital_out,), ()).encode())
+                self.answer(InputOutputPacket((0xFF,), (self.panel.digital_out,), ()).encode())
                 self.inputs = ALWAYS if self.inputs == ALWAYS else OFF
-        outcome, self._outcome = self._outcome, Outcome()
+        outcome, self._outcome = self._outcome, SessionOutput()
         return outcome
 
-    def _tell_laser(self, moment: Moment) -> None:
+    def _tell_laser(self, moment: RobotSnapshot) -> None:
         if not self.laser or self.model.laser is None:
             return
         ranges = moment.beams.in_layout_mm(self.layout)
@@ -190,7 +190,7 @@ class Session:
     def _watch(self) -> None:
         """Say it, once, when a client has been silent for too long; the run stops the robot."""
         silent = self.time - self.heard
-        if self.stage is Stage.OPEN and silent > self.model.watchdog and not self.warned:
+        if self.stage is HandshakeStage.OPEN and silent > self.model.watchdog and not self.warned:
             self.warned = True
             what = "only a warning" if self.rules.like_mobilesim else "the robot stops"
             self.ask(Say(f"nothing heard for {silent:.1f} s: {what}"))

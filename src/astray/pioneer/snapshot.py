@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.pioneer.packets.fields import fit
-from astray.pioneer.packets.laser import Layout
+from astray.pioneer.packets.laser import ScanLayout
 from astray.tables import Array
 
 Pose = tuple[float, float, float]
@@ -25,7 +25,7 @@ class Beams:
     step: float = 0.0
     max_range: float = 32.0
 
-    def in_layout_mm(self, layout: Layout) -> list[int]:
+    def in_layout_mm(self, layout: ScanLayout) -> list[int]:
         """The beams nearest to those that a client wants, mm; outside the view there is no hit."""
         farthest = fit(round(self.max_range * 1000), "H")  # a packet has no room for more
         if not len(self.ranges):
@@ -38,7 +38,7 @@ class Beams:
 
 
 @functools.lru_cache(maxsize=256)
-def _nearest(layout: Layout, count: int, start: float, step: float) -> tuple[Array, Array]:
+def _nearest(layout: ScanLayout, count: int, start: float, step: float) -> tuple[Array, Array]:
     """The beam nearest to each ray that a client wants, and the rays that are outside the view."""
     angles = np.radians(layout.angles_deg())
     index = np.rint((angles - start) / (step or math.inf)).astype(np.int64)
@@ -47,7 +47,7 @@ def _nearest(layout: Layout, count: int, start: float, step: float) -> tuple[Arr
 
 
 @dataclass(frozen=True)
-class Moment:
+class RobotSnapshot:
     """One robot at one moment."""
 
     time: float = 0.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from astray.pioneer.model import Model
+from astray.pioneer.model import RobotModel
 from astray.pioneer.packets import sip
 from astray.pioneer.packets.config import Config
 from astray.pioneer.packets.fields import wrap16
 from astray.pioneer.packets.framing import encode
 from astray.pioneer.packets.simulator import Device, SimInfo, SimStat
 from astray.pioneer.packets.sip import Sip
-from astray.pioneer.snapshot import Intervals, Moment
+from astray.pioneer.snapshot import Intervals, RobotSnapshot
 from astray.version import __version__
 
 SIMULATOR = "MobileSim"  # the name by which ARIA knows that lasers come in-band
@@ -32,13 +32,13 @@ class Panel:
     digital_out: int = 0xFF
 
 
-def hello(model: Model) -> bytes:
+def hello(model: RobotModel) -> bytes:
     """The answer to the last SYNC: name, class and subclass."""
     names = (SIMULATOR, model.robot_class, model.name)
     return encode(2, b"".join(name.encode() + b"\0" for name in names))
 
 
-def sip_of(model: Model, moment: Moment, panel: Panel) -> Sip:
+def sip_of(model: RobotModel, moment: RobotSnapshot, panel: Panel) -> Sip:
     """The standard packet of a moment."""
     x, y, yaw = moment.belief
     apart_mm_s = moment.wz / model.wheel_factor
@@ -67,7 +67,7 @@ def sip_of(model: Model, moment: Moment, panel: Panel) -> Sip:
     )
 
 
-def simstat_of(moment: Moment, intervals: Intervals) -> SimStat:
+def simstat_of(moment: RobotSnapshot, intervals: Intervals) -> SimStat:
     """The true pose of a moment."""
     x, y, yaw = moment.truth
     return SimStat(
@@ -80,13 +80,13 @@ def simstat_of(moment: Moment, intervals: Intervals) -> SimStat:
     )
 
 
-def odometer_of(moment: Moment) -> tuple[int, int, int]:
+def odometer_of(moment: RobotSnapshot) -> tuple[int, int, int]:
     """The believed pose as plain scans carry it, mm and degrees."""
     x, y, yaw = moment.belief
     return wrap16(round(x * 1000.0)), wrap16(round(y * 1000.0)), round(math.degrees(yaw))
 
 
-def config_of(model: Model, bumpers: tuple[int, int]) -> Config:
+def config_of(model: RobotModel, bumpers: tuple[int, int]) -> Config:
     """What a robot tells of itself; ARIA takes the limits over as its own, and sends them back."""
     has_sonar, lateral = int(model.sonar is not None), int(model.lateral)
     return Config(
@@ -109,7 +109,7 @@ def config_of(model: Model, bumpers: tuple[int, int]) -> Config:
     )
 
 
-def siminfo_of(model: Model, name: str, like_mobilesim: bool) -> SimInfo:
+def siminfo_of(model: RobotModel, name: str, like_mobilesim: bool) -> SimInfo:
     """What simulates the robot, and its devices."""
     devices = []
     if model.sonar is not None:

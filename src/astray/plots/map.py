@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.polylines import Chain, chains, with_holes
+from astray.world.geometry.polylines import Polyline, polylines_of, with_holes
 from astray.world.map import Map, Place
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def draw_map(axes: Axes, found: Map, places: bool = True) -> None:
     """Draw the obstacles and the places of a map into axes that others draw into, too."""
     from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 
-    blocks = with_holes([c for c in chains(found) if c.solid and c.closed])
+    blocks = with_holes([c for c in polylines_of(found) if c.solid and c.closed])
     whole = [ring.points for ring, holes in blocks if not holes]
     pierced = [_path(ring, holes) for ring, holes in blocks if holes]
     light: Any = {"facecolor": SOLID, "edgecolor": "none", "zorder": 0.5}
@@ -86,13 +86,13 @@ def _thinness(found: Map) -> float:
     return float(np.clip(40.0 / math.sqrt(len(found) + 1.0), 0.2, 1.0))
 
 
-def _path(ring: Chain, holes: Sequence[Chain]) -> Path:
+def _path(ring: Polyline, holes: Sequence[Polyline]) -> Path:
     from matplotlib.path import Path
 
     return Path.make_compound_path(*(Path(_closed(r), closed=True) for r in (ring, *holes)))
 
 
-def _closed(ring: Chain) -> Array:
+def _closed(ring: Polyline) -> Array:
     return np.vstack([ring.points, ring.points[:1]])
 
 

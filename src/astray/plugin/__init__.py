@@ -13,9 +13,9 @@ from astray.plugin.families import Positive as Positive
 from astray.plugin.families import Sensor as Sensor
 from astray.plugin.families import Tracker as Tracker
 from astray.plugin.plugin import KINDS as KINDS
+from astray.plugin.plugin import Datasheet as Datasheet
+from astray.plugin.plugin import Datasheets as Datasheets
 from astray.plugin.plugin import Plugin as Plugin
-from astray.plugin.plugin import Sheet as Sheet
-from astray.plugin.plugin import Sheets as Sheets
 from astray.plugin.plugin import sensor_that_measures as sensor_that_measures
 from astray.plugin.views import Known as Known
 from astray.plugin.views import Scene as Scene

@@ -23,7 +23,7 @@ from astray.tables import Array, Rows, Table
 CUT = 5.0  # standard deviations: a positive parameter can then be promised to stay positive
 
 
-class Drawn:
+class DrawnParameter:
     """A distribution is not a number: a plugin that computes with one is told what to read."""
 
     @property
@@ -49,7 +49,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Normal(Drawn):
+class Normal(DrawnParameter):
     """A bell curve, cut off at five standard deviations."""
 
     mean: float
@@ -73,7 +73,7 @@ class Normal(Drawn):
 
 
 @dataclass(frozen=True)
-class Uniform(Drawn):
+class Uniform(DrawnParameter):
     """Any value from low to high alike."""
 
     low: float
@@ -97,7 +97,7 @@ class Uniform(Drawn):
 
 
 @dataclass(frozen=True)
-class Choice(Drawn):
+class Choice(DrawnParameter):
     """One of a few values, each as likely."""
 
     values: tuple[float, ...]
@@ -125,12 +125,12 @@ Number: TypeAlias = float | Distribution
 
 def nominal(value: Number) -> float:
     """What a datasheet says of a number that may be drawn."""
-    return value.nominal if isinstance(value, Drawn) else value
+    return value.nominal if isinstance(value, DrawnParameter) else value
 
 
 def values_of(value: Number, address: Table, rows: Rows, seed: int, *names: str) -> Array | float:
     """A value per row where it is drawn, by a key of these names, else the one value."""
-    if not isinstance(value, Drawn):
+    if not isinstance(value, DrawnParameter):
         return value
     return value.sample(address, rows, random.key(seed, *names))
 

@@ -13,8 +13,8 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray.errors import PluginError
-from astray.numerics.schedule import Beat, beat, ticks_in
-from astray.plugin.plugin import Plugin, Sheets
+from astray.numerics.schedule import Schedule, make_schedule, ticks_in
+from astray.plugin.plugin import Datasheets, Plugin
 from astray.plugin.reading import Reading
 from astray.plugin.tracks import Tracks
 from astray.plugin.views import Known, Scene
@@ -93,7 +93,7 @@ class Sensor(Plugin, family="sensor"):
     )
     loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
 
-    def attach(self: S, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> S:
+    def attach(self: S, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> S:
         """A copy for these rows; PluginError if its readings could overtake each other.
 
         Nor may there be more on the way at once than anyone means, since each has its place.
@@ -114,11 +114,11 @@ class Sensor(Plugin, family="sensor"):
                 )
         return super().attach(address, sheets, dt, seed, group)
 
-    def beat(self, dt: float) -> Beat:
+    def beat(self, dt: float) -> Schedule:
         """When it reads: by its rate, or about as often as is usual, or at every tick."""
         if self.rate is None and self.usual_rate is not None:
-            return Beat(max(1, round(1.0 / (self.usual_rate * dt))), ticks_in(self.offset, dt))
-        return beat(self.rate, self.offset, dt)
+            return Schedule(max(1, round(1.0 / (self.usual_rate * dt))), ticks_in(self.offset, dt))
+        return make_schedule(self.rate, self.offset, dt)
 
     def bulk(self) -> dict[str, tuple[int, ...]]:
         """Arrays of float that each reading has beside its columns: name and shape of a row."""

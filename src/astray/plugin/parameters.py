@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray.numerics import random
-from astray.plugin.distributions import Drawn
+from astray.plugin.distributions import DrawnParameter
 from astray.tables import Columns, Rows, Table, record
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Parameter:
 
 
 @functools.cache
-def parameters(cls: type) -> tuple[Parameter, ...]:
+def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """The parameters of a plugin class or of another dataclass, the timing last."""
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []
@@ -112,14 +112,14 @@ def _comments(cls: type) -> dict[str, str]:
 def parameter_columns(cls: type[Plugin]) -> Columns:
     """The layout of a plugin's parameter table; optional numbers are nan where not given."""
     kinds = {float: "f8", int: "i8", bool: "?"}
-    parts = [(p.name, kinds[p.number]) for p in parameters(cls) if p.number]
+    parts = [(p.name, kinds[p.number]) for p in parameters_of(cls) if p.number]
     # A record needs a column to exist at all.
     return record(parts or [("none", "f8")])
 
 
 @functools.cache
 def _numbers(cls: type[Plugin]) -> tuple[str, ...]:
-    return tuple(p.name for p in parameters(cls) if p.number)
+    return tuple(p.name for p in parameters_of(cls) if p.number)
 
 
 def given_parameters(plugin: Plugin) -> Table:
@@ -130,13 +130,15 @@ def given_parameters(plugin: Plugin) -> Table:
     made = np.zeros((), parameter_columns(type(plugin)))
     for name in _numbers(type(plugin)):
         value = getattr(plugin, name)
-        made[name] = np.nan if value is None or isinstance(value, Drawn) else value
+        made[name] = np.nan if value is None or isinstance(value, DrawnParameter) else value
     return made
 
 
 def drawn_parameters(plugin: Plugin) -> list[str]:
     """The parameters of a plugin that are drawn for each row."""
-    return [name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), Drawn)]
+    return [
+        name for name in _numbers(type(plugin)) if isinstance(getattr(plugin, name), DrawnParameter)
+    ]
 
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:

@@ -27,7 +27,7 @@ from astray.plugin.parameters import (
     given_parameters,
     parameter_columns,
 )
-from astray.plugin.row_initializer import Blank, Part
+from astray.plugin.row_initializer import InitialValue, RowInitializer
 from astray.tables import Array, Columns, Rows, Table
 
 P = TypeVar("P", bound="Plugin")
@@ -37,7 +37,7 @@ KINDS: dict[str, dict[str, type[Plugin]]] = {}
 
 
 @dataclasses.dataclass(frozen=True)
-class Sheet:
+class Datasheet:
     """The datasheet of a device: its kind, what it measures and its nominal parameters."""
 
     kind: str
@@ -49,11 +49,11 @@ class Sheet:
         return self.values[parameter]
 
 
-Sheets = Mapping[str, Sheet]
+Datasheets = Mapping[str, Datasheet]
 """The datasheets of a robot: "motion", and its sensors by name."""
 
 
-def sensor_that_measures(layout: Columns, sheets: Sheets, who: str) -> str:
+def sensor_that_measures(layout: Columns, sheets: Datasheets, who: str) -> str:
     """The name of the first sensor that measures this; PluginError if the robot has none."""
     for name, sheet in sheets.items():
         if sheet.measures == layout:
@@ -107,7 +107,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     # What an author may override.
 
-    def bind(self, n: int, sheets: Sheets) -> None:  # noqa: B027 - nothing to do is fine
+    def bind(self, n: int, sheets: Datasheets) -> None:  # noqa: B027 - nothing to do is fine
         """Prepare for n rows, once; raise PluginError where the robot lacks what this needs."""
 
     def reset(self, rows: Rows) -> None:  # noqa: B027 - nothing to do is fine
@@ -142,7 +142,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
     _rooms: threading.local = dataclasses.field(init=False, repr=False)
-    _blank: Blank | None = dataclasses.field(init=False, repr=False)
+    _blank: RowInitializer | None = dataclasses.field(init=False, repr=False)
 
     def normals(self, rows: Rows, count: int) -> Array:
         """Standard normals, (len(rows), count): this tick's, the same in any batch."""
@@ -159,11 +159,11 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         random.normals_all(out, address, np.arange(len(rows)), key)
         return out
 
-    def deck(self, pairs: int) -> random.Deck:
+    def deck(self, pairs: int) -> random.NoiseWorkspace:
         """What `noise.deal_normals` needs in a kernel of this plugin; each thread has its own."""
-        made: random.Deck | None = getattr(self._rooms, f"of_{pairs}", None)
+        made: random.NoiseWorkspace | None = getattr(self._rooms, f"of_{pairs}", None)
         if made is None:
-            made = random.make_deck(self.key, pairs)
+            made = random.make_noise_workspace(self.key, pairs)
             setattr(self._rooms, f"of_{pairs}", made)
         return made
 
@@ -187,7 +187,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
 
     # What the simulator calls.
 
-    def attach(self: P, address: Table, sheets: Sheets, dt: float, seed: int, group: str) -> P:
+    def attach(self: P, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> P:
         """A copy of this plugin with tables for the rows of an address table."""
         n = len(address)
         bound = dataclasses.replace(self)
@@ -206,7 +206,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         bound.given, bound.drawn = given_parameters(bound), drawn_parameters(bound)
         return bound
 
-    def blanks(self) -> list[Part]:
+    def blanks(self) -> list[InitialValue]:
         """All that is to be blank where a row starts."""
         memory = [] if self.remembers is None else [(self.memory, self.at_first)]
         return [(self.params, self.given), *memory, *((a, None) for a in self.arrays.values())]
@@ -224,13 +224,15 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     def begin(self, rows: Rows) -> None:
         """Start these rows: forget, draw their parameters, reset."""
         if self._blank is None:
-            self._blank = Blank(self.blanks())
+            self._blank = RowInitializer(self.blanks())
         self._blank.fill(rows)
         self.begin_blank(rows)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Datasheet:
         """The nominal parameters, as estimators are told them."""
         fields = [f.name for f in dataclasses.fields(self) if f.init]
         values = {name: getattr(self, name) for name in fields}
         known = {k: nominal(v) if hasattr(v, "nominal") else v for k, v in values.items()}
-        return Sheet(self.kind, known, getattr(self, "measures", None), getattr(self, "wheels", 0))
+        return Datasheet(
+            self.kind, known, getattr(self, "measures", None), getattr(self, "wheels", 0)
+        )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from astray.plugin.row_initializer import Part
+from astray.plugin.row_initializer import InitialValue
 from astray.tables import Array, Columns, table
 
 Bulk = Mapping[str, tuple[int, ...]]
@@ -32,7 +32,7 @@ class Reading:
         made.stamp, made.fresh = made.table["stamp"], made.table["fresh"]
         return made
 
-    def blanks(self) -> list[Part]:
+    def blanks(self) -> list[InitialValue]:
         """All that is to be blank where nothing has arrived yet."""
         nothing = table(self.table.dtype, 1)
         nothing["stamp"] = np.nan

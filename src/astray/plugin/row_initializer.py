@@ -14,7 +14,7 @@ from astray.numerics.kernels import compiled_for, kernel
 from astray.tables import Array, Rows
 
 TOGETHER = 8  # tables that are handed to the kernel at a time: one compiles for any number of them
-Part = tuple[Array, Array | None]
+InitialValue = tuple[Array, Array | None]
 """A table or an array with a leading row axis, and what fills a row of it; None for zeros."""
 
 
@@ -30,10 +30,10 @@ def fill_rows(goals: tuple[Array, ...], filling: Array, rows: Rows) -> None:
         first += goal.shape[1]
 
 
-class Blank:
+class RowInitializer:
     """Some tables, and what a row of each holds at first."""
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, parts: Iterable[InitialValue]) -> None:
         raw = [_raw(goal, fill) for goal, fill in parts if goal.size]
         self._calls: list[tuple[tuple[Array, ...], Array]] = []
         for word in (np.uint64, np.uint8):

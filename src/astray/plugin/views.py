@@ -16,9 +16,9 @@ from astray.plugin.reading import Reading
 from astray.plugin.tracks import Tracks
 from astray.tables import CONTACT, Array, Table, table
 from astray.world.geometry.footprint import Footprint, Shapes, make_shapes
-from astray.world.geometry.robot_grid import Crowd, make_crowd
-from astray.world.maps.map_set import Atlas
-from astray.world.raycast.cast_rays import View, make_view
+from astray.world.geometry.robot_grid import RobotGrid, make_robot_grid
+from astray.world.maps.map_set import MapSet
+from astray.world.raycast.cast_rays import RaycastScene, make_raycast_scene
 
 
 @dataclasses.dataclass
@@ -35,11 +35,11 @@ class Scene:
     """The place of each row's world in the batch, (n,)."""
     first: int = 0
     """The row of this group's first robot among everyone."""
-    map: Atlas = dataclasses.field(default_factory=lambda: Atlas([]))
+    map: MapSet = dataclasses.field(default_factory=lambda: MapSet([]))
     """The obstacles of every world."""
     shapes: Shapes = dataclasses.field(default_factory=lambda: make_shapes([Footprint()]))
     """The footprints; a row's `footprint` is its number."""
-    crowd: Crowd = dataclasses.field(default_factory=lambda: make_crowd(1, 1))
+    crowd: RobotGrid = dataclasses.field(default_factory=lambda: make_robot_grid(1, 1))
     """Everyone, sorted by place."""
     contacts: Table = dataclasses.field(default_factory=lambda: table(CONTACT, 0))
     """CONTACT of this group's robots, (n,)."""
@@ -49,7 +49,7 @@ class Scene:
     """The number of each row of everyone in its world, over all groups by their names."""
     population: int = 0
     """How many such numbers there are."""
-    _view: View | None = None
+    _view: RaycastScene | None = None
     _seen: tuple[Array, ...] = ()
 
     def contacts_truth(self, row: int) -> Table:
@@ -69,10 +69,10 @@ class Scene:
         return self.population == 1
 
     @property
-    def view(self) -> View:
+    def view(self) -> RaycastScene:
         """All that rays can meet, as kernels read it; robots are there once `crowd` is gathered."""
         if self._view is None or self._view.ends is not self.map.index.ends:
-            self._view = make_view(self.map, self.crowd, self.shapes)
+            self._view = make_raycast_scene(self.map, self.crowd, self.shapes)
             self._seen = tuple(self._view)
         return self._view
 
@@ -94,7 +94,7 @@ class Known:
     """The newest reading of each sensor that has arrived, by the sensor's name."""
     time: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     """The time by each robot's clock, (n,) s."""
-    map: Atlas = dataclasses.field(default_factory=lambda: Atlas([]))
+    map: MapSet = dataclasses.field(default_factory=lambda: MapSet([]))
     """The map that they were given, which may be old or shifted."""
     worlds: Array = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
     """The place of each row's world in the batch, (n,)."""

@@ -22,7 +22,7 @@ def check_recording(path: Path, overwrite: bool) -> None:
         raise WrongInput(f"{path} exists already; choose another file or --overwrite")
 
 
-class recording:  # noqa: N801 - reads as a phrase after with
+class recording_if:  # noqa: N801 - reads as a phrase after with
     """Records a run if there is a file to do so; a failure is kept, so that the run ends well."""
 
     def __init__(self, sim: Run, path: Path | None, overwrite: bool) -> None:
@@ -33,7 +33,7 @@ class recording:  # noqa: N801 - reads as a phrase after with
 
             self._recorder = Recorder(sim, path, overwrite)
 
-    def __enter__(self) -> recording:
+    def __enter__(self) -> recording_if:
         return self
 
     def __exit__(self, *problem: object) -> None:

@@ -16,10 +16,10 @@ from astray.engine.run import Run
 from astray.errors import WrongInput
 from astray.ros.messages.occupancy_grid import GRID
 from astray.ros.messages.types import definition
-from astray.ros.publishers.clock import Clock
+from astray.ros.publishers.clock import ClockPublisher
 from astray.ros.publishers.maps import MapTopic, map_topics
-from astray.ros.publishers.publisher import Speaker
-from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.ros.publishers.publisher import Publisher
+from astray.ros.publishers.publisher_set import Localization, PublisherSet
 from astray.ros.publishers.transforms import TF
 from astray.tables import Array
 
@@ -46,7 +46,7 @@ class Foxglove:
         from foxglove import Context
 
         self.sim = sim
-        self.feed, self.clock = Feed(sim, localization), Clock(sim)
+        self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
         self._context = Context()
         self._channels: dict[str, Channel] = {}
         for speaker in [*self.feed.speakers, self.clock]:
@@ -112,7 +112,7 @@ class Foxglove:
         for speaker, rows in self.feed.speak():
             self._say(speaker, rows)
 
-    def _say(self, speaker: Speaker, rows: Array) -> None:
+    def _say(self, speaker: Publisher, rows: Array) -> None:
         looked_at = [self._channels[speaker.topics[int(r)].name].has_sinks() for r in rows]
         if any(looked_at):
             ns = round(self.sim.time * 1e9)

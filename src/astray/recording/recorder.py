@@ -20,16 +20,16 @@ from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
 from astray.recording.around_run import check_recording
 from astray.recording.mcap.channels import COLLISIONS, EVENTS, Topics
 from astray.recording.mcap.chunk import Chunk, Memory
-from astray.recording.mcap.chunk_encoder import Encoder
-from astray.recording.mcap.chunk_layout import Voice
-from astray.recording.mcap.event_cursor import News, text_message
+from astray.recording.mcap.chunk_encoder import ChunkEncoder
+from astray.recording.mcap.chunk_layout import ChannelWriter
+from astray.recording.mcap.event_cursor import EventCursor, text_message
 from astray.recording.mcap.header import STATIC, Maps, attachments
 from astray.recording.mcap.records import Op
 from astray.recording.mcap.sensor_truth import sensor_truths
-from astray.recording.mcap.write_ahead_log import Tail
-from astray.recording.mcap.writer import Container
-from astray.ros.publishers.publisher import Speaker
-from astray.ros.publishers.publisher_set import Feed
+from astray.recording.mcap.write_ahead_log import WriteAheadLog
+from astray.recording.mcap.writer import McapWriter
+from astray.ros.publishers.publisher import Publisher
+from astray.ros.publishers.publisher_set import PublisherSet
 from astray.version import __version__
 
 if TYPE_CHECKING:
@@ -47,16 +47,18 @@ class Recorder:
 
     def __init__(self, sim: Run, path: Path, overwrite: bool = False) -> None:
         self.sim, self.path = sim, Path(path)
-        self.feed = Feed(sim)
+        self.feed = PublisherSet(sim)
         for name, group in sim.robots.items():
             for robots in self.feed.alike(name):
                 self.feed.add(sensor_truths(group, robots, sim.dt))
         self._robots = sim.robots
-        self._maps, self._news = Maps(sim, self.feed), News(sim)
+        self._maps, self._news = Maps(sim, self.feed), EventCursor(sim)
         speakers = self.feed.speakers
         topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
         self._channels = topics.channels
-        self._encoder = Encoder([Voice(s, topics.channels) for s in speakers], len(self._channels))
+        self._encoder = ChunkEncoder(
+            [ChannelWriter(s, topics.channels) for s in speakers], len(self._channels)
+        )
         self._chunk_steps = max(1, round(LONGEST / sim.dt))
         self._before, self._last_step = 0, sim.steps  # ns before the last start over; the last step
         self._room = room_of(speakers, self._chunk_steps)
@@ -68,7 +70,7 @@ class Recorder:
         self._failure: BaseException | None = None
         self._told_to_stop = self._closed = False
         self._container = self._create(overwrite)
-        self._tail, self._tailed = Tail(self.path), (0, 0)
+        self._tail, self._tailed = WriteAheadLog(self.path), (0, 0)
         self._full: queue.Queue[Chunk | None] = queue.Queue()
         self._memory = Memory()
         self._begin(topics)
@@ -77,12 +79,12 @@ class Recorder:
         sim.observers.append(self)
         self.observe(sim)
 
-    def _create(self, overwrite: bool) -> Container:
+    def _create(self, overwrite: bool) -> McapWriter:
         check_recording(self.path, overwrite)
         try:
-            Tail(self.path).remove()  # of an earlier recording of this name
+            WriteAheadLog(self.path).remove()  # of an earlier recording of this name
             self.path.unlink(missing_ok=True)
-            return Container(self.path, f"astray {__version__}")
+            return McapWriter(self.path, f"astray {__version__}")
         except OSError as problem:
             raise WrongInput(_unwritable(self.path, problem)) from None
 
@@ -248,7 +250,7 @@ class Recorder:
         self.close()
 
 
-def room_of(speakers: Sequence[Speaker], most: int) -> int:
+def room_of(speakers: Sequence[Publisher], most: int) -> int:
     """How many moments fit into a chunk."""
     tables = {id(table): table.nbytes for speaker in speakers for table in speaker.tables}
     return min(most, max(1, MEMORY // max(1, sum(tables.values()))))

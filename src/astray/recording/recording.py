@@ -23,7 +23,7 @@ from astray.plugin.reading import Reading
 from astray.recording.mcap import tables
 from astray.recording.mcap.channels import COLLISIONS, EVENTS
 from astray.recording.mcap.header import MAP_FILE, RUN, SCENARIO, own_map_file
-from astray.recording.mcap.read_topics import Mcap
+from astray.recording.mcap.read_topics import McapReader
 from astray.ros.messages.deserializer import MessageColumns
 from astray.ros.publishers.tracks import TOPIC as TRACKS
 from astray.scenario.bundle import NAMED
@@ -121,10 +121,10 @@ class Track:
         return self._read({name: f"ground_truth/{name}" for name in self.sensors})
 
     @cached_property
-    def contacts(self) -> tables.Contacts:
+    def contacts(self) -> tables.TrackTable:
         """What it believed of others: TRACK, (times, slots), and of which times that is."""
         said = self.recording.readings.get(self.topic(TRACKS))
-        return tables.Contacts() if said is None else tables.contacts(said)
+        return tables.TrackTable() if said is None else tables.contacts(said)
 
     def _read(self, topics: dict[str, str]) -> dict[str, Reading]:
         said = {name: self.recording.readings.get(self.topic(t)) for name, t in topics.items()}
@@ -136,7 +136,7 @@ class Recording:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.file = Mcap(self.path)
+        self.file = McapReader(self.path)
         if RUN not in self.file.attachments or SCENARIO not in self.file.attachments:
             raise NotOurs(
                 f"{path}: not a recording of astray; `astray score` reads those of others"

@@ -21,7 +21,7 @@ MAP, ODOM, BASE, WORLD, TRUTH = "map", "odom", "base_link", "world", "base_link_
 
 
 @dataclass(frozen=True)
-class Robot:
+class RosRobot:
     """One row of a group, as ROS 2 knows it."""
 
     group: str
@@ -42,7 +42,7 @@ class Robot:
         return f"{self.namespace[1:]}/{name}" if self.namespace else name
 
 
-def robots_of(sim: Run) -> dict[str, list[Robot]]:
+def robots_of(sim: Run) -> dict[str, list[RosRobot]]:
     """Every robot of a run by group and row, those that sleep included."""
     several = len(sim.truth) > 1
     return {
@@ -50,7 +50,7 @@ def robots_of(sim: Run) -> dict[str, list[Robot]]:
     }
 
 
-def _of_group(group: Robots, several: bool, worlds: bool) -> list[Robot]:
+def _of_group(group: Robots, several: bool, worlds: bool) -> list[RosRobot]:
     found = []
     for row, state in enumerate(group.truth):
         number, world = int(state["robot"]), int(state["world"])
@@ -59,20 +59,20 @@ def _of_group(group: Robots, several: bool, worlds: bool) -> list[Robot]:
             name += f"_{number}"
         where = f"/world_{world}" if worlds else ""
         namespace = f"{where}/{name}" if several else ""
-        found.append(Robot(group.name, row, world, number, name, namespace))
+        found.append(RosRobot(group.name, row, world, number, name, namespace))
     return found
 
 
-def world_frame(robot: Robot, frame: str) -> str:
+def world_frame(robot: RosRobot, frame: str) -> str:
     """A frame that the robots of one world share."""
     parts = robot.namespace.split("/")
     return f"{parts[1]}/{frame}" if len(parts) > 2 else frame
 
 
-def alike(robots: Iterable[Robot]) -> list[list[Robot]]:
+def alike(robots: Iterable[RosRobot]) -> list[list[RosRobot]]:
     """Robots by the lengths of their names and of their worlds'; in the order of rows."""
 
-    def lengths(robot: Robot) -> tuple[int, int]:
+    def lengths(robot: RosRobot) -> tuple[int, int]:
         return len(robot.namespace), len(world_frame(robot, ""))
 
     ordered = sorted(robots, key=lambda robot: (lengths(robot), robot.row))

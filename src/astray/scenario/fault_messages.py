@@ -12,7 +12,7 @@ from astray.errors import Fault, Path
 from astray.errors import in_words as in_words
 from astray.files.marked_yaml import Marked
 from astray.plugin import KINDS
-from astray.plugin.parameters import parameters
+from astray.plugin.parameters import parameters_of
 from astray.scenario.layers import suggest
 from astray.scenario.schema import SLOTS, robot_model, scenario_model
 from astray.scenario.start import Start
@@ -95,11 +95,11 @@ def explain(error: Any, tree: Marked) -> Fault:
     elif path and path[-1] == "estimator" and isinstance(error["input"], list):
         message = "one estimator owns the belief: put the others under rivals"
     else:
-        message = what_is_wrong(error)
+        message = describe_fault(error)
     return Fault(tree.nearest(path, of_key), in_words(path), message)
 
 
-def what_is_wrong(error: Any) -> str:
+def describe_fault(error: Any) -> str:
     """What a finding says of a value, in our words."""
     what, ctx = error["type"], error.get("ctx", {})
     if what == "number":
@@ -157,7 +157,7 @@ def _known_keys(path: Path, tree: Marked) -> list[str]:
         return [field.name for field in dataclasses.fields(Start)]
     kind = tree.at((*path, "kind"))
     cls = KINDS[_family(path)].get(str(kind.value)) if kind else None
-    return ["kind", "name", *(p.name for p in parameters(cls))] if cls else []
+    return ["kind", "name", *(p.name for p in parameters_of(cls))] if cls else []
 
 
 # Models are made anew whenever they are asked for, since plugins may have been declared: their

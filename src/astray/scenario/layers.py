@@ -20,7 +20,7 @@ NAMED = ("robots", "sensors", "rivals", "metrics", "interactions")
 PRESETS = ROBOTS
 
 
-def merge(below: Marked, above: Marked) -> Marked:
+def merge_layers(below: Marked, above: Marked) -> Marked:
     """One value over another; what is above wins."""
     if isinstance(below.value, dict) and isinstance(above.value, dict):
         kinds = [layer.value["kind"].value for layer in (below, above) if "kind" in layer.value]
@@ -33,7 +33,7 @@ def merge(below: Marked, above: Marked) -> Marked:
             elif key in NAMED and isinstance(value.value, list):
                 merged.value[key] = _merge_named(merged.value[key], value)
             else:
-                merged.value[key] = merge(merged.value[key], value)
+                merged.value[key] = merge_layers(merged.value[key], value)
         return merged
     return above
 
@@ -46,7 +46,7 @@ def _merge_named(below: Marked, above: Marked) -> Marked:
     for item in above.value:
         name = name_of(item)
         if name and name in names:
-            merged[names.index(name)] = merge(merged[names.index(name)], item)
+            merged[names.index(name)] = merge_layers(merged[names.index(name)], item)
         else:
             merged.append(item)
     return Marked(merged, above.origin)
@@ -95,7 +95,7 @@ def _with_preset(
     below = read_yaml(text, str(file), faults)
     if below is None or not isinstance(below.value, dict):
         return rest
-    return merge(_with_preset(below, file.parent, faults, (*above, file)), rest)
+    return merge_layers(_with_preset(below, file.parent, faults, (*above, file)), rest)
 
 
 def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | None:

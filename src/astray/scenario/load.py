@@ -12,7 +12,13 @@ from pydantic import BaseModel, ValidationError
 
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.files.marked_yaml import Marked, mark, read_yaml, walk
-from astray.numerics.schedule import FINEST, LONGEST, common_dt, divides, nearest_rates
+from astray.numerics.schedule import (
+    HIGHEST_TICK_RATE,
+    LONGEST_TICK,
+    common_dt,
+    divides_tick_rate,
+    nearest_rates,
+)
 from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.presets import SCENARIOS
 from astray.scenario.cross_checks import check_agreement
@@ -121,7 +127,11 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
     }
     fitting = common_dt(item.value for item in rates.values())
     given = tree.at(("dt",))
-    if given is None or not _is_positive(given.value) or not 1 / FINEST <= given.value <= LONGEST:
+    if (
+        given is None
+        or not _is_positive(given.value)
+        or not 1 / HIGHEST_TICK_RATE <= given.value <= LONGEST_TICK
+    ):
         if fitting is None:
             for path, item in rates.items():
                 message = (
@@ -131,7 +141,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
         return fitting or 0.01
     dt = float(given.value)
     for path, item in rates.items():
-        if not divides(item.value, dt):
+        if not divides_tick_rate(item.value, dt):
             near = " or ".join(f"{rate:g}" for rate in nearest_rates(item.value, dt))
             largest = "" if fitting is None else f"; dt: {fitting} would fit all rates"
             message = (

@@ -9,15 +9,15 @@ from astray.plugin import (
     Autonomy,
     ContactMetric,
     Control,
+    Datasheet,
     Estimator,
     Interaction,
     Metric,
     Motion,
     Sensor,
-    Sheet,
     Tracker,
 )
-from astray.robot.autonomy import Remote
+from astray.robot.autonomy import RemoteAutonomy
 from astray.robot.control import Servo
 from astray.robot.motion import Differential
 from astray.scenario.maps import MapPlan
@@ -35,7 +35,7 @@ class GroupPlan:
     start: Start = field(default_factory=Start)
     motion: Motion = field(default_factory=Differential)
     control: Control = field(default_factory=Servo)
-    autonomy: Autonomy = field(default_factory=Remote)
+    autonomy: Autonomy = field(default_factory=RemoteAutonomy)
     sensors: list[Sensor] = field(default_factory=list)
     estimator: Estimator | None = None
     rivals: list[Estimator] = field(default_factory=list)
@@ -45,9 +45,9 @@ class GroupPlan:
     map: MapPlan | None = None
     """The map that it was given; that of the world, as it was at the start, unless named."""
 
-    def sheets(self) -> dict[str, Sheet]:
+    def sheets(self) -> dict[str, Datasheet]:
         """The datasheets of a robot: of its motion, its footprint, and its sensors by name."""
-        body = Sheet("footprint", asdict(self.footprint))
+        body = Datasheet("footprint", asdict(self.footprint))
         named = {sensor.name: sensor.sheet() for sensor in self.sensors}
         return {"motion": self.motion.sheet(), "footprint": body, **named}
 

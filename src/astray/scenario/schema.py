@@ -19,9 +19,9 @@ from pydantic_core import PydanticCustomError
 
 from astray import interactions, metrics
 from astray.numerics.random import MOST_ROBOTS
-from astray.numerics.schedule import FINEST, LONGEST
+from astray.numerics.schedule import HIGHEST_TICK_RATE, LONGEST_TICK
 from astray.plugin import KINDS, Plugin, distributions
-from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters, units
+from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters_of, units
 from astray.robot import autonomy, control, estimators, motion, sensors, tracking
 from astray.scenario.start import Start
 
@@ -76,12 +76,14 @@ def _number_type(parameter: Parameter) -> Any:
             value = distributions.parse(written)
         except ValueError as problem:
             raise PydanticCustomError("number", "{why}", {"why": str(problem)}) from None
-        if fixed and isinstance(value, distributions.Drawn):
+        if fixed and isinstance(value, distributions.DrawnParameter):
             raise PydanticCustomError("number", "must be one number, not a distribution")
-        low, high = value.range if isinstance(value, distributions.Drawn) else (value, value)
+        low, high = (
+            value.range if isinstance(value, distributions.DrawnParameter) else (value, value)
+        )
         if wrong := out_of_bounds(hint, low, high):
             drawn = f", but {low:g} to {high:g} can be drawn"
-            got = drawn if isinstance(value, distributions.Drawn) else f", not {low:g}"
+            got = drawn if isinstance(value, distributions.DrawnParameter) else f", not {low:g}"
             raise PydanticCustomError("number", "{why}{got}", {"why": wrong, "got": got})
         return value
 
@@ -126,7 +128,7 @@ def _is_needed(parameter: Parameter) -> bool:
 @functools.cache
 def plugin_model(cls: type[Plugin]) -> type[BaseModel]:
     """The model of one kind of plugin."""
-    fields: dict[str, Any] = {p.name: _field(p) for p in parameters(cls)}
+    fields: dict[str, Any] = {p.name: _field(p) for p in parameters_of(cls)}
     return create_model(
         f"{cls.family}_{cls.kind}",
         __config__=STRICT,
@@ -156,7 +158,7 @@ def _slot(family: str) -> Any:
 
 def start_model() -> type[BaseModel]:
     """The model of where robots start."""
-    fields: dict[str, Any] = {p.name: _field(p) for p in parameters(Start)}
+    fields: dict[str, Any] = {p.name: _field(p) for p in parameters_of(Start)}
     return create_model("start", __config__=STRICT, __doc__=Start.__doc__, **fields)
 
 
@@ -211,7 +213,7 @@ def robot_model() -> type[BaseModel]:
 def scenario_model() -> type[BaseModel]:
     """The model of a whole scenario, with the plugin classes that are declared now."""
     positive = Annotated[float, Field(gt=0, strict=True)]
-    tick = Annotated[float, Field(ge=1 / FINEST, le=LONGEST, strict=True)]
+    tick = Annotated[float, Field(ge=1 / HIGHEST_TICK_RATE, le=LONGEST_TICK, strict=True)]
     return create_model(
         "scenario",
         __config__=STRICT,
@@ -236,7 +238,7 @@ def _describe(made: dict[str, Any], cls: type) -> None:
             made["properties"][name]["description"] = unit
 
 
-def schema() -> dict[str, Any]:
+def json_schema() -> dict[str, Any]:
     """The JSON schema of scenario files; a preset may stand in a robot before it is merged."""
     made = scenario_model().model_json_schema()
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -14,7 +14,7 @@ from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
 from astray.files.marked_yaml import Marked, walk
 from astray.plugin import KINDS
-from astray.plugin.parameters import parameters
+from astray.plugin.parameters import parameters_of
 from astray.scenario.importers.ros_parameters import (
     absolute,
     located,
@@ -23,7 +23,7 @@ from astray.scenario.importers.ros_parameters import (
 )
 from astray.scenario.schema import SLOTS
 from astray.signals import Signals, channels
-from astray.signals.faults import Findings
+from astray.signals.faults import SignalFaults
 from astray.signals.read import read_signals
 
 
@@ -42,13 +42,13 @@ def _takes(place: Place, item: Marked) -> dict[str, tuple[str, ...]]:
     kind = item.at(("kind",))
     family = next((SLOTS[part] for part in reversed(place) if part in SLOTS), None)
     cls = KINDS[family].get(str(kind.value)) if kind and family else None
-    found = {p.name: channels(p.type) for p in parameters(cls)} if cls else {}
+    found = {p.name: channels(p.type) for p in parameters_of(cls)} if cls else {}
     return {key: names for key, names in found.items() if names}
 
 
 def _read(written: Marked, names: tuple[str, ...], place: Place, faults: list[Fault]) -> None:
     make_paths_absolute(written)
-    findings = Findings()
+    findings = SignalFaults()
     found = read_signals(written.plain(), findings, names)
     faults += [located(problem, written, place) for problem in findings.faults]
     for remark in findings.remarks:

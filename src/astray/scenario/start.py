@@ -11,11 +11,11 @@ from astray.errors import WrongInput, suggest
 from astray.numerics import random
 from astray.numerics.elementary import PI, TAU, wrap
 from astray.plugin import NonNegative
-from astray.plugin.distributions import Drawn, values_of
+from astray.plugin.distributions import DrawnParameter, values_of
 from astray.tables import Array, Table
 from astray.world.map import Map, Place
-from astray.world.maps.map_set import Atlas
-from astray.world.planning.free_space import Taken, spots_with_room
+from astray.world.maps.map_set import MapSet
+from astray.world.planning.free_space import TakenSpots, sample_free_spots
 
 TRIES = 200  # spots that are tried before a map counts as full
 
@@ -36,7 +36,7 @@ class Start:
     @functools.cached_property
     def is_plain(self) -> bool:
         """Whether all robots start at the same pose."""
-        drawn = any(isinstance(v, Drawn) for v in (self.x, self.y, self.yaw))
+        drawn = any(isinstance(v, DrawnParameter) for v in (self.x, self.y, self.yaw))
         spread = drawn or any(self.step) or self.spread != 0.0 or self.yaw_spread != 0.0
         return not (spread or self.place or self.clearance is not None)
 
@@ -49,9 +49,9 @@ class Start:
         who: Table,
         seed: int,
         group: str,
-        map: Atlas,
+        map: MapSet,
         worlds: Array,
-        taken: Taken | None = None,
+        taken: TakenSpots | None = None,
     ) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         if self.is_plain:  # thousands may start over at every tick
@@ -78,10 +78,12 @@ class Start:
             pose[k, 2] = wrap(pose[k, 2])
         return pose
 
-    def _anywhere(self, tries: Array, map: Atlas, worlds: Array, taken: Taken | None) -> Array:
+    def _anywhere(
+        self, tries: Array, map: MapSet, worlds: Array, taken: TakenSpots | None
+    ) -> Array:
         """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
         clearance = float(self.clearance or 0.0)
-        spots = spots_with_room(tries, map, worlds, clearance, taken)
+        spots = sample_free_spots(tries, map, worlds, clearance, taken)
         if spots is None:
             raise WrongInput(
                 f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any
 
 from astray.plugin import Plugin
-from astray.plugin.distributions import Drawn, written
-from astray.plugin.parameters import parameters
+from astray.plugin.distributions import DrawnParameter, written
+from astray.plugin.parameters import parameters_of
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.signals import Signals
 from astray.world.geometry.footprint import Footprint
@@ -64,14 +64,14 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
 
 
 def _plugin(plugin: Plugin) -> dict[str, Any]:
-    values = {p.name: plain_value(getattr(plugin, p.name)) for p in parameters(type(plugin))}
+    values = {p.name: plain_value(getattr(plugin, p.name)) for p in parameters_of(type(plugin))}
     given = {k: v for k, v in values.items() if v is not None}
     return {"kind": plugin.kind, "name": plugin.name, **given}
 
 
 def plain_value(value: Any) -> Any:
     """The value of a parameter as plain data, as a scenario has it."""
-    if isinstance(value, Drawn):
+    if isinstance(value, DrawnParameter):
         return written(value)  # type: ignore[arg-type]
     if isinstance(value, Signals):
         return value.written()

@@ -31,7 +31,7 @@ Scope = Mapping[str, Any]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-class Guard:
+class AccessGuard:
     """Stands before the application, and lets in or refuses."""
 
     def __init__(self, app: App, token: str, log: Callable[[str], None]) -> None:

@@ -27,7 +27,7 @@ BUSY = (
 """What clients of HTTP are told at a door that is full."""
 
 
-class Door(socket.socket):
+class Listener(socket.socket):
     """A socket that listens; who comes while it is full is told so and sent away at once.
 
     An event loop of asyncio that selects takes connections by `accept`, others may not.

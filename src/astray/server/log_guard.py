@@ -8,7 +8,7 @@ from collections.abc import Callable
 Log = Callable[[str], None]
 
 
-def harmless(log: Log) -> Log:
+def guarded_log(log: Log) -> Log:
     """A log that cannot end who writes to it: a thread that serves many, or the run."""
 
     def say(text: str) -> None:

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 PATIENCE = 10.0  # s of real time for a whole request to come, twice that at most
 
 
-class PatientProtocol(H11Protocol):
+class TimeoutProtocol(H11Protocol):
     """A connection of the server, which would wait for the first request for ever."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -15,7 +15,7 @@ _before = 0.0
 
 
 @contextlib.contextmanager
-def short_turns() -> Iterator[None]:
+def short_switch_interval() -> Iterator[None]:
     """Let threads take short turns until the last of all such blocks ends, in whichever order."""
     _begin()
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from astray.errors import Path, Problem, suggest
 
 
-class Findings:
+class SignalFaults:
     """What is wrong with signals, and what is worth a remark."""
 
     def __init__(self, strict: bool = False) -> None:

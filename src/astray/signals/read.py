@@ -18,7 +18,7 @@ import numpy as np
 
 from astray.errors import Path, Problem, SignalError, suggest
 from astray.signals.csv import digest_of, read_points
-from astray.signals.faults import Findings, short
+from astray.signals.faults import SignalFaults, short
 from astray.signals.interval import (
     Interval,
     IntervalConfig,
@@ -58,7 +58,7 @@ Parts: TypeAlias = list[tuple[Path, object]]
 
 
 def read_signals(
-    written: object, findings: Findings, names: Sequence[str] | None = None
+    written: object, findings: SignalFaults, names: Sequence[str] | None = None
 ) -> dict[str, Signal]:
     """Signals by name; `names` are those that there may be."""
     if not isinstance(written, Mapping):
@@ -84,7 +84,7 @@ def read_signals(
 
 
 def read_signal(
-    written: object, findings: Findings, path: Path = (), limit: int | None = None
+    written: object, findings: SignalFaults, path: Path = (), limit: int | None = None
 ) -> Signal | None:
     """One signal of at most `limit` intervals; None if there is something wrong with it."""
     if isinstance(written, Signal):
@@ -108,7 +108,9 @@ def read_signal(
     return Signal(intervals, gap) if len(findings.faults) == before else None
 
 
-def _parts(written: object, findings: Findings, path: Path, limit: int | None) -> tuple[Any, Parts]:
+def _parts(
+    written: object, findings: SignalFaults, path: Path, limit: int | None
+) -> tuple[Any, Parts]:
     """What a signal does in gaps, and its intervals."""
     if isinstance(written, (list, tuple)):
         return "hold", _listed(written, findings, path, limit)
@@ -130,13 +132,15 @@ def _parts(written: object, findings: Findings, path: Path, limit: int | None) -
     return gap, []
 
 
-def _listed(written: Sequence[object], findings: Findings, path: Path, limit: int | None) -> Parts:
+def _listed(
+    written: Sequence[object], findings: SignalFaults, path: Path, limit: int | None
+) -> Parts:
     parts: Parts = [((*path, k), part) for k, part in enumerate(written)]
     return parts[: _within(len(parts), limit, findings, path)]
 
 
 def _numbered(
-    written: Mapping[Any, object], findings: Findings, path: Path, limit: int | None
+    written: Mapping[Any, object], findings: SignalFaults, path: Path, limit: int | None
 ) -> Parts:
     """The intervals that num_intervals counts: interval_0, interval_1 and so on."""
     here = [key for key in written if NUMBERED.match(str(key))]
@@ -162,7 +166,7 @@ def _numbered(
     return [((*path, key), written[key]) for key in wanted if key in written]
 
 
-def _within(count: int, limit: int | None, findings: Findings, path: Path) -> int:
+def _within(count: int, limit: int | None, findings: SignalFaults, path: Path) -> int:
     """How many of some intervals are read."""
     if limit is None or count <= limit:
         return count
@@ -171,7 +175,7 @@ def _within(count: int, limit: int | None, findings: Findings, path: Path) -> in
     return limit
 
 
-def read_interval(written: object, findings: Findings, path: Path) -> Interval | None:
+def read_interval(written: object, findings: SignalFaults, path: Path) -> Interval | None:
     """One interval; None if there is something wrong with it."""
     if isinstance(written, IntervalConfig | Sine | Samples):
         return written

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from astray.errors import SignalError, SignalWarning
-from astray.signals.faults import Findings
+from astray.signals.faults import SignalFaults
 from astray.signals.read import read_signals
 from astray.signals.signal import Signal
 
@@ -33,7 +33,7 @@ class Signals(Mapping[str, Signal]):
         `names` are those that there may be. What may not have been meant is a warning, with
         `strict` a fault.
         """
-        findings = Findings(strict)
+        findings = SignalFaults(strict)
         if max_intervals is not None and isinstance(written, Mapping):
             written = {"max_intervals": max_intervals, **written}
         found = read_signals(written, findings, names)

@@ -26,7 +26,7 @@ Vary = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Task:
+class SweepTask:
     """Some worlds of one case."""
 
     case: int
@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """A sweep that was found right; plain data, so that a ledger can keep and compare it."""
 
     scenario: str
@@ -105,7 +105,7 @@ def make_plan(
     seed: int | None = None,
     duration: float | None = None,
     set: Sequence[str] = (),
-) -> Plan:
+) -> SweepPlan:
     """Load and check every case; ScenarioError has every fault of every case."""
     varied = {str(path): _plain_list(str(path), values) for path, values in (vary or {}).items()}
     _check(varied, worlds, {"seed": seed, "duration": duration})
@@ -125,9 +125,9 @@ def make_plan(
             "such as --set 'metrics=[{kind: position_error}]'"
         )
     cases = [{**scenario.effective, **given} for scenario in found]
-    plan = Plan(found[0].name, varied, worlds, metrics, files, cases)
+    plan = SweepPlan(found[0].name, varied, worlds, metrics, files, cases)
     try:
-        return Plan(**json.loads(json.dumps(dataclasses.asdict(plan))))
+        return SweepPlan(**json.loads(json.dumps(dataclasses.asdict(plan))))
     except TypeError as problem:
         raise WrongInput(f"a sweep needs a scenario that can be written down: {problem}") from None
 

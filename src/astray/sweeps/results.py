@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.numerics.statistics import student_95
-from astray.sweeps.cases import Plan, Task, as_text
+from astray.numerics.statistics import student_t_95
+from astray.sweeps.cases import SweepPlan, SweepTask, as_text
 from astray.sweeps.results_database import Ledger
 from astray.sweeps.task import Row
 from astray.tables import Array, Table
@@ -36,7 +36,7 @@ TYPES: dict[str, Any] = {
     "robot": "i8",
     **dict.fromkeys(("rms", "mean", "most", "last"), "f8"),
 }
-student = cache(student_95)
+student = cache(student_t_95)
 
 
 class Key(NamedTuple):
@@ -50,11 +50,11 @@ class Key(NamedTuple):
 class Sweep:
     """What a sweep has found, or has found so far."""
 
-    def __init__(self, folder: Path, plan: Plan, ledger: Ledger) -> None:
+    def __init__(self, folder: Path, plan: SweepPlan, ledger: Ledger) -> None:
         self.folder, self.plan = folder, plan
         self.done = ledger.done()
         """How many worlds of each case are done, by its number."""
-        self.failures: list[tuple[Task, str]] = ledger.failures()
+        self.failures: list[tuple[SweepTask, str]] = ledger.failures()
         """What could not be done, and why."""
         self._rows = _table(ledger.rows())
         self._worlds = _by_world(plan, self._rows)
@@ -128,7 +128,7 @@ class Sweep:
         yield "summary.png", picture.getvalue()
 
 
-def _about(plan: Plan, metric: str) -> dict[str, str]:
+def _about(plan: SweepPlan, metric: str) -> dict[str, str]:
     return plan.metrics.get(metric, {"unit": "", "average": "mean"})
 
 
@@ -173,7 +173,7 @@ def _joined(names: tuple[str, ...], columns: list[Array]) -> Table:
     return table
 
 
-def _tidy(plan: Plan, rows: Table) -> Table:
+def _tidy(plan: SweepPlan, rows: Table) -> Table:
     """A column per varied path, then what a row is about and its figures."""
     varied = plan.values()
     names, columns = [], []
@@ -190,7 +190,7 @@ def are_numbers(values: Sequence[Any]) -> bool:
     return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
 
 
-def _by_world(plan: Plan, rows: Table) -> dict[int, dict[Key, dict[int, float]]]:
+def _by_world(plan: SweepPlan, rows: Table) -> dict[int, dict[Key, dict[int, float]]]:
     robots: dict[tuple[int, Key, int], list[float]] = {}
     fields = ("case", *Key._fields, "world", "rms", "mean")
     for case, *key, world, rms, mean in zip(*(rows[f].tolist() for f in fields), strict=True):

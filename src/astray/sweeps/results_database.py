@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from astray.errors import AstrayError, WrongInput, in_words
 from astray.recording.mcap import lock
-from astray.sweeps.cases import Plan, Task
+from astray.sweeps.cases import SweepPlan, SweepTask
 from astray.sweeps.task import Row
 
 NAME, LOCK = "results.sqlite", "results.lock"
@@ -84,7 +84,7 @@ class Ledger:
         with self._wording():
             return self._base.execute(question, values).fetchall()
 
-    def plan(self) -> Plan | None:
+    def plan(self) -> SweepPlan | None:
         """What it is the ledger of; None if nobody has said so yet."""
         try:
             found = self._ask("SELECT about FROM plan")
@@ -92,9 +92,9 @@ class Ledger:
             if isinstance(problem, WrongInput):
                 raise
             raise WrongInput(f"{problem}; it is not the ledger of a sweep") from None
-        return Plan(**json.loads(found[0][0])) if found else None
+        return SweepPlan(**json.loads(found[0][0])) if found else None
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: SweepPlan) -> None:
         """Go on with this plan, or refuse it if the ledger is that of another."""
         there = self.plan()
         if there is not None and (said := differences(there, plan)):
@@ -108,7 +108,7 @@ class Ledger:
             self._base.execute("INSERT INTO plan VALUES (?)", (about,))
             self._base.execute("DELETE FROM tasks WHERE failure IS NOT NULL")  # are tried again
 
-    def missing(self, plan: Plan) -> dict[int, list[range]]:
+    def missing(self, plan: SweepPlan) -> dict[int, list[range]]:
         """The worlds of each case that are not there yet."""
         left: dict[int, list[range]] = {}
         after = dict.fromkeys(range(len(plan.cases)), 0)
@@ -130,7 +130,7 @@ class Ledger:
         )
         return dict(found)
 
-    def keep(self, task: Task, rows: Sequence[Row]) -> None:
+    def keep(self, task: SweepTask, rows: Sequence[Row]) -> None:
         """Write what a task found."""
         marks = ", ".join("?" * (1 + len(Row._fields)))
         with self._wording(), self._base:
@@ -139,12 +139,12 @@ class Ledger:
             )
             self._note(task, None)
 
-    def fail(self, task: Task, why: str) -> None:
+    def fail(self, task: SweepTask, why: str) -> None:
         """Write that a task could not be done."""
         with self._wording(), self._base:
             self._note(task, why)
 
-    def _note(self, task: Task, failure: str | None) -> None:
+    def _note(self, task: SweepTask, failure: str | None) -> None:
         values = (task.case, task.first, task.count, failure)
         self._base.execute("INSERT INTO tasks VALUES (?, ?, ?, ?)", values)
 
@@ -154,13 +154,13 @@ class Ledger:
         order = '"case", world, place, robot'
         return self._ask(f'SELECT "case", {columns} FROM rows ORDER BY {order}')
 
-    def failures(self) -> list[tuple[Task, str]]:
+    def failures(self) -> list[tuple[SweepTask, str]]:
         """The tasks that could not be done, and why."""
         found = self._ask(
             'SELECT "case", first, count, failure FROM tasks WHERE failure IS NOT NULL '
             'ORDER BY "case", first'
         )
-        return [(Task(*task), why) for *task, why in found]
+        return [(SweepTask(*task), why) for *task, why in found]
 
 
 def _take(file: Path) -> IO[bytes]:
@@ -179,7 +179,7 @@ def _forget(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def differences(there: Plan, here: Plan) -> list[str]:
+def differences(there: SweepPlan, here: SweepPlan) -> list[str]:
     """In what one plan is another than one to go on with; more worlds are no difference."""
     said = []
     if here.worlds < there.worlds:

@@ -11,7 +11,7 @@ from astray.errors import WrongInput
 from astray.files.atomic_write import whole_file
 from astray.recording.run_folder.write import check_folder
 from astray.scenario.load import Source
-from astray.sweeps.cases import Plan, Vary, make_plan
+from astray.sweeps.cases import SweepPlan, Vary, make_plan
 from astray.sweeps.results import Sweep
 from astray.sweeps.results_database import NAME, Ledger
 from astray.sweeps.workers import MakeExecutor, Runner, cores, processes
@@ -52,7 +52,7 @@ def sweep(
 
 
 def run_plan(
-    plan: Plan,
+    plan: SweepPlan,
     folder: Path,
     overwrite: bool = False,
     workers: int | None = None,

@@ -41,7 +41,7 @@ class Row(NamedTuple):
     last: float
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """What came of a task, and how long it took, s."""
 
     rows: list[Row]
@@ -66,14 +66,14 @@ def _end_after(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def run_task(scenario: str, first: int, count: int) -> Outcome:
+def run_task(scenario: str, first: int, count: int) -> TaskOutcome:
     """Run some worlds of a case, an effective scenario as JSON."""
     from astray.sim import load
 
     sim = load(json.loads(scenario), worlds=range(first, first + count))
     started = time.perf_counter()
     sim.run()
-    return Outcome(sorted(_rows(sim)), time.perf_counter() - started)
+    return TaskOutcome(sorted(_rows(sim)), time.perf_counter() - started)
 
 
 def _rows(sim: Sim) -> list[Row]:

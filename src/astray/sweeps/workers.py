@@ -16,9 +16,9 @@ from concurrent import futures
 from typing import Any, TypeVar
 
 from astray.errors import AstrayError
-from astray.sweeps.cases import Plan, Task
+from astray.sweeps.cases import SweepPlan, SweepTask
 from astray.sweeps.results_database import Ledger
-from astray.sweeps.task import Outcome, prepare, run_task
+from astray.sweeps.task import TaskOutcome, prepare, run_task
 
 SHORT, LONG = 1.0, 8.0  # s: a task that takes less may well be larger, one that takes more not
 GROWTH = 4  # times as many worlds in the next larger task
@@ -67,7 +67,7 @@ class Cutter:
     A batch of many worlds takes hardly longer than one world until their rows outweigh the ticks.
     """
 
-    def __init__(self, plan: Plan, missing: dict[int, list[range]], workers: int) -> None:
+    def __init__(self, plan: SweepPlan, missing: dict[int, list[range]], workers: int) -> None:
         self._left = {case: deque(ranges) for case, ranges in missing.items()}
         self.worlds = sum(len(r) for ranges in missing.values() for r in ranges)
         self.size = 1
@@ -80,7 +80,7 @@ class Cutter:
         """Whether the next task is the first that needs its kernels: better alone than by all."""
         return bool(self._cold)
 
-    def next(self, batch: int | None) -> Task | None:
+    def next(self, batch: int | None) -> SweepTask | None:
         """The next task; None if nothing is left."""
         if self._cold:
             return self._take(self._cold.popleft(), batch or 1)
@@ -90,9 +90,9 @@ class Cutter:
         fair = max(-(-self.worlds // (2 * self._workers)), self.size // GROWTH)
         return self._take(next(iter(self._left)), batch or min(self.size, fair))
 
-    def _take(self, case: int, most: int) -> Task:
+    def _take(self, case: int, most: int) -> SweepTask:
         worlds = self._left[case].popleft()
-        task = Task(case, worlds.start, min(most, len(worlds)))
+        task = SweepTask(case, worlds.start, min(most, len(worlds)))
         if task.count < len(worlds):
             self._left[case].appendleft(worlds[task.count :])
         if not self._left[case]:
@@ -100,7 +100,7 @@ class Cutter:
         self.worlds -= task.count
         return task
 
-    def learn(self, task: Task, took: float) -> None:
+    def learn(self, task: SweepTask, took: float) -> None:
         """Fit the size of tasks to how long they take; the first in a process takes longer."""
         least = self._least
         least[task.count] = took = min(took, least.get(task.count, took))
@@ -114,7 +114,7 @@ class Cutter:
             self.size = larger
 
 
-def _first_of_each_make(plan: Plan, cases: list[int]) -> list[int]:
+def _first_of_each_make(plan: SweepPlan, cases: list[int]) -> list[int]:
     """The first of the cases that have the same kinds of plugins, and so the same kernels."""
     makes: dict[frozenset[str], int] = {}
     for case in cases:
@@ -133,16 +133,16 @@ class Runner:
     """Keeps workers busy until all is done or has failed."""
 
     def __init__(
-        self, plan: Plan, ledger: Ledger, make: MakeExecutor, workers: int, batch: int | None
+        self, plan: SweepPlan, ledger: Ledger, make: MakeExecutor, workers: int, batch: int | None
     ) -> None:
         self.ledger, self.make, self.batch = ledger, make, batch
         self.cutter = Cutter(plan, ledger.missing(plan), workers)
         self.texts = [json.dumps(case) for case in plan.cases]
         self.window = 2 * max(1, workers)
-        self.live: dict[futures.Future[Outcome], Task] = {}
-        self.suspects: deque[Task] = deque()  # one of them killed its worker: each alone tells
-        self.deaths: Counter[Task] = Counter()
-        self.parts: deque[Task] = deque()  # of tasks that failed
+        self.live: dict[futures.Future[TaskOutcome], SweepTask] = {}
+        self.suspects: deque[SweepTask] = deque()  # one of them killed its worker: each alone tells
+        self.deaths: Counter[SweepTask] = Counter()
+        self.parts: deque[SweepTask] = deque()  # of tasks that failed
         self.alone = False  # whether the task that the workers have is to stay the only one
 
     def run(self, tell: Tell) -> None:
@@ -195,13 +195,13 @@ class Runner:
                 future.set_exception(problem)
             self.live[future] = task
 
-    def _next(self) -> Task | None:
+    def _next(self) -> SweepTask | None:
         for waiting in (self.suspects, self.parts):
             if waiting:
                 return waiting.popleft()
         return self.cutter.next(self.batch)
 
-    def _take_in(self, future: futures.Future[Outcome], tell: Tell) -> bool:
+    def _take_in(self, future: futures.Future[TaskOutcome], tell: Tell) -> bool:
         """Write what a task found; True if its worker died."""
         task = self.live.pop(future)
         try:
@@ -217,7 +217,7 @@ class Runner:
             tell(task.count)
         return False
 
-    def _died(self, task: Task, tell: Tell) -> None:
+    def _died(self, task: SweepTask, tell: Tell) -> None:
         # Of several, most were only beside the one that did it, or had not even begun.
         self.deaths[task] += 1 if self.alone else 0
         if self.deaths[task] < TRIES:
@@ -226,12 +226,12 @@ class Runner:
         why = f"its worker process died, {TRIES} times; killed, or out of memory?"
         self._failed(task, why, tell)
 
-    def _failed(self, task: Task, why: str, tell: Tell) -> None:
+    def _failed(self, task: SweepTask, why: str, tell: Tell) -> None:
         """Try a task again in two halves, or note why it failed."""
         if task.count > 1:
             half = task.count // 2
-            self.parts.append(Task(task.case, task.first, half))
-            self.parts.append(Task(task.case, task.first + half, task.count - half))
+            self.parts.append(SweepTask(task.case, task.first, half))
+            self.parts.append(SweepTask(task.case, task.first + half, task.count - half))
             return
         self.ledger.fail(task, why)
         tell(task.count)

@@ -1,7 +1,7 @@
 """A truck to drive by calls: the engine of simulator-2d over the parts that scenarios use."""
 
 from astray.truck.engine import Engine as Engine
-from astray.truck.model import Model as Model
+from astray.truck.model import TruckModel as TruckModel
 from astray.truck.model import read_model as read_model
 from astray.truck.state import Pose as Pose
 from astray.truck.state import RearState as RearState

@@ -20,8 +20,8 @@ from astray.errors import WrongInput
 from astray.plugin.reading import Reading
 from astray.sim import load
 from astray.tables import Array, Table
-from astray.truck.model import Model, read_model
-from astray.truck.state import Sight, TruckState
+from astray.truck.model import TruckModel, read_model
+from astray.truck.state import TruckScan, TruckState
 from astray.world.map import Map
 from astray.world.maps.read import read_map
 
@@ -42,7 +42,7 @@ class Engine:
 
     def __init__(
         self,
-        model: Model | str | Path | None = None,
+        model: TruckModel | str | Path | None = None,
         map: Any = None,
         *,
         worlds: int | None = None,
@@ -55,7 +55,9 @@ class Engine:
         sensors: Sequence[Steps] = (),
         threads: int = 1,
     ) -> None:
-        self.model = model if isinstance(model, Model) else read_model(model) if model else Model()
+        self.model = (
+            model if isinstance(model, TruckModel) else read_model(model) if model else TruckModel()
+        )
         robot = self.model.robot()
         lidar, imu = robot["sensors"]
         asked = [
@@ -224,7 +226,7 @@ class Engine:
         belief = None if trucks.estimator is None else trucks.belief.copy()
         if lidar:
             ranges = self._lidar.look(self._all, trucks.scene, trucks.time).arrays["ranges"]
-        sight = Sight(
+        sight = TruckScan(
             truth.copy(),
             drive.copy(),
             belief,

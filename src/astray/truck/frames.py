@@ -53,7 +53,7 @@ class Rotation(_Part):
         )
 
 
-class Frame(_Part):
+class LoggedFrame(_Part):
     """A frame, given in that of its parent."""
 
     frame_id: str
@@ -77,7 +77,7 @@ class Mount(NamedTuple):
         return {name: getattr(self, name) for name in ("x", "y", "roll", "pitch", "yaw")}
 
 
-def find_mount(frames: Sequence[Frame], name: str) -> Mount:
+def find_mount(frames: Sequence[LoggedFrame], name: str) -> Mount:
     """A frame as seen from the base; at the base itself if it is not listed."""
     parents = {frame.child_frame_id: frame for frame in frames}
     turned, at, seen = np.eye(3), np.zeros(3), {name}

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
 from astray.files.marked_yaml import read_yaml
-from astray.scenario.fault_messages import what_is_wrong
-from astray.truck.frames import Frame, Mount, find_mount
+from astray.scenario.fault_messages import describe_fault
+from astray.truck.frames import LoggedFrame, Mount, find_mount
 
 Size = Annotated[float, Gt(0)]
 Angle = Annotated[float, Ge(0), Lt(90)]
@@ -69,7 +69,7 @@ class Wheel(Section):
     width: Size = 0.058
 
 
-class Lidar(Section):
+class LidarModel(Section):
     """The rays of a scan, from `angle_min` on, in degrees; ranges in m."""
 
     angle_min: Annotated[float, Ge(0)] = 0.0
@@ -79,7 +79,7 @@ class Lidar(Section):
     range_max: float = 25.0
 
     @model_validator(mode="after")
-    def _check(self) -> Lidar:
+    def _check(self) -> LidarModel:
         if self.angle_max <= self.angle_min:
             raise ValueError("angle_max must be greater than angle_min")
         if self.angle_max - self.angle_min > 360.0:
@@ -107,7 +107,7 @@ class SteeringLimits(Section):
     outer: Angle = 40.0
 
 
-class Velocity(Section):
+class VelocityLimits(Section):
     """Limits of the base's speed, m/s."""
 
     min: Annotated[float, Le(0)] = -0.5
@@ -120,7 +120,7 @@ class Limits(Section):
     steering: SteeringLimits = SteeringLimits()
     max_abs_curvature: Size = 2.0  # 1/m, of the base
     steering_velocity: Size = 2.0  # rad/s
-    velocity: Velocity = Velocity()
+    velocity: VelocityLimits = VelocityLimits()
     max_acceleration: Size = 1.0  # m/s²
     max_deceleration: Size = 2.0  # m/s²
 
@@ -135,19 +135,19 @@ class ServoHome(Section):
 OPTICAL = {"x": -0.5, "y": 0.5, "z": -0.5, "w": 0.5}  # x to the right, y down, z ahead
 
 
-class Model(Section):
+class TruckModel(Section):
     """A truck."""
 
     shape: Shape = Shape()
     wheel_base: WheelBase = WheelBase()
     wheel: Wheel = Wheel()
-    lidar: Lidar = Lidar()
+    lidar: LidarModel = LidarModel()
     limits: Limits = Limits()
     gear_ratio: Size = 0.08421
     servo_home_angles: ServoHome = ServoHome()
-    tf_static: tuple[Frame, ...] = (
-        Frame(frame_id="base", child_frame_id=LIDAR_FRAME),
-        Frame.model_validate(
+    tf_static: tuple[LoggedFrame, ...] = (
+        LoggedFrame(frame_id="base", child_frame_id=LIDAR_FRAME),
+        LoggedFrame.model_validate(
             {
                 "frame_id": "base",
                 "child_frame_id": IMU_FRAME,
@@ -158,7 +158,7 @@ class Model(Section):
     )
 
     @model_validator(mode="after")
-    def _check(self) -> Model:
+    def _check(self) -> TruckModel:
         for name in (LIDAR_FRAME, IMU_FRAME):
             find_mount(self.tf_static, name)
         if self.lidar.rays > 1 << 16:
@@ -229,7 +229,7 @@ class Model(Section):
         }
 
 
-def read_model(file: str | Path) -> Model:
+def read_model(file: str | Path) -> TruckModel:
     """Read a model file; ScenarioError has every fault of it, with line and column."""
     faults: list[Fault] = []
     path = Path(file)
@@ -245,7 +245,7 @@ def read_model(file: str | Path) -> Model:
     if not isinstance(tree.value, dict):
         raise ScenarioError([Fault(tree.origin, "", "a model is a mapping of keys to values")])
     try:
-        return Model.model_validate(tree.plain())
+        return TruckModel.model_validate(tree.plain())
     except ValidationError as problem:
         for error in problem.errors():
             where, unknown = error["loc"], error["type"] == "extra_forbidden"
@@ -259,15 +259,15 @@ def _reason(error: Any) -> str:
         return f"no key {name!r} here{suggest(name, _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return "is missing"
-    return what_is_wrong(error)
+    return describe_fault(error)
 
 
 def _keys(where: tuple[int | str, ...]) -> list[str]:
     """The keys of a section."""
-    here: Any = Model
+    here: Any = TruckModel
     for part in where:
         if isinstance(part, int):
-            here = Frame
+            here = LoggedFrame
         elif here is not None and part in here.model_fields:
             kind = here.model_fields[part].annotation
             here = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

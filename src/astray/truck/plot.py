@@ -10,7 +10,7 @@ from astray.engine.path_log import Paths
 from astray.plots.map import draw_map
 from astray.plots.paths import BELIEF, COLOURS
 from astray.tables import Array
-from astray.truck.model import LIDAR_FRAME, Model
+from astray.truck.model import LIDAR_FRAME, TruckModel
 from astray.world.map import Map
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SEEN = "#d55e00"
 
 
-def plot_truck(model: Model, path: Paths, ranges: Array, around: Map) -> Figure:
+def plot_truck(model: TruckModel, path: Paths, ranges: Array, around: Map) -> Figure:
     """The path of one truck, (moments, 1, 3) of its rear axle, and a scan from its last pose."""
     from matplotlib.figure import Figure
 
@@ -55,7 +55,7 @@ def _ahead(poses: Array, way: float) -> Array:
     return np.asarray(poses[:, :2] + way * np.stack([np.cos(yaw), np.sin(yaw)], axis=-1))
 
 
-def _draw_scan(axes: Axes, model: Model, pose: Array, ranges: Array) -> None:
+def _draw_scan(axes: Axes, model: TruckModel, pose: Array, ranges: Array) -> None:
     from matplotlib.collections import LineCollection
 
     eye, seen = model.mount(LIDAR_FRAME), np.flatnonzero(np.isfinite(ranges))
@@ -72,7 +72,7 @@ def _draw_scan(axes: Axes, model: Model, pose: Array, ranges: Array) -> None:
     axes.plot(points[:, 0], points[:, 1], ".", color=SEEN, ms=1.6, label="lidar")
 
 
-def _draw_body(axes: Axes, model: Model, pose: Array) -> None:
+def _draw_body(axes: Axes, model: TruckModel, pose: Array) -> None:
     shape, ahead = model.shape, model.wheel_base.base_to_rear
     front, back = ahead + shape.length - shape.base_to_rear, ahead - shape.base_to_rear
     half = 0.5 * shape.width

@@ -19,7 +19,7 @@ import numpy as np
 
 from astray.plugin.reading import Reading
 from astray.tables import DRIVE, STATE, Array, Table
-from astray.truck.model import Model
+from astray.truck.model import TruckModel
 
 Number = Any
 """A float, or an array of N."""
@@ -74,7 +74,7 @@ class WheelVelocity(NamedTuple):
     front_right: Number
 
 
-class Belief(NamedTuple):
+class TruckBelief(NamedTuple):
     """What the truck believes about itself, as of `time`; covariance of the rear x, y and yaw."""
 
     time: Number
@@ -83,7 +83,7 @@ class Belief(NamedTuple):
     covariance: Array
 
 
-class Sight(NamedTuple):
+class TruckScan(NamedTuple):
     """What a snapshot is made of."""
 
     truth: Array
@@ -103,7 +103,7 @@ class Sight(NamedTuple):
 class TruckState:
     """The state of a truck at one moment; what is asked for is worked out when it is."""
 
-    def __init__(self, model: Model, sight: Sight) -> None:
+    def __init__(self, model: TruckModel, sight: TruckScan) -> None:
         self._model, self._sight = model, sight
 
     def __repr__(self) -> str:
@@ -207,13 +207,13 @@ class TruckState:
     # Belief.
 
     @cached_property
-    def belief(self) -> Belief | None:
+    def belief(self) -> TruckBelief | None:
         """What the truck believes; None without an estimator."""
         believed = self._sight.belief
         if believed is None:
             return None
         b = believed[0] if self._sight.single else believed
-        return Belief(self._tell(b["stamp"])[0], self._base(b), self._rear(b), b["cov"])
+        return TruckBelief(self._tell(b["stamp"])[0], self._base(b), self._rear(b), b["cov"])
 
     # How it is worked out.
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from astray.numerics.kernels import kernel
-from astray.numerics.schedule import Beat
+from astray.numerics.schedule import Schedule
 from astray.plugin import Metric
 from astray.tables import STATE, Array, Column, Row, Rows, Table, clear, columns, table
 
@@ -91,7 +91,9 @@ class TruthHistory:
 class BeliefEvaluator:
     """One metric of one belief of a group."""
 
-    def __init__(self, metric: Metric, subject: str, belief: Table, schedule: Beat | None) -> None:
+    def __init__(
+        self, metric: Metric, subject: str, belief: Table, schedule: Schedule | None
+    ) -> None:
         self.metric = metric
         self.subject = subject
         self.belief = belief

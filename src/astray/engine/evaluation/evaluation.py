@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from astray.engine.evaluation.belief_evaluator import BeliefEvaluator, TruthHistory
 from astray.engine.evaluation.track_evaluator import TrackEvaluator
-from astray.engine.sensor_pipeline import Channel
-from astray.numerics.schedule import NEVER, Beat, beat, ticks_in
+from astray.engine.sensor_pipeline import SensorPipeline
+from astray.numerics.schedule import NEVER, Schedule, make_schedule, ticks_in
 from astray.plugin import ContactMetric, Estimator, Known, Metric, Scene
 from astray.plugin.tracks import Tracks
-from astray.robot.estimators import Remote
+from astray.robot.estimators import RemoteEstimator
 from astray.tables import CONTACTS, Rows, Table
 
 REMOTE_LAG = 5.0  # s by which the belief of a remote filter may be late
@@ -30,7 +30,7 @@ class Subjects(NamedTuple):
     beliefs: Mapping[str, Table]
     """The belief and those of the rivals, by name."""
     estimators: Sequence[tuple[Estimator, Table, Known]]
-    pipelines: Mapping[str, Channel]
+    pipelines: Mapping[str, SensorPipeline]
     contacts: Tracks | None
     """What the robots believe of others; None without a tracker."""
     gather: Callable[[], None]
@@ -42,9 +42,9 @@ class Evaluation:
     def __init__(self, subjects: Subjects, metrics: Iterable[Metric | ContactMetric]) -> None:
         self.evaluators: list[BeliefEvaluator | TrackEvaluator] = []
         self.history = TruthHistory(len(subjects.scene.truth), 0)
-        self.history_schedule: Beat | None = None  # when the truth is kept, beside at readings
+        self.history_schedule: Schedule | None = None  # when the truth is kept, beside at readings
         for metric in metrics:
-            own = beat(metric.rate, metric.offset, subjects.dt) if metric.rate else None
+            own = make_schedule(metric.rate, metric.offset, subjects.dt) if metric.rate else None
             if isinstance(metric, ContactMetric):
                 self._add_track_evaluator(subjects, metric, own)
             else:
@@ -52,7 +52,7 @@ class Evaluation:
         if self.evaluators:
             self._make_history(subjects)
 
-    def _add_belief_evaluators(self, of: Subjects, metric: Metric, own: Beat | None) -> None:
+    def _add_belief_evaluators(self, of: Subjects, metric: Metric, own: Schedule | None) -> None:
         for subject, belief in of.beliefs.items():
             bound = metric.attach(of.address, {}, of.dt, of.seed, of.name)
             for estimator, owned, _ in of.estimators:
@@ -60,7 +60,9 @@ class Evaluation:
                     bound.watch(estimator)
             self.evaluators.append(BeliefEvaluator(bound, subject, belief, own))
 
-    def _add_track_evaluator(self, of: Subjects, metric: ContactMetric, own: Beat | None) -> None:
+    def _add_track_evaluator(
+        self, of: Subjects, metric: ContactMetric, own: Schedule | None
+    ) -> None:
         if of.contacts is None:
             return
         bound = metric.attach(of.address, {}, of.dt, of.seed, of.name)
@@ -72,8 +74,8 @@ class Evaluation:
     def _make_history(self, of: Subjects) -> None:
         """Make room for every moment of the truth that a belief may be of when it changes."""
         delay, schedules = longest_delay(of.pipelines.values())
-        if any(isinstance(estimator, Remote) for estimator, _, _ in of.estimators):
-            self.history_schedule = Beat(max(1, round(REMOTE_STEP / of.dt)))
+        if any(isinstance(estimator, RemoteEstimator) for estimator, _, _ in of.estimators):
+            self.history_schedule = Schedule(max(1, round(REMOTE_STEP / of.dt)))
             delay = max(delay, ticks_in(REMOTE_LAG, of.dt))
             schedules = [*schedules, self.history_schedule]
         self.history = TruthHistory(len(of.scene.truth), moments_within(delay, schedules))
@@ -97,7 +99,7 @@ class Evaluation:
                 evaluator.keep_truth(rows)
 
     def evaluate(
-        self, due: Callable[[Beat], Rows | None], arrived: Rows | None, truth: Table
+        self, due: Callable[[Schedule], Rows | None], arrived: Rows | None, truth: Table
     ) -> None:
         """Evaluate beliefs for which a reading arrived, or those whose metric is due."""
         for evaluator in self.evaluators:
@@ -120,13 +122,13 @@ class Evaluation:
                     evaluator.find_truth(rows, truth, self.history)
 
 
-def longest_delay(pipelines: Iterable[Channel]) -> tuple[int, list[Beat]]:
+def longest_delay(pipelines: Iterable[SensorPipeline]) -> tuple[int, list[Schedule]]:
     """How late readings arrive at most, ticks, and when they are taken."""
     taking = [p for p in pipelines if p.taking.offset < NEVER]
     return max((p.latest for p in taking), default=0), [p.taking for p in taking]
 
 
-def moments_within(ticks: int, schedules: Iterable[Beat]) -> int:
+def moments_within(ticks: int, schedules: Iterable[Schedule]) -> int:
     """How many moments of these schedules there are at most in some ticks up to now."""
     if not ticks:
         return 0  # the present needs no history

@@ -19,11 +19,11 @@ from astray.engine.evaluation.belief_evaluator import (
     copy_moment,
 )
 from astray.numerics.kernels import kernel
-from astray.numerics.schedule import Beat
+from astray.numerics.schedule import Schedule
 from astray.plugin import ContactMetric, Scene
 from astray.plugin.tracks import Tracks
 from astray.tables import STATE, Array, Rows, Table, clear, table
-from astray.world.geometry.robot_grid import gather_crowd, make_crowd
+from astray.world.geometry.robot_grid import build_robot_grid, make_robot_grid
 
 
 @kernel
@@ -54,7 +54,7 @@ class TrackEvaluator:
         metric: ContactMetric,
         contacts: Tracks,
         scene: Scene,
-        schedule: Beat | None,
+        schedule: Schedule | None,
         depth: int,
         gather: Callable[[], None],
     ) -> None:
@@ -73,7 +73,7 @@ class TrackEvaluator:
         self._past_scene = scene
         if depth:
             mine = slice(scene.first, scene.first + n)
-            crowd = make_crowd(everyone, len(scene.crowd.grids))
+            crowd = make_robot_grid(everyone, len(scene.crowd.grids))
             self._past_scene = dataclasses.replace(
                 scene, truth=self.then[mine], everyone=self.then, crowd=crowd, _view=None
             )
@@ -134,4 +134,4 @@ class TrackEvaluator:
         then, worlds = self.then, scene.all_worlds
         then[:] = scene.everyone
         find_truth_of_all(then, self.history.moments, scene.everyone, stamps, worlds, solid)
-        gather_crowd(self._past_scene.crowd, then, scene.shapes, solid, worlds)
+        build_robot_grid(self._past_scene.crowd, then, scene.shapes, solid, worlds)

@@ -10,7 +10,7 @@ from astray.engine.events.selectors import check_rows, each_of, group_of, living
 from astray.engine.events.values import check_columns
 from astray.engine.run import Run
 from astray.errors import EventError
-from astray.robot.autonomy import Navigate, Remote
+from astray.robot.autonomy import Navigate, RemoteAutonomy
 from astray.tables import COMMAND, MODES, STOP
 
 BEYOND = 100.0  # m from a map that a goal may lie at most: the way to it is planned cell by cell
@@ -23,7 +23,7 @@ def check_command(run: Run, event: Event) -> list[Event]:
     group, values = group_of(run, event), event.values
     check_rows(run, group, event)
     hold = values.get("hold")
-    if hold is None and not isinstance(group.autonomy, Remote):
+    if hold is None and not isinstance(group.autonomy, RemoteAutonomy):
         raise EventError(
             f"{group.name!r} is driven by its autonomy {group.autonomy.kind!r}: "
             "give it {kind: remote} to drive it from outside, or hold it for a while"

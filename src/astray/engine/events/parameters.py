@@ -16,7 +16,7 @@ from astray.engine.events.selectors import (
 from astray.engine.events.values import numbers
 from astray.engine.run import Run
 from astray.errors import EventError
-from astray.plugin.parameters import out_of_bounds, parameters
+from astray.plugin.parameters import out_of_bounds, parameters_of
 
 
 def check_set(run: Run, event: Event) -> list[Event]:
@@ -29,7 +29,7 @@ def check_set(run: Run, event: Event) -> list[Event]:
             f"set: {values['parameter']} cannot be changed in a run, only in its scenario"
         )
     value = numbers(group, values.get("value", np.nan), "set", str(values["parameter"]))
-    hint = next(p.type for p in parameters(type(plugin)) if p.name == name)
+    hint = next(p.type for p in parameters_of(type(plugin)) if p.name == name)
     wrong = out_of_bounds(hint, float(value.min()), float(value.max()))
     if wrong or not np.all(np.isfinite(value)):
         raise EventError(

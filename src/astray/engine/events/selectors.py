@@ -12,7 +12,7 @@ from astray.engine.robots import Robots
 from astray.engine.run import Run
 from astray.errors import EventError, suggest
 from astray.plugin import Plugin
-from astray.plugin.parameters import parameters
+from astray.plugin.parameters import parameters_of
 from astray.tables import Array, Rows
 
 
@@ -76,7 +76,7 @@ def parameter_of(group: Robots, values: Mapping[str, Any]) -> tuple[Plugin, str]
     who, _, name = path.rpartition(".")
     for plugin in group.plugins:
         if who in (plugin.name, f"{plugin.family}.{plugin.name}", plugin.family):
-            numbers = [p.name for p in parameters(type(plugin)) if p.number]
+            numbers = [p.name for p in parameters_of(type(plugin)) if p.number]
             if name in numbers:
                 return plugin, name
             raise EventError(f"set: {who!r} has no number {name!r} ({', '.join(numbers)})")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 
-from astray.interactions.collisions.collision_context import MARGIN, Stage, forget
+from astray.interactions.collisions.collision_context import MARGIN, CollisionContext, forget
 from astray.interactions.collisions.robot_robot import before
-from astray.interactions.collisions.swept_motion import trace
+from astray.interactions.collisions.swept_motion import trace_motion
 from astray.numerics.elementary import wrap
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Row, Rows, Table
-from astray.world.geometry.nearest_segments import Disc, list_near
+from astray.world.geometry.nearest_segments import Disc, list_near_segments
 
 LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long as its chord
 LONGEST = 1.0 + LONGER * 10.0  # times its chord that an arc is, at most: it turns by π or less
@@ -30,7 +30,7 @@ def way(m: Row, s: Row) -> float:
 
 
 @kernel
-def watch(stage: Stage, rows: Rows) -> int:
+def watch(stage: CollisionContext, rows: Rows) -> int:
     """List the rows whose motion may meet a wall, and how many; clear the last tick's contacts."""
     truth, memory, last, shapes = stage.truth, stage.memory, stage.last, stage.shapes
     contacts, busy = stage.contacts, stage.busy
@@ -51,7 +51,7 @@ def watch(stage: Stage, rows: Rows) -> int:
 
 
 @kernel
-def without_company(stage: Stage, busy: Rows) -> int:
+def without_company(stage: CollisionContext, busy: Rows) -> int:
     """Leave out of these rows those that no wall is near, and note how free they are.
 
     How many are left. Most rows have only used up the disc that was known to be free.
@@ -70,14 +70,14 @@ def without_company(stage: Stage, busy: Rows) -> int:
 
 
 @inlined_kernel
-def look_around(stage: Stage, i: int, disc: Disc) -> float:
+def look_around(stage: CollisionContext, i: int, disc: Disc) -> float:
     """List the walls near a row; how far the nearest is."""
     plan = stage.plans[stage.of_world[stage.worlds[i]]]
-    return list_near(stage.listing, stage.faces, stage.cells, stage.grids, plan, disc)
+    return list_near_segments(stage.listing, stage.faces, stage.cells, stage.grids, plan, disc)
 
 
 @kernel
-def measure(stage: Stage, rows: Rows, spread: float) -> None:
+def measure(stage: CollisionContext, rows: Rows, spread: float) -> None:
     """Note how far all that a robot may sweep lies from where it ends, and the most per world."""
     truth, last, shapes, paths = stage.truth, stage.last, stage.shapes, stage.paths
     worlds, fronts = stage.worlds, stage.fronts
@@ -101,7 +101,7 @@ def pair_up(pair: Row, i: int, j: int, last: Table, world: int) -> None:
 
 
 @kernel
-def find_pairs(stage: Stage) -> int:
+def find_pairs(stage: CollisionContext) -> int:
     """List the pairs of robots that may meet, as many as there is room for; how many there are."""
     bodies, starts, grids = stage.crowd.bodies, stage.crowd.starts, stage.crowd.grids
     pairs, paths, before_all, fronts = stage.pairs, stage.paths, stage.last, stage.fronts
@@ -133,7 +133,7 @@ def find_pairs(stage: Stage) -> int:
 
 
 @kernel
-def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
+def enlist(stage: CollisionContext, busy: Rows, pairs: Table) -> int:
     """Lay the paths of all who may meet something, and list each once; how many are listed."""
     truth, memory, last = stage.truth, stage.memory, stage.last
     paths, active = stage.paths, stage.active
@@ -151,6 +151,6 @@ def enlist(stage: Stage, busy: Rows, pairs: Table) -> int:
     # processors fetch the next ones meanwhile only where little is done with each.
     for k in range(count):
         i = active[k]
-        trace(paths[i], last[i], truth[i])
+        trace_motion(paths[i], last[i], truth[i])
         paths[i].deep = memory[i].deep
     return count

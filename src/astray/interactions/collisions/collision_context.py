@@ -8,9 +8,9 @@ from astray.interactions.collisions.time_of_impact import SKIN
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
-from astray.world.geometry.nearest_segments import Listing
-from astray.world.geometry.point_in_polygon import Solids, winding
-from astray.world.geometry.robot_grid import Crowd
+from astray.world.geometry.nearest_segments import NearestSegments
+from astray.world.geometry.point_in_polygon import Solids, winding_number
+from astray.world.geometry.robot_grid import RobotGrid
 
 MARGIN = 8.0 * SKIN  # by which discs are wider than they have to be
 
@@ -40,7 +40,7 @@ LAST = columns(
 run depends on, so it is not saved."""
 
 
-class Stage(NamedTuple):
+class CollisionContext(NamedTuple):
     """All that collisions read and write, as kernels take it."""
 
     truth: Table
@@ -57,7 +57,7 @@ class Stage(NamedTuple):
     grids: Table
     plans: Table
     of_world: Array
-    listing: Listing
+    listing: NearestSegments
     """Room for all segments of a map that are near."""
     fronts: Array
     """Room for a number per world."""
@@ -68,11 +68,11 @@ class Stage(NamedTuple):
     """Room for the rows that may meet anything."""
     pairs: Table
     """Room for PAIR records."""
-    crowd: Crowd
+    crowd: RobotGrid
     counts: Array
     """How many rows are busy and active, how many pairs there are, and which motion this is."""
 
-    def is_of(self, ends: Array, truth: Table, crowd: Crowd, pairs: Table) -> bool:
+    def is_of(self, ends: Array, truth: Table, crowd: RobotGrid, pairs: Table) -> bool:
         """Whether it is of these, which are all of it that may be replaced by others."""
         mine = self.ends is ends and self.truth is truth
         return mine and self.crowd is crowd and self.pairs is pairs
@@ -100,7 +100,7 @@ def forget(c: Row) -> None:
 
 
 @kernel
-def look_inside(stage: Stage, solids: Solids, rows: Rows) -> None:
+def look_inside(stage: CollisionContext, solids: Solids, rows: Rows) -> None:
     """Note which rows have their inner point inside something solid."""
     truth, memory, shapes = stage.truth, stage.memory, stage.shapes
     worlds, of_world = stage.worlds, stage.of_world
@@ -111,11 +111,11 @@ def look_inside(stage: Stage, solids: Solids, rows: Rows) -> None:
         x = s.x + cosine * shape.inner_x - sine * shape.inner_y
         y = s.y + sine * shape.inner_x + cosine * shape.inner_y
         first, stop = solids.starts[number], solids.starts[number + 1]
-        memory[i].inside = winding(solids.ends, first, stop, x, y) != 0
+        memory[i].inside = winding_number(solids.ends, first, stop, x, y) != 0
 
 
 @kernel
-def put_down(stage: Stage, solids: Solids, rows: Rows) -> None:
+def put_down(stage: CollisionContext, solids: Solids, rows: Rows) -> None:
     """Forget what these rows met before they were put where they are, and what they know of it."""
     for i in rows:
         m = stage.memory[i]

@@ -18,7 +18,7 @@ from astray.interactions.collisions.collision_context import (
     LAST,
     MEMORY,
     PAIRS,
-    Stage,
+    CollisionContext,
     look_inside,
     put_down,
     remember,
@@ -29,9 +29,9 @@ from astray.interactions.collisions.robot_robot import PAIR
 from astray.interactions.collisions.solve_tick import SLIDE, STOP, collide
 from astray.interactions.collisions.swept_motion import PATH
 from astray.numerics.kernels import compiled_for
-from astray.plugin import Interaction, Scene, Sheets
+from astray.plugin import Datasheets, Interaction, Scene
 from astray.tables import Array, Rows, put, table
-from astray.world.geometry.nearest_segments import make_listing
+from astray.world.geometry.nearest_segments import make_nearest_segments
 
 FEW = 64  # robots that one can hope to find away from all walls at the same time
 
@@ -44,16 +44,16 @@ class Collisions(Interaction, kind="collisions"):
     response: Literal["stop", "slide", "remove"] = "stop"  # of who ran into something
     robots: bool = True  # whether robots meet each other, too
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Make room for n robots."""
         self.last = table(LAST, n)
         self.paths = table(PATH, n + 1)
         self.busy, self.active = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
         self.pairs = table(PAIR, 4 * n)
         self.counts = np.zeros(4, np.int64)
-        self.listing, self.fronts = make_listing(0), np.zeros(0)
+        self.listing, self.fronts = make_nearest_segments(0), np.zeros(0)
         self.crowded = False
-        self._last_stage: Stage | None = None
+        self._last_stage: CollisionContext | None = None
         # The code of two kernels for what they are given here.
         self._code: Callable[..., bool] | None = None
         self._put_down: Callable[..., None] | None = None
@@ -127,18 +127,18 @@ class Collisions(Interaction, kind="collisions"):
         hit: Rows = active[scene.contacts["touching"][active]]
         return hit
 
-    def _stage(self, scene: Scene) -> Stage:
+    def _stage(self, scene: Scene) -> CollisionContext:
         """All that kernels are given; the same again as long as it is of the same things."""
         index, stage = scene.map.index, self._last_stage
         if stage and stage.is_of(index.ends, scene.truth, scene.crowd, self.pairs):
             return stage
         if len(self.listing[0]) <= len(index.ends):
-            self.listing = make_listing(len(index.ends))
+            self.listing = make_nearest_segments(len(index.ends))
         if len(self.fronts) != len(scene.crowd.grids):
             self.fronts = np.zeros(len(scene.crowd.grids))
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)
             self.crowded = self.robots and not alone
-        self._last_stage = Stage(
+        self._last_stage = CollisionContext(
             scene.truth,
             self.memory,
             self.last,

@@ -48,7 +48,9 @@ def span_of_wall(ends: Array, k: int, f: Plane) -> Span:
 
 
 @kernel
-def spot(p: Row, paths: Table, shapes: Table, corners: Array, ends: Array) -> tuple[float, float]:
+def contact_point(
+    p: Row, paths: Table, shapes: Table, corners: Array, ends: Array
+) -> tuple[float, float]:
     """The place of the contact that ended or met a motion."""
     x, y = p.at_x, p.at_y
     if p.when == math.inf:

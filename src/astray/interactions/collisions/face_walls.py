@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from astray.interactions.collisions.broadphase import AHEAD, look_around
-from astray.interactions.collisions.collision_context import MARGIN, PHASE, Stage
-from astray.interactions.collisions.robot_wall import note, run_walls
+from astray.interactions.collisions.collision_context import MARGIN, PHASE, CollisionContext
+from astray.interactions.collisions.robot_wall import note, resolve_wall_collisions
 from astray.interactions.collisions.swept_motion import FOREVER, point_at, stance_at
 from astray.interactions.collisions.time_of_impact import SKIN
 from astray.numerics.kernels import kernel
 from astray.tables import Array, Row, Rows
-from astray.world.geometry.nearest_segments import nearest
+from astray.world.geometry.nearest_segments import nearest_segment_distance
 
 
 @kernel
@@ -23,14 +23,14 @@ def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
     """
     b = stance_at(p, 0.0)
     x, y = point_at(b, shape.inner_x, shape.inner_y)
-    far = nearest(ends, plan, x, y)
+    far = nearest_segment_distance(ends, plan, x, y)
     rx, ry = x - b[0], y - b[1]
     vx, vy = p.vx - p.turn * ry, p.vy + p.turn * rx
     speed = math.sqrt(vx * vx + vy * vy)
     if speed > 0.0:
         p.end = min(1.0, (far + 2.0 * SKIN) / speed)
         u, v = point_at(stance_at(p, p.end), shape.inner_x, shape.inner_y)
-        if nearest(ends, plan, u, v) > far:
+        if nearest_segment_distance(ends, plan, u, v) > far:
             p.end = 0.0
     p.overlaps = True
     p.blocked = p.end < 1.0
@@ -38,7 +38,7 @@ def escape(p: Row, shape: Row, ends: Array, plan: Row) -> None:
 
 
 @kernel
-def face_walls(stage: Stage, rows: Rows) -> None:
+def face_walls(stage: CollisionContext, rows: Rows) -> None:
     """Let these rows move along their paths until they meet a wall."""
     memory, last, paths, shapes = stage.memory, stage.last, stage.paths, stage.shapes
     still, near, ends = paths[len(paths) - 1], stage.listing[0], stage.ends
@@ -55,4 +55,4 @@ def face_walls(stage: Stage, rows: Rows) -> None:
         if memory[i].inside:
             escape(p, shape, ends, stage.plans[stage.of_world[stage.worlds[i]]])
         elif near[0] > 0:
-            run_walls(p, shape, stage.corners, still, ends, near)
+            resolve_wall_collisions(p, shape, stage.corners, still, ends, near)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from astray.interactions.collisions.collision_context import MARGIN, Stage
+from astray.interactions.collisions.collision_context import MARGIN, CollisionContext
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Row, Rows
-from astray.world.geometry.nearest_segments import list_near
+from astray.world.geometry.nearest_segments import list_near_segments
 
 MOST = 1_000_000_000  # ticks that nobody skips at once
 SOON = 64.0  # ticks after which one looks for a new disc
@@ -35,7 +35,7 @@ def room_in(b: Row, s: Row, reach: float) -> float:
 
 
 @kernel
-def spare_ticks(stage: Stage, rows: Rows, dt: float) -> int:
+def spare_ticks(stage: CollisionContext, rows: Rows, dt: float) -> int:
     """How many ticks pass before one of these rows could meet a wall, at least."""
     truth, memory, last, shapes = stage.truth, stage.memory, stage.last, stage.shapes
     faces, cells, grids, listing = stage.faces, stage.cells, stage.grids, stage.listing
@@ -50,7 +50,7 @@ def spare_ticks(stage: Stage, rows: Rows, dt: float) -> int:
             plan = stage.plans[stage.of_world[stage.worlds[i]]]
             disc = (s.x, s.y, 0.0, (1.0 + WIDE) * reach + SOON * way)
             b.free_x, b.free_y = s.x, s.y
-            b.free = list_near(listing, faces, cells, grids, plan, disc)
+            b.free = list_near_segments(listing, faces, cells, grids, plan, disc)
             room = room_in(b, s, reach)
             if not room > 0.0:
                 return 0

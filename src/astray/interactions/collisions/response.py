@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from astray.interactions.collisions.collision_context import Stage
+from astray.interactions.collisions.collision_context import CollisionContext
 from astray.interactions.collisions.swept_motion import begin, pose_at, stance_at
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import inlined_kernel, kernel
@@ -23,7 +23,7 @@ LOST = 1e-6  # of the speed: what is left of a robot that is held
 
 
 @kernel
-def turn_on(stage: Stage, rows: Rows) -> int:
+def turn_on(stage: CollisionContext, rows: Rows) -> int:
     """Let stopped robots turn where they are, all others stand; list as busy who must be swept."""
     truth, paths, shapes, turning = stage.truth, stage.paths, stage.shapes, stage.busy
     count = 0
@@ -53,7 +53,7 @@ def settle_pose(p: Row, s: Row) -> bool:
 
 
 @kernel
-def hold(stage: Stage, rows: Rows, dt: float) -> None:
+def hold(stage: CollisionContext, rows: Rows, dt: float) -> None:
     """Give stopped robots the state of one that stands and may turn."""
     truth, last, paths = stage.truth, stage.last, stage.paths
     for i in rows:
@@ -84,7 +84,7 @@ def deflect(p: Row, v: tuple[float, float], turn: float, at: tuple[float, float]
 
 
 @kernel
-def slide_on(stage: Stage, rows: Rows) -> int:
+def slide_on(stage: CollisionContext, rows: Rows) -> int:
     """Turn the rest of stopped robots' motion along what they touch; list as busy who goes on."""
     truth, paths, sliding = stage.truth, stage.paths, stage.busy
     count = 0
@@ -116,7 +116,7 @@ def slide_on(stage: Stage, rows: Rows) -> int:
 
 
 @kernel
-def glide(stage: Stage, rows: Rows, dt: float) -> None:
+def glide(stage: CollisionContext, rows: Rows, dt: float) -> None:
     """Give robots that slid the state they ended in."""
     truth, last, paths, contacts = stage.truth, stage.last, stage.paths, stage.contacts
     for i in rows:

@@ -29,7 +29,7 @@ from astray.interactions.collisions.time_of_impact import (
 )
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Column, Row, Table, columns
-from astray.world.geometry.distance import apart
+from astray.world.geometry.distance import separation
 
 SHARE = 1e-6  # of the speed at which two meet: who adds less is not stopped
 
@@ -69,7 +69,7 @@ def overlap(p: Row, q: Row, shapes: Table, corners: Array, scale: float) -> bool
         line = line_at(one, mine)
         for j in range(pieces(b)):
             his = piece(b, corners, j, scale)
-            if apart(line, line_at(two, his))[0] <= mine[4] + his[4]:
+            if separation(line, line_at(two, his))[0] <= mine[4] + his[4]:
                 return True
     inner_a = line_at(one, (a.inner_x, a.inner_y, a.inner_x, a.inner_y, 0.0))
     inner_b = line_at(two, (b.inner_x, b.inner_y, b.inner_x, b.inner_y, 0.0))
@@ -188,7 +188,9 @@ def settle(pair: Row, paths: Table) -> None:
 
 
 @kernel
-def jostle(paths: Table, pairs: Table, shapes: Table, corners: Array, fronts: Array) -> None:
+def resolve_robot_collisions(
+    paths: Table, pairs: Table, shapes: Table, corners: Array, fronts: Array
+) -> None:
     """Let all robots of these pairs move until they run into each other."""
     for k in range(len(pairs)):
         look_first(pairs[k], paths, shapes, corners)

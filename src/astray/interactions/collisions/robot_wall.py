@@ -21,7 +21,14 @@ from astray.interactions.collisions.time_of_impact import (
 )
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row
-from astray.world.geometry.distance import Line, Piece, apart, crossings, from_point, squared
+from astray.world.geometry.distance import (
+    Line,
+    Piece,
+    crossings,
+    from_point,
+    separation,
+    squared_distance,
+)
 
 HALVINGS = 24  # of the interval in which the scale of a shrunk copy is sought
 
@@ -40,7 +47,7 @@ def covers(b: Stance, shape: Row, corners: Array, scale: float, wall: Line) -> b
     """Whether a footprint that stands there touches a wall, or holds it."""
     for k in range(pieces(shape)):
         a = piece(shape, corners, k, scale)
-        if apart(line_at(b, a), wall)[0] <= a[4]:
+        if separation(line_at(b, a), wall)[0] <= a[4]:
             return True
     return contains(b, shape, corners, scale, (wall[0], wall[1]))
 
@@ -111,7 +118,9 @@ def note_cover(p: Row, wall: Line) -> None:
 
 
 @kernel
-def run_walls(p: Row, shape: Row, corners: Array, q: Row, ends: Array, near: Array) -> None:
+def resolve_wall_collisions(
+    p: Row, shape: Row, corners: Array, q: Row, ends: Array, near: Array
+) -> None:
     """Let a robot move until it meets one of the listed walls; q is the path of what stands still.
 
     The first number of `near` is how many segments are listed behind it.
@@ -119,7 +128,7 @@ def run_walls(p: Row, shape: Row, corners: Array, q: Row, ends: Array, near: Arr
     for n in range(near[0]):
         k = near[n + 1]
         line = (ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3])
-        if squared(line, p.x, p.y) > p.reach * p.reach:
+        if squared_distance(line, p.x, p.y) > p.reach * p.reach:
             continue
         wall = (line[0], line[1], line[2], line[3], 0.0)
         touch = NO_TOUCH

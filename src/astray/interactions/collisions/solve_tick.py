@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from astray.interactions.collisions.broadphase import enlist, find_pairs, measure, watch
-from astray.interactions.collisions.collision_context import ACTIVE, BUSY, PAIRS, PHASE, Stage
-from astray.interactions.collisions.contact_point import spot
+from astray.interactions.collisions.collision_context import (
+    ACTIVE,
+    BUSY,
+    PAIRS,
+    PHASE,
+    CollisionContext,
+)
+from astray.interactions.collisions.contact_point import contact_point
 from astray.interactions.collisions.face_walls import face_walls
 from astray.interactions.collisions.response import glide, hold, slide_on, turn_on
-from astray.interactions.collisions.robot_robot import jostle
+from astray.interactions.collisions.robot_robot import resolve_robot_collisions
 from astray.interactions.collisions.swept_motion import pose_at
 from astray.numerics.kernels import kernel
 from astray.numerics.se2 import bearing
@@ -19,7 +25,7 @@ SLIDES = 3  # times that a motion is turned aside in a tick
 
 
 @kernel
-def report(stage: Stage, rows: Rows, dt: float) -> int:
+def report(stage: CollisionContext, rows: Rows, dt: float) -> int:
     """Write the contacts of these rows that have none in this tick; how many were stopped."""
     paths, memory, contacts = stage.paths, stage.memory, stage.contacts
     stopped = 0
@@ -33,7 +39,7 @@ def report(stage: Stage, rows: Rows, dt: float) -> int:
         if not c.touching:
             c.touching = True
             c.other = p.other
-            c.x, c.y = spot(p, paths, stage.shapes, stage.corners, stage.ends)
+            c.x, c.y = contact_point(p, paths, stage.shapes, stage.corners, stage.ends)
             c.speed = p.closing / dt
             c.bearing = bearing(pose_at(p, p.end), c.x, c.y)
         c.stalled = c.stalled or p.blocked or p.overlaps
@@ -41,15 +47,15 @@ def report(stage: Stage, rows: Rows, dt: float) -> int:
 
 
 @kernel
-def run(stage: Stage, moving: Rows, active: Rows, pairs: Table, dt: float) -> int:
+def run(stage: CollisionContext, moving: Rows, active: Rows, pairs: Table, dt: float) -> int:
     """Let those who move do so until they meet something, the others stand; how many stopped."""
     face_walls(stage, moving)
-    jostle(stage.paths, pairs, stage.shapes, stage.corners, stage.fronts)
+    resolve_robot_collisions(stage.paths, pairs, stage.shapes, stage.corners, stage.fronts)
     return report(stage, active, dt)
 
 
 @kernel
-def respond(stage: Stage, active: Rows, pairs: Table, dt: float, response: int) -> None:
+def respond(stage: CollisionContext, active: Rows, pairs: Table, dt: float, response: int) -> None:
     """Let those who were stopped go on as far as the response says."""
     last = 1 if response == STOP else SLIDES
     for phase in range(1, last + 1):
@@ -65,7 +71,7 @@ def respond(stage: Stage, active: Rows, pairs: Table, dt: float, response: int) 
 
 
 @kernel
-def find_company(stage: Stage, rows: Rows, response: int) -> int:
+def find_company(stage: CollisionContext, rows: Rows, response: int) -> int:
     """List the pairs of these rows that may meet; how many there are."""
     measure(stage, rows, 1.0 if response == SLIDE else 0.0)
     crowd, worlds = stage.crowd, stage.worlds
@@ -75,7 +81,7 @@ def find_company(stage: Stage, rows: Rows, response: int) -> int:
 
 
 @kernel
-def collide(stage: Stage, rows: Rows, dt: float, response: int, crowded: bool) -> bool:
+def collide(stage: CollisionContext, rows: Rows, dt: float, response: int, crowded: bool) -> bool:
     """Stop these rows where they ran into something; nothing, and False, if pairs lack room."""
     counts = stage.counts
     counts[PAIRS] = find_company(stage, rows, response) if crowded else 0

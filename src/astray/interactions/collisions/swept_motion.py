@@ -67,7 +67,7 @@ Course = tuple[float, float, float]
 
 
 @kernel
-def trace(p: Row, before: Row, after: Row) -> None:
+def trace_motion(p: Row, before: Row, after: Row) -> None:
     """Lay the arc from the pose before to the pose after."""
     dx, dy, turn = after.x - before.x, after.y - before.y, wrap(after.yaw - before.yaw)
     p.x, p.y, p.yaw = before.x, before.y, before.yaw

@@ -21,7 +21,7 @@ import math
 from astray.interactions.collisions.swept_motion import Stance, course, point_at, soonest, stance_at
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row
-from astray.world.geometry.distance import Line, Piece, apart
+from astray.world.geometry.distance import Line, Piece, separation
 
 SKIN = 1e-6  # m that are left between two bodies that touch
 CREEP = 1e-9  # m per motion that may be used up of it
@@ -93,7 +93,7 @@ def meet(p: Row, a: Piece, q: Row, b: Piece, t: float, end: float) -> Touch:
     last_x, last_y, passed = 0.0, 0.0, 0
     for look in range(LOOKS):
         one, two = stance_at(p, t), stance_at(q, t)
-        g = apart(line_at(one, a), line_at(two, b))
+        g = separation(line_at(one, a), line_at(two, b))
         gap, nx, ny = g[0] - a[4] - b[4], g[1], g[2]
         if look == 0:
             last_x, last_y = nx, ny

@@ -11,7 +11,7 @@ ENCODER, IO, BATTERY, GYRO = 0x90, 0xF0, 0xFA, 0x98
 
 
 @dataclass(frozen=True)
-class Encoder:
+class EncoderPacket:
     """What the wheels have turned, ticks."""
 
     left: int = i32()
@@ -22,13 +22,13 @@ class Encoder:
         return encode(ENCODER, pack(self))
 
     @classmethod
-    def decode(cls, data: bytes) -> Encoder:
+    def decode(cls, data: bytes) -> EncoderPacket:
         """Read the data of a packet."""
         return unpack(cls, data, needed=8)
 
 
 @dataclass(frozen=True)
-class InputOutput:
+class InputOutputPacket:
     """Bytes of digital inputs and outputs, and analog inputs."""
 
     digital_in: tuple[int, ...] = listed("B", "B")
@@ -40,13 +40,13 @@ class InputOutput:
         return encode(IO, pack(self))
 
     @classmethod
-    def decode(cls, data: bytes) -> InputOutput:
+    def decode(cls, data: bytes) -> InputOutputPacket:
         """Read the data of a packet."""
         return unpack(cls, data, needed=3)
 
 
 @dataclass(frozen=True)
-class Battery:
+class BatteryPacket:
     """One battery that knows its own charge."""
 
     count: int = u8(1)
@@ -62,7 +62,7 @@ class Battery:
         return encode(BATTERY, pack(self))
 
     @classmethod
-    def decode(cls, data: bytes) -> Battery:
+    def decode(cls, data: bytes) -> BatteryPacket:
         """Read the data of a packet."""
         return unpack(cls, data, needed=7)
 

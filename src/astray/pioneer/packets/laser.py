@@ -69,7 +69,7 @@ class Scan:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ScanLayout:
     """The rays that a client wants: from start to end, degrees, backwards if the end is less."""
 
     start_deg: int = -90

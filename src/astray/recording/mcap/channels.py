@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from astray.errors import WrongInput
 from astray.recording.mcap import records
 from astray.ros.messages.types import definition, type_hash
-from astray.ros.publishers.publisher import Speaker, Topic
+from astray.ros.publishers.publisher import Publisher, Topic
 
 EVENTS = Topic("/astray/events", "std_msgs/msg/String")
 COLLISIONS = Topic("/astray/collisions", "std_msgs/msg/String")
@@ -28,7 +28,7 @@ QOS = """\
 class Topics:
     """Numbers types and topics, and has the records that declare them."""
 
-    def __init__(self, speakers: Sequence[Speaker], others: Iterable[Topic]) -> None:
+    def __init__(self, speakers: Sequence[Publisher], others: Iterable[Topic]) -> None:
         every = [topic for speaker in speakers for topic in speaker.topics.values()]
         named = {topic.name: topic for topic in (*others, *every)}
         if len(named) > MOST:

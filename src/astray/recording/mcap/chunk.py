@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from astray.ros.messages.serializer_steps import octets
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.publishers.publisher import Publisher
 from astray.tables import Array, Rows
 
 
@@ -25,7 +25,7 @@ class Written(NamedTuple):
     data: bytes
 
 
-class Stage:
+class ChunkStage:
     """One table at several moments, byte by byte, in memory that is shared with others."""
 
     def __init__(self, table: Array, kept: Array, start: int, room: int) -> None:
@@ -84,7 +84,7 @@ class Chorus(NamedTuple):
 class Chunk:
     """Takes down what is said from moment to moment; one thread may read what another adds to."""
 
-    def __init__(self, speakers: Sequence[Speaker], room: int) -> None:
+    def __init__(self, speakers: Sequence[Publisher], room: int) -> None:
         """There is room for so many moments."""
         self.speakers = speakers
         tables = {id(table): table for speaker in speakers for table in speaker.tables}
@@ -92,7 +92,7 @@ class Chunk:
         """The copies of all tables."""
         stages, start = {}, 0
         for key, table in tables.items():
-            stages[key] = Stage(table, self.kept, start, room)
+            stages[key] = ChunkStage(table, self.kept, start, room)
             start += room * stages[key].width
         self.stages = [[stages[id(t)] for t in s.tables] for s in speakers]
         """Those of each speaker's tables, and of what is worked out."""
@@ -117,7 +117,7 @@ class Chunk:
         self.written.append(Written(self.moments, ns, channel, data))
         self.bytes += len(data)
 
-    def hear(self, ns: int, said: Iterable[tuple[Speaker, Rows]]) -> None:
+    def hear(self, ns: int, said: Iterable[tuple[Publisher, Rows]]) -> None:
         """A moment at which these speakers speak for these rows."""
         moment, together = self.moments, []
         for speaker, rows in said:
@@ -148,9 +148,9 @@ class Chunk:
         made = self._choruses[numbers] = Chorus(self._copies(speakers), size)
         return made
 
-    def _copies(self, speakers: Sequence[Speaker]) -> Copies:
+    def _copies(self, speakers: Sequence[Publisher]) -> Copies:
         """The tables that these speakers need, each once."""
-        needed: dict[int, Stage] = {}
+        needed: dict[int, ChunkStage] = {}
         for speaker in speakers:
             for stage in self.stages[speaker.number][: len(speaker.sources)]:
                 needed[stage.start] = stage

@@ -15,7 +15,14 @@ import numpy as np
 from astray.numerics.kernels import compiled_for, kernel
 from astray.recording.mcap import records
 from astray.recording.mcap.chunk import Chunk, Memory, Written
-from astray.recording.mcap.chunk_layout import FIRST, LAST, VOICE, Part, Plan, Voice
+from astray.recording.mcap.chunk_layout import (
+    FIRST,
+    LAST,
+    VOICE,
+    ChannelWriter,
+    ChunkLayout,
+    MessageBlock,
+)
 from astray.recording.mcap.message_index import enter
 from astray.recording.mcap.writer import Batch
 from astray.ros.messages.serializer_steps import (
@@ -75,13 +82,13 @@ def write_chunk(out: Any, messages: Any, memory: Any, program: Any, given: Any, 
         enter(entries, goals[k], time, start + places[k])
 
 
-class Encoder:
+class ChunkEncoder:
     """Turns chunks into records and counts the messages of each channel."""
 
-    def __init__(self, voices: Sequence[Voice], channels: int) -> None:
+    def __init__(self, voices: Sequence[ChannelWriter], channels: int) -> None:
         self.voices = voices
         self.counts = np.zeros(channels + 1, np.int64)
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, ChunkLayout] = {}
         self._program: tuple[Array, ...] | None = None
         self._hands = make_hands()
         self._code: Callable[..., None] | None = None
@@ -120,7 +127,7 @@ class Encoder:
         span = (int(times.min()), int(times.max())) if len(times) else (0, 0)
         return Batch(whole.data, *span, plan.index.filled(index))
 
-    def _work_out(self, part: Part, voice: Voice, chunk: Chunk) -> None:
+    def _work_out(self, part: MessageBlock, voice: ChannelWriter, chunk: Chunk) -> None:
         """Keep the values of messages that no column has."""
         speaker, stages = voice.speaker, chunk.stages[voice.speaker.number]
         made = stages[len(speaker.sources) :]
@@ -130,13 +137,13 @@ class Encoder:
             for stage, values in zip(made, found, strict=True):
                 stage.put(moments, rows, values)
 
-    def _plan(self, chunk: Chunk, count: int, written: Sequence[Written]) -> Plan:
+    def _plan(self, chunk: Chunk, count: int, written: Sequence[Written]) -> ChunkLayout:
         """Where the messages of a chunk go; kept where nothing is out of the ordinary."""
         ordinary = not written and not chunk.alone
         key = tuple(chunk.together[:count]) if ordinary else None
         plan = self._plans.get(key) if ordinary else None
         if plan is None:
-            plan = Plan(chunk, count, written, self.voices)
+            plan = ChunkLayout(chunk, count, written, self.voices)
             if ordinary:
                 if len(self._plans) >= PLANS:
                     self._plans.clear()
@@ -148,7 +155,7 @@ class Encoder:
         self.counts[batch.index.channels] += batch.index.counts
 
 
-def _program(voices: Sequence[Voice], chunk: Chunk) -> tuple[Array, ...]:
+def _program(voices: Sequence[ChannelWriter], chunk: Chunk) -> tuple[Array, ...]:
     """The forms of all voices behind each other, where each is in them, steps and tables."""
     blanks, steps = [np.zeros(0, np.uint8)], [np.zeros((0, 6), np.int64)]
     tables: list[tuple[int, ...]] = []

@@ -13,15 +13,15 @@ import numpy as np
 from astray.recording.mcap.chunk import Chunk, Written
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.records import HEAD, MESSAGE, Op
-from astray.ros.messages.templates import Form
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.messages.templates import MessageTemplate
+from astray.ros.publishers.publisher import Publisher
 from astray.tables import Array, Rows
 
 
-class Voice:
+class ChannelWriter:
     """A speaker, and the channel of each row that it speaks for."""
 
-    def __init__(self, speaker: Speaker, channels: dict[str, int]) -> None:
+    def __init__(self, speaker: Publisher, channels: dict[str, int]) -> None:
         self.speaker = speaker
         self.size = MESSAGE.itemsize + speaker.layout.size
         self.channels = np.zeros(int(speaker.rows.max()) + 1, np.int64)
@@ -30,11 +30,11 @@ class Voice:
         before = np.zeros(len(self.channels), MESSAGE)
         before["opcode"], before["length"] = Op.MESSAGE, self.size - HEAD.size
         before["channel"] = self.channels
-        self.form = Form(speaker.words, before.view(np.uint8).reshape(len(before), -1))
+        self.form = MessageTemplate(speaker.words, before.view(np.uint8).reshape(len(before), -1))
         """Its messages behind heads that have no number yet."""
 
 
-class Part(NamedTuple):
+class MessageBlock(NamedTuple):
     """The messages of one voice: of which moment and row they are, and where they go."""
 
     moments: Rows
@@ -42,11 +42,11 @@ class Part(NamedTuple):
     places: Rows
 
 
-class Plan:
+class ChunkLayout:
     """Where the messages of a chunk go."""
 
     def __init__(
-        self, chunk: Chunk, count: int, written: Sequence[Written], voices: Sequence[Voice]
+        self, chunk: Chunk, count: int, written: Sequence[Written], voices: Sequence[ChannelWriter]
     ) -> None:
         """Of the first so many moments, with these messages that are in words."""
         spoken = _by_speaker(chunk, count)
@@ -58,12 +58,12 @@ class Plan:
         starts = (np.cumsum(sizes) - sizes.reshape(-1)).reshape(sizes.shape)
         self.size = int(sizes.sum())
         """Of all messages, bytes."""
-        self.parts: dict[int, Part] = {}
+        self.parts: dict[int, MessageBlock] = {}
         """Those of each voice that has something to say."""
         for k, (moments, rows) in spoken.items():
             nth = np.arange(len(rows)) - np.searchsorted(moments, moments)  # at its moment
             places = starts[moments, k + 1] + nth * voices[k].size
-            self.parts[k] = Part(moments, rows, places)
+            self.parts[k] = MessageBlock(moments, rows, places)
         self.written = _places(written, starts[:, 0].copy())
         """Where the messages go that are in words."""
         places, moments, rows = self._joined()
@@ -91,7 +91,7 @@ FIRST, LAST, VOICE = range(3)
 """The columns of a pass: messages from, to; and of which voice they are."""
 
 
-def _passes(parts: dict[int, Part]) -> Array:
+def _passes(parts: dict[int, MessageBlock]) -> Array:
     ends = np.cumsum([len(part.rows) for part in parts.values()], dtype=np.int64)
     return np.stack([np.concatenate([[0], ends])[:-1], ends, np.array([*parts], np.int64)], axis=1)
 

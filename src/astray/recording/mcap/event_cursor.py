@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     pass
 
 
-class News:
+class EventCursor:
     """Looks at the logs of a run and tells what is new in them."""
 
     def __init__(self, sim: Run) -> None:

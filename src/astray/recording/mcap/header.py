@@ -10,10 +10,10 @@ from astray.engine.robots import Robots
 from astray.engine.run import Run
 from astray.files.marked_yaml import dump_yaml
 from astray.plugin import NEVER
-from astray.ros.messages.occupancy_grid import GRID, occupancy_grid
-from astray.ros.names import MAP, Robot, world_frame
+from astray.ros.messages.occupancy_grid import GRID, make_occupancy_grid
+from astray.ros.names import MAP, RosRobot, world_frame
 from astray.ros.publishers.publisher import Topic
-from astray.ros.publishers.publisher_set import Feed, belief_topic
+from astray.ros.publishers.publisher_set import PublisherSet, belief_topic
 from astray.ros.publishers.readings import topics_of
 from astray.ros.publishers.transforms import TF
 from astray.scenario.bundle import with_map_files
@@ -28,7 +28,7 @@ SCENARIO, RUN, MAP_FILE = "scenario.yaml", "run.json", "map.geojson"
 GEOJSON = "application/geo+json"
 
 
-def attachments(sim: Run, feed: Feed) -> Iterator[tuple[str, str, str]]:
+def attachments(sim: Run, feed: PublisherSet) -> Iterator[tuple[str, str, str]]:
     """Name, media type and text of what belongs to the run: no time of day, no machine."""
     scenario, files = with_map_files(sim.scenario)
     yield SCENARIO, "application/yaml", dump_yaml({**scenario, "seed": sim.seed})
@@ -64,7 +64,7 @@ def own_map_file(world: int) -> str:
     return f"world_{world}/{MAP_FILE}"
 
 
-def _group(group: Robots, robots: Sequence[Robot]) -> dict[str, Any]:
+def _group(group: Robots, robots: Sequence[RosRobot]) -> dict[str, Any]:
     """Who is who among the topics, so that a reader need not guess."""
     topics = topics_of(group.pipelines)
     return {
@@ -85,10 +85,10 @@ def _group(group: Robots, robots: Sequence[Robot]) -> dict[str, Any]:
 class Maps:
     """The topics of maps: one for each world, that of the only one without its name."""
 
-    def __init__(self, sim: Run, feed: Feed) -> None:
+    def __init__(self, sim: Run, feed: PublisherSet) -> None:
         self.sim = sim
         robots = [robot for group in feed.robots.values() for robot in group]
-        first: dict[int, Robot] = {}
+        first: dict[int, RosRobot] = {}
         for robot in robots:
             first.setdefault(robot.world, robot)
         self.frames = {world: world_frame(robot, MAP) for world, robot in first.items()}
@@ -104,4 +104,4 @@ class Maps:
             digest = found.digest()
             if digest != self._told[world] and (len(found) or self._told[world]):
                 self._told[world] = digest
-                yield topic, occupancy_grid(found, self.frames[world], self.sim.time)
+                yield topic, make_occupancy_grid(found, self.frames[world], self.sim.time)

@@ -34,7 +34,7 @@ def enter_all(raw: Array, goals: Rows, times: Array, places: Rows) -> None:
         enter(raw, goals[k], times[k], places[k])
 
 
-class Index(NamedTuple):
+class MessageIndex(NamedTuple):
     """Records that tell the times and places of messages, channel by channel."""
 
     raw: bytes | memoryview
@@ -67,12 +67,12 @@ class IndexLayout:
         """Where in the index the entry of each message is."""
         self.goals[order] = np.repeat(starts + INDEX.size, self.counts) + ENTRY * nth
 
-    def fill(self, times: Array, places: Rows) -> Index:
+    def fill(self, times: Array, places: Rows) -> MessageIndex:
         """The index of messages with these times, ns, at these places in the chunk."""
         raw = self.blank.copy()
         enter_all(raw, self.goals, times, places)
         return self.filled(raw)
 
-    def filled(self, raw: Array) -> Index:
+    def filled(self, raw: Array) -> MessageIndex:
         """The index, now that these bytes of it, a copy of the blank, are filled in."""
-        return Index(raw.data, self.channels, self.counts, self._offsets)
+        return MessageIndex(raw.data, self.channels, self.counts, self._offsets)

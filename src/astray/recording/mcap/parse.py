@@ -70,7 +70,7 @@ def find_chunk(data: memoryview, start: int) -> int:
 def _is_chunk(content: memoryview) -> bool:
     """Whether some bytes have the parts of a chunk, and nothing behind them."""
     try:
-        fields = Fields(content)
+        fields = RecordReader(content)
         fields.numbers("QQQI")
         known = fields.text() in COMPRESSIONS
         (length,) = fields.numbers("Q")
@@ -79,7 +79,7 @@ def _is_chunk(content: memoryview) -> bool:
     return known and fields.at + length == len(content)
 
 
-class Fields:
+class RecordReader:
     """Reads the fields of a record one after the other."""
 
     def __init__(self, content: memoryview) -> None:
@@ -106,7 +106,7 @@ class Fields:
     def texts(self) -> dict[str, str]:
         """Texts by name."""
         (length,) = self.numbers("I")
-        inside, found = Fields(self.raw(length)), {}
+        inside, found = RecordReader(self.raw(length)), {}
         while inside.at < length:
             key = inside.text()
             found[key] = inside.text()
@@ -114,7 +114,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Channel:
+class McapChannel:
     """A topic of a file."""
 
     id: int
@@ -136,22 +136,22 @@ class Attachment:
 
 def parse_schema(content: memoryview) -> tuple[int, str, str]:
     """The number and name of a message type, and the text of its definition."""
-    fields = Fields(content)
+    fields = RecordReader(content)
     (number,) = fields.numbers("H")
     return number, fields.text(), (fields.text(), fields.text())[1]
 
 
-def parse_channel(content: memoryview, types: dict[int, str]) -> Channel:
+def parse_channel(content: memoryview, types: dict[int, str]) -> McapChannel:
     """A topic; types by their numbers."""
-    fields = Fields(content)
+    fields = RecordReader(content)
     number, schema = fields.numbers("HH")
     topic = fields.text()
-    return Channel(number, topic, types.get(schema, ""), fields.text())
+    return McapChannel(number, topic, types.get(schema, ""), fields.text())
 
 
 def parse_attachment(content: memoryview) -> Attachment:
     """A file within a file; ValueError if it is not what it was."""
-    fields = Fields(content)
+    fields = RecordReader(content)
     logged, created = fields.numbers("QQ")
     name, media_type = fields.text(), fields.text()
     (length,) = fields.numbers("Q")
@@ -165,7 +165,7 @@ def parse_attachment(content: memoryview) -> Attachment:
 
 def parse_metadata(content: memoryview) -> tuple[str, dict[str, str]]:
     """A name and the texts under it."""
-    fields = Fields(content)
+    fields = RecordReader(content)
     return fields.text(), fields.texts()
 
 
@@ -179,7 +179,7 @@ class Unpacked(NamedTuple):
 def unpack_chunk(content: memoryview) -> Unpacked:
     """Take a chunk apart; one that is cut off or damaged gives what there is."""
     try:
-        fields = Fields(content)
+        fields = RecordReader(content)
         _, _, size, crc = fields.numbers("QQQI")
         compression = fields.text()
         (length,) = fields.numbers("Q")

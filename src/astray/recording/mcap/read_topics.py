@@ -14,8 +14,8 @@ import numpy as np
 from astray.errors import RecordingError
 from astray.recording.mcap.parse import (
     Attachment,
-    Channel,
-    Fields,
+    McapChannel,
+    RecordReader,
     Torn,
     is_finished,
     is_mcap,
@@ -52,7 +52,7 @@ class Gathered:
         return [bytes(row) for part in self.data for row in part]
 
 
-class Mcap:
+class McapReader:
     """A whole MCAP file; RecordingError if it is none."""
 
     def __init__(self, path: Path) -> None:
@@ -70,7 +70,7 @@ class Mcap:
             raise RecordingError(
                 f"{path}: was not written to its end; `astray recover {path}` mends it"
             )
-        self.channels: dict[int, Channel] = {}
+        self.channels: dict[int, McapChannel] = {}
         self.attachments: dict[str, Attachment] = {}
         self._chunks: list[tuple[memoryview, dict[int, memoryview]]] = []
         self._types: dict[int, str] = {}
@@ -145,7 +145,7 @@ class Mcap:
     @property
     def span(self) -> tuple[int, int]:
         """The first and last time of a message, ns."""
-        spans = [Fields(content).numbers("QQ") for content, index in self._chunks if index]
+        spans = [RecordReader(content).numbers("QQ") for content, index in self._chunks if index]
         if not spans:
             return 0, 0
         return min(first for first, _ in spans), max(last for _, last in spans)

@@ -21,7 +21,7 @@ from astray.errors import RecordingError
 from astray.recording.mcap.lock import is_held
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.parse import (
-    Fields,
+    RecordReader,
     Torn,
     find_chunk,
     is_finished,
@@ -34,8 +34,8 @@ from astray.recording.mcap.parse import (
     walk,
 )
 from astray.recording.mcap.records import HEAD, MAGIC, Op
-from astray.recording.mcap.write_ahead_log import Tail
-from astray.recording.mcap.writer import Batch, Container, Mark
+from astray.recording.mcap.write_ahead_log import WriteAheadLog
+from astray.recording.mcap.writer import Batch, Mark, McapWriter
 
 LOOSE = 1 << 20  # bytes of messages outside of chunks that become a chunk
 TIME_AT = 6  # bytes from the beginning of a message's content
@@ -65,9 +65,9 @@ class Mended:
     was_whole: bool = False
 
 
-def recover(path: Path, out: Path | None = None) -> Mended:
+def recover_recording(path: Path, out: Path | None = None) -> Mended:
     """Mend a file, in place or to another one; in place, the torn one is kept beside it."""
-    tail, goal = Tail(path), out or path
+    tail, goal = WriteAheadLog(path), out or path
     part = goal.with_name(f"{goal.name}.part")
     try:
         mended = _copy(path, part, tail, always=out is not None)
@@ -86,7 +86,7 @@ def recover(path: Path, out: Path | None = None) -> Mended:
     return mended
 
 
-def _copy(path: Path, part: Path, tail: Tail, always: bool) -> Mended | None:
+def _copy(path: Path, part: Path, tail: WriteAheadLog, always: bool) -> Mended | None:
     """Copy what is whole; None if all is, unless that shall be copied, too.
 
     The file is let go of at the end: some systems rename no file that is in use.
@@ -152,7 +152,7 @@ class _Mender:
 
     def __init__(self, data: memoryview, goal: Path) -> None:
         self.data, self.goal = data, goal
-        self.container: Container | None = None
+        self.container: McapWriter | None = None
         self.declared: set[tuple[int, int]] = set()
         self.loose = bytearray()
         self.first: int | None = None
@@ -198,15 +198,15 @@ class _Mender:
             return torn
         return None
 
-    def _open(self, profile: str = "", library: str = "") -> Container:
+    def _open(self, profile: str = "", library: str = "") -> McapWriter:
         if self.container is None:
-            self.container = Container(self.goal, library, profile)
+            self.container = McapWriter(self.goal, library, profile)
             self._take_records(memoryview(declarations(self.data)))
         return self.container
 
     def _take(self, op: int, content: memoryview) -> None:
         if op == Op.HEADER:
-            fields = Fields(content)
+            fields = RecordReader(content)
             self._open(fields.text(), fields.text())
         elif op in (Op.SCHEMA, Op.CHANNEL, Op.MESSAGE):
             self.loose += HEAD.pack(op, len(content)) + content

@@ -8,28 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from astray.engine.robots import Robots
-from astray.engine.sensor_pipeline import Channel
+from astray.engine.sensor_pipeline import SensorPipeline
 from astray.plugin import NEVER
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import OWN_PACKAGE, declare
-from astray.ros.names import BASE, Robot, ros_name
+from astray.ros.names import BASE, RosRobot, ros_name
 from astray.ros.publishers.generic import fields_of
-from astray.ros.publishers.poses import Paced
+from astray.ros.publishers.poses import PeriodicPublisher
 from astray.tables import Table
 
 RATE = 10.0  # Hz
 
 
-class SensorTruth(Paced):
+class SensorTruth(PeriodicPublisher):
     """Says what a sensor remembers, which no estimator is told."""
 
     def __init__(
-        self, robots: Sequence[Robot], channel: Channel, truth: Table, period: int
+        self, robots: Sequence[RosRobot], channel: SensorPipeline, truth: Table, period: int
     ) -> None:
         memory = channel.sensor.memory
         columns = fields_of(memory.dtype)
         texts = {"header.frame_id": robots[0].frame(BASE)}
-        layout = Layout(_type_of(channel, columns), texts=texts)
+        layout = MessageLayout(_type_of(channel, columns), texts=texts)
         topic, tables = f"ground_truth/{ros_name(channel.sensor.name)}", [memory, truth]
         super().__init__(robots, topic, layout, tables, period=period, alive=truth["alive"])
         self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
@@ -38,7 +38,7 @@ class SensorTruth(Paced):
             self.words.column(_field(column), 0, column)
 
 
-def _type_of(channel: Channel, columns: Sequence[tuple[str, str, str]]) -> str:
+def _type_of(channel: SensorPipeline, columns: Sequence[tuple[str, str, str]]) -> str:
     """A type of our own, named after the sensor's kind."""
     kind = "".join(part.capitalize() for part in ros_name(channel.sensor.kind).split("_"))
     lines = [f"{base}{many} {_field(column)}" for column, base, many in columns]
@@ -52,7 +52,7 @@ def _field(column: str) -> str:
     return column.lower()
 
 
-def sensor_truths(group: Robots, robots: Sequence[Robot], dt: float) -> Iterator[SensorTruth]:
+def sensor_truths(group: Robots, robots: Sequence[RosRobot], dt: float) -> Iterator[SensorTruth]:
     """Whoever says what is true of the sensors of a group, for robots with names of one length."""
     period = max(1, round(1.0 / (RATE * dt)))
     for channel in group.pipelines.values():

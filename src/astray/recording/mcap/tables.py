@@ -83,7 +83,7 @@ def drives(said: MessageColumns) -> Table:
 
 
 @dataclass
-class Contacts:
+class TrackTable:
     """What a robot believed of others over time."""
 
     stamp: Array = field(default_factory=lambda: np.zeros(0))
@@ -92,13 +92,13 @@ class Contacts:
     """TRACK, (times, slots); an empty slot has a stamp of nan."""
 
 
-def contacts(said: MessageColumns) -> Contacts:
+def contacts(said: MessageColumns) -> TrackTable:
     """The tracks of all messages."""
     slots = said["number"].shape[1]
     made = np.zeros((len(said), slots), TRACK)
     for column, path in FIELDS.items():
         made[column] = said[path].reshape(len(said), slots, *TRACK[column].shape)
-    return Contacts(said.stamps(), made)
+    return TrackTable(said.stamps(), made)
 
 
 def _reading(layout: Columns, said: MessageColumns, **arrays: Array) -> Reading:

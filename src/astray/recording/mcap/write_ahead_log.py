@@ -17,7 +17,7 @@ MAGIC = b"astray tail\n"
 MARK = struct.Struct("<QQI")
 
 
-class Tail:
+class WriteAheadLog:
     """The file beside a recording that takes what is not in it yet."""
 
     def __init__(self, recording: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from astray.recording.mcap import records
 from astray.recording.mcap.lock import hold
-from astray.recording.mcap.message_index import Index
+from astray.recording.mcap.message_index import MessageIndex
 from astray.recording.mcap.records import MAGIC, Op
 
 LEVEL = -3  # of zstd: three times as fast as its usual one, for a sixth more bytes
@@ -35,7 +35,7 @@ class Batch:
     first: int
     last: int
     """Of the messages' times, ns."""
-    index: Index
+    index: MessageIndex
 
 
 class Mark(NamedTuple):
@@ -55,7 +55,7 @@ class Mark(NamedTuple):
         return zlib.crc32(data[max(0, self.until - END) : self.until], beginning) == self.crc
 
 
-class Container:
+class McapWriter:
     """Writes MCAP; OSError where the disk does not take it."""
 
     def __init__(self, path: Path, library: str, profile: str = "ros2") -> None:

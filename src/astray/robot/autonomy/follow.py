@@ -21,7 +21,7 @@ from annotated_types import Ge
 from astray.errors import PluginError
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import kernel
-from astray.plugin import Autonomy, Known, Positive, Sheets
+from astray.plugin import Autonomy, Datasheets, Known, Positive
 from astray.tables import CURVATURE, TWIST, Row, Rows, Table
 
 SAME = 1e-9  # m; robots that are nearer have no direction to each other
@@ -75,7 +75,7 @@ class Follow(Autonomy, kind="follow"):
     speed: Positive = 0.6  # m/s, at most
     gain: Positive = 1.0  # 1/s
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Count the worlds: tables have the same in the same order, with rows of their own each."""
         self.worlds = max(1, len(np.unique(self.address["world"])))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from astray.numerics.elementary import atan2
 from astray.numerics.kernels import kernel
-from astray.plugin import Sheet
+from astray.plugin import Datasheet
 from astray.plugin.reading import Reading
 from astray.robot.autonomy.wander import bearings_of
 from astray.tables import Array
@@ -42,7 +42,7 @@ def along(x: float, y: float, bend: float, half: float, front: float) -> float:
     return max(free, 0.0) if free > -TOUCH else math.inf
 
 
-def beams_of(sheet: Sheet, reading: Reading) -> Array:
+def beams_of(sheet: Datasheet, reading: Reading) -> Array:
     """Where the beams of a sensor begin and point in the body: x, y, cosine, sine; (beams, 4)."""
     count = reading.arrays["ranges"].shape[1]
     if "mounts" in sheet.values:

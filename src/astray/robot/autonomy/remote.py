@@ -44,7 +44,7 @@ def hear_all(memory: Table, command: Table, address: Table, rows: Rows, dt: floa
         m.stamp = m.heard * dt
 
 
-class Remote(Autonomy, kind="remote"):
+class RemoteAutonomy(Autonomy, kind="remote"):
     """Does what it is told from outside; stops when nothing is heard for too long."""
 
     remembers = columns(Column("heard", "", "i8"), COMMAND)  # COMMAND must be no prefix of it

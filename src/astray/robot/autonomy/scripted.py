@@ -11,7 +11,7 @@ import numpy as np
 from astray.errors import PluginError
 from astray.numerics.kernels import kernel
 from astray.numerics.schedule import ticks_in
-from astray.plugin import NEVER, Autonomy, Known, Positive, Sheets
+from astray.plugin import NEVER, Autonomy, Datasheets, Known, Positive
 from astray.signals import Channels, Signal, Signals, bank
 from astray.signals.evaluate import value_among
 from astray.tables import CURVATURE, TWIST, Array, Rows, Table
@@ -23,7 +23,7 @@ Course = Annotated[Signals, Channels(CHANNELS)]
 
 
 @dataclass(kw_only=True)
-class Step:
+class ScriptStep:
     """One stretch of the course at constant speed."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -54,14 +54,14 @@ class Scripted(Autonomy, kind="scripted"):
     """Drives steps one after the other, or signals, then stops or starts over."""
 
     fixed = ("loop",)
-    steps: list[Step] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
+    steps: list[ScriptStep] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
     signals: Course = field(default_factory=Signals)  # vx, vy m/s, wz rad/s, curvature 1/m over s
     file: str | None = None  # ROS 2 parameter file with these signals
     node: str | None = None  # of that file, where it has signals of several
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
     loop: bool = False  # begin again after the last step, or where the last signal ends
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Put the borders between steps on ticks, or the signals into one table."""
         if self.file is not None:
             raise PluginError("file is read with a scenario; in Python, give its signals")

@@ -28,7 +28,7 @@ import numpy as np
 from astray.numerics.elementary import TAU, exp
 from astray.numerics.kernels import kernel
 from astray.numerics.random import normal_pair
-from astray.plugin import Autonomy, Known, NonNegative, Positive, Sheet, Sheets
+from astray.plugin import Autonomy, Datasheet, Datasheets, Known, NonNegative, Positive
 from astray.tables import TWIST, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -109,7 +109,7 @@ def decide_all(command: Table, memory: Table, params: Table, rows: Rows) -> None
         decide(command[i], memory[i], params[i])
 
 
-def bearings_of(sheet: Sheet, rays: int) -> Array:
+def bearings_of(sheet: Datasheet, rays: int) -> Array:
     """The direction of each ray in the body, (rays,) rad."""
     if "mounts" in sheet.values:  # each ray has its own
         return np.asarray(sheet["mounts"], float)[:, 2]
@@ -131,7 +131,7 @@ class Wander(Autonomy, kind="wander"):
     keep: Positive = 0.8  # m; what is nearer than this is turned away from
     dodge: Positive = 1.5  # rad/s, to turn away from what is touched
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Take note of the datasheets, which say where rays point."""
         self.sheets = sheets
         self.bearings: dict[str, Array] = {}

@@ -17,7 +17,7 @@ from annotated_types import Len
 
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import kernel
-from astray.plugin import Autonomy, Known, Positive, Sheets
+from astray.plugin import Autonomy, Datasheets, Known, Positive
 from astray.tables import CURVATURE, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -135,7 +135,7 @@ class Waypoints(Autonomy, kind="waypoints"):
     decel: Positive = 0.5  # m/s², towards the last point
     loop: bool = False  # begin again after the last point
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay the points out for the kernel."""
         self.path = np.array(self.points, float).reshape(-1, 2)
 

@@ -2,4 +2,4 @@
 
 from astray.robot.control.direct import Direct as Direct
 from astray.robot.control.servo import Servo as Servo
-from astray.robot.control.velocity import Velocity as Velocity
+from astray.robot.control.velocity import VelocityControl as VelocityControl

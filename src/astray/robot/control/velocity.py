@@ -77,7 +77,7 @@ def steer_all(
         correct(drive[i], memory[i], params[i], belief[i])
 
 
-class Velocity(Control, kind="velocity"):
+class VelocityControl(Control, kind="velocity"):
     """Closes commanded speeds on the believed ones by PID; knows no poses."""
 
     modes = (TWIST, CURVATURE)

@@ -24,8 +24,8 @@ import numpy as np
 
 from astray.numerics.elementary import CHUNK, NAN, sincos, sincos_all, wrap
 from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.rotation import rotation
-from astray.plugin import Estimator, Known, NonNegative, Positive, Sheets, sensor_that_measures
+from astray.numerics.rotation import rotation_matrix
+from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
 from astray.tables import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -122,13 +122,13 @@ class Inertial(Estimator, kind="inertial"):
     initial_z: float | None = None  # m
     initial_theta: float | None = None  # rad
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the unit and read its datasheet."""
         self.imu = sensor_that_measures(IMU, sheets, "inertial")
         unit = sheets[self.imu].values
         angles = [np.array([unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
         # It starts at rest, with the mount of the datasheet.
-        self.at_first["axes"] = rotation(angles[0], angles[1], angles[2])[0]
+        self.at_first["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
         for name in ("x", "y"):
             self.at_first[name] = unit.get(name, 0.0)
         auto = self.centripetal == "auto" and not unit.get("centripetal", True)

@@ -6,7 +6,7 @@ from astray.plugin import Estimator, Known
 from astray.tables import Rows, Table
 
 
-class Remote(Estimator, kind="remote"):
+class RemoteEstimator(Estimator, kind="remote"):
     """A filter outside of the simulator: its belief is posted, and holds until the next."""
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:

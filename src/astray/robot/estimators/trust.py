@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from astray.numerics.kernels import kernel
-from astray.plugin import Estimator, Known, Sheets, sensor_that_measures
+from astray.plugin import Datasheets, Estimator, Known, sensor_that_measures
 from astray.tables import INS, Row, Rows, Table
 
 
@@ -28,7 +28,7 @@ def adopt_all(belief: Table, ins: Table, rows: Rows) -> None:
 class Trust(Estimator, kind="trust"):
     """Adopts what a navigation system says: pose, velocity and covariance."""
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the navigation system."""
         self.ins = sensor_that_measures(INS, sheets, "trust")
 

@@ -31,7 +31,7 @@ from annotated_types import Gt, Le, Lt
 from astray.numerics.elementary import allowed, atan2, tan
 from astray.numerics.kernels import compiled_for, inlined_kernel, kernel
 from astray.numerics.se2 import bow, shift
-from astray.plugin import Motion, Positive, Sheets
+from astray.plugin import Datasheets, Motion, Positive
 from astray.robot.motion.limits import reach, slew
 from astray.tables import Array, Row, Rows, Table
 
@@ -159,7 +159,7 @@ class Ackermann(Motion, kind="ackermann"):
     max_steer: Annotated[float, Gt(0), Lt(1.57)] = 0.6  # rad, of the middle steering angle
     steer_speed: Positive = 2.0  # rad/s
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Nothing has moved yet."""
         self._moved: Table | None = None
         self._move = move_all

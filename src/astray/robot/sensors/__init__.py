@@ -2,7 +2,7 @@
 
 from astray.robot.sensors.bumper import Bumper as Bumper
 from astray.robot.sensors.compass import Compass as Compass
-from astray.robot.sensors.contacts import Contacts as Contacts
+from astray.robot.sensors.contacts import ContactSensor as ContactSensor
 from astray.robot.sensors.gnss import Gnss as Gnss
 from astray.robot.sensors.imu.imu import Imu as Imu
 from astray.robot.sensors.ins import Ins as Ins

@@ -17,7 +17,7 @@ from annotated_types import Ge, Le
 from astray.errors import PluginError
 from astray.numerics.elementary import TAU
 from astray.numerics.kernels import kernel
-from astray.plugin import Scene, Sensor, Sheets
+from astray.plugin import Datasheets, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.tables import BUMP, Array, Row, Rows, Table
 
@@ -61,7 +61,7 @@ class Bumper(Sensor, kind="bumper"):
         """Which arcs are pressed."""
         return {"arcs": (self.segments or len(self.arcs),)}
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the arcs."""
         if self.segments:
             if self.arcs != [FRONT]:

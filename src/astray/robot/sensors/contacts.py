@@ -23,13 +23,13 @@ from annotated_types import Ge, Le
 
 from astray.numerics.elementary import TAU, atan2, exp, log_normal, sincos, sincos_quarters, wrap
 from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.random import bits, uniform_pair
+from astray.numerics.random import random_bits, uniform_pair
 from astray.plugin import NonNegative, Positive, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.tables import CONTACTS, Array, Row, Rows, Table
 from astray.world.geometry.cell_grid import in_reach
-from astray.world.raycast.cast_rays import View
-from astray.world.raycast.robots import meet_body
+from astray.world.raycast.cast_rays import RaycastScene
+from astray.world.raycast.robots import intersect_ray_robot
 from astray.world.raycast.single_ray import Ray, cast_at, cast_cells_along
 
 MOST_ALARMS = 64  # in one reading
@@ -63,7 +63,7 @@ def insert(o: Row, slots: Slots, far: float, aside: float, identity: int) -> Non
 
 
 @kernel
-def behind_walls(view: View, world: int, ray: Ray, far: float) -> bool:
+def behind_walls(view: RaycastScene, world: int, ray: Ray, far: float) -> bool:
     """Whether a wall is on a ray before this range."""
     p = view.plans[view.of_world[world]]
     limit = 1.0 / far
@@ -77,7 +77,9 @@ def behind_walls(view: View, world: int, ray: Ray, far: float) -> bool:
 
 
 @kernel
-def behind_robots(view: View, world: int, ray: Ray, far: float, pair: tuple[int, int]) -> bool:
+def behind_robots(
+    view: RaycastScene, world: int, ray: Ray, far: float, pair: tuple[int, int]
+) -> bool:
     """Whether another robot than this pair of rows is on a ray before this range."""
     g, limit = view.crowd_grids[world], 1.0 / far
     x, y, c, s = ray
@@ -89,7 +91,7 @@ def behind_robots(view: View, world: int, ray: Ray, far: float, pair: tuple[int,
             b = view.bodies[k]
             if b.row == pair[0] or b.row == pair[1]:
                 continue
-            if meet_body(b, view.shapes[b.footprint], view.corners, ray) > limit:
+            if intersect_ray_robot(b, view.shapes[b.footprint], view.corners, ray) > limit:
                 return True
     return False
 
@@ -134,7 +136,7 @@ def detect(o: Row, slots: Slots, p: Row, s: Row, spot: Spot, who: Who) -> None:
     """Detect one other robot or miss it; one draw has all that a pair is dealt."""
     key, _, population, _ = who
     far, aside, number = spot
-    w0, w1, w2, w3 = bits(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
+    w0, w1, w2, w3 = random_bits(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
     if share_of(w0) >= p.detection:
         return
     identity = number
@@ -151,7 +153,7 @@ def detect(o: Row, slots: Slots, p: Row, s: Row, spot: Spot, who: Who) -> None:
 
 @inlined_kernel
 def look_around(
-    rec: tuple[Row, Row, Row], slots: Slots, view: View, me: int, world: int, who: Who
+    rec: tuple[Row, Row, Row], slots: Slots, view: RaycastScene, me: int, world: int, who: Who
 ) -> None:
     """Detect whoever is in sight of one robot, `me` among everyone."""
     o, p, s = rec
@@ -189,11 +191,16 @@ def look_around(
 
 @kernel
 def sense_all(
-    out: Table, slots: Slots, tables: tuple[Table, Table, Array], rows: Rows, seen: View, who: Who
+    out: Table,
+    slots: Slots,
+    tables: tuple[Table, Table, Array],
+    rows: Rows,
+    seen: RaycastScene,
+    who: Who,
 ) -> None:
     """Detect the others for these rows, of their parameters, truth and worlds."""
     params, truth, worlds = tables
-    view = View(*seen)
+    view = RaycastScene(*seen)
     for i in rows:
         o, p, s = out[i], params[i], truth[i]
         mine = (slots[0][i], slots[1][i], slots[2][i], slots[3][i])
@@ -208,7 +215,7 @@ def sense_all(
                 mine[0][k], mine[1][k], mine[2][k] = 0.0, 0.0, -1.0
 
 
-class Contacts(Sensor, kind="contacts"):
+class ContactSensor(Sensor, kind="contacts"):
     """Range and bearing to other robots in sight: some missed, confused, or not there at all."""
 
     measures = CONTACTS

@@ -23,7 +23,7 @@ from annotated_types import Ge, Le
 from astray.numerics.elementary import NAN, sincos
 from astray.numerics.kernels import kernel
 from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.denied_zones import Polygon, inside, make_zones
 from astray.robot.sensors.error_models import gauss_markov, switch
@@ -123,7 +123,7 @@ class Gnss(Sensor, kind="gnss"):
     outlier_sd: NonNegative = 20.0  # m, by which it is in x and in y
     claim: Positive = 1.0  # claimed over true standard deviation: below 1 it claims too much
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the zones."""
         self.zones = make_zones(self.denied)
 

@@ -32,7 +32,7 @@ import numpy as np
 from astray.numerics.elementary import exp, wrap
 from astray.numerics.kernels import kernel
 from astray.numerics.random import normal_pair
-from astray.plugin import NonNegative, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.denied_zones import Polygon, inside, make_zones
 from astray.tables import INS, Array, Column, Row, Rows, Table, columns
@@ -132,7 +132,7 @@ class Ins(Sensor, kind="ins"):
     reacquire: NonNegative = 0.0  # s out of a denied zone until there are satellites again
     denied: list[Polygon] = field(default_factory=list)  # zones [[x, y], …] without them, m
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the zones."""
         self.zones = make_zones(self.denied)
 

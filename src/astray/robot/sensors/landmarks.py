@@ -22,7 +22,7 @@ from astray.errors import PluginError
 from astray.numerics.elementary import TAU, atan2, sincos, wrap
 from astray.numerics.kernels import kernel
 from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.rangefinder import whose
 from astray.tables import LANDMARKS, Array, Row, Rows, Table
@@ -147,7 +147,7 @@ class Landmarks(Sensor, kind="landmarks"):
         shape = (self.slots or len(self.beacons),)
         return {"range": shape, "bearing": shape, "identity": shape, "seen": shape}
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the beacons."""
         if not 0 < len(self.beacons) <= MOST:
             raise PluginError(f"landmarks need beacons [[x, y], …], from 1 to {MOST} of them")

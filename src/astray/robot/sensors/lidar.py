@@ -24,12 +24,18 @@ from astray.numerics.elementary import TAU, sincos
 from astray.numerics.kernels import compiled_for, inlined_kernel, kernel
 from astray.numerics.random import normals_of, uniforms_of
 from astray.numerics.se2 import arc
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.plugin.distributions import Drawn
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
+from astray.plugin.distributions import DrawnParameter
 from astray.plugin.reading import Reading
 from astray.tables import SCAN, Array, Row, Rows, Table
-from astray.world.raycast.cast_rays import View, scan_fan, scan_rays
-from astray.world.raycast.ray_bundle import MOST_RAYS, Board, Fan, copy_of, make_fan
+from astray.world.raycast.cast_rays import RaycastScene, cast_bundle, scan_rays
+from astray.world.raycast.ray_bundle import (
+    MOST_RAYS,
+    RayBundle,
+    RayWorkspace,
+    copy_of,
+    make_ray_bundle,
+)
 
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
 DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
@@ -38,7 +44,7 @@ Share = Annotated[float, Ge(0), Le(1)]
 Layout = tuple[np.uint64, float, float, float, int, Array]
 """The noise's key, the angles of the first ray and from ray to ray, the sweep, the row of the
 group's first robot among everyone, −1 if none are seen, and room for random numbers."""
-Room = tuple[Board, Fan]
+Room = tuple[RayWorkspace, RayBundle]
 Tables = tuple[Table, Table, Array, Table]
 Seen = tuple[Array, ...]
 """The fields of a View."""
@@ -129,12 +135,12 @@ def sense_all(
     For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
     """
     board, fan = room
-    view, first = View(*seen), how[4]
+    view, first = RaycastScene(*seen), how[4]
     truth, params, worlds, out = tables
     for i in rows:
         s, p = truth[i], params[i]
         pose = (mount(s, p), worlds[i], first + i if first >= 0 else -1)
-        scan_fan(board, fan, view, pose, ranges[i])
+        cast_bundle(board, fan, view, pose, ranges[i])
         measure(out[i], ranges[i], p, s, how)
 
 
@@ -175,15 +181,15 @@ class Lidar(Sensor, kind="lidar"):
         """The ranges of a scan."""
         return {"ranges": (self.rays,)}
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the rays."""
         for name in ("field_of_view", "max_range", "sweep"):
-            if isinstance(getattr(self, name), Drawn):
+            if isinstance(getattr(self, name), DrawnParameter):
                 raise PluginError(f"{name} of a lidar must be one number for all robots")
         if self.field_of_view == 0.0 and self.rays > 1:
             raise PluginError(f"field_of_view is 0: {self.rays} rays need some, or use 1 ray")
         self.start, self.step = layout(self.rays, self.field_of_view)
-        self._fan = make_fan(self.rays, self.start, self.step, self.max_range)
+        self._fan = make_ray_bundle(self.rays, self.start, self.step, self.max_range)
         self._mine = threading.local()
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from astray.errors import PluginError
 from astray.numerics.kernels import kernel
 from astray.numerics.random import uniform_pair
-from astray.plugin import NonNegative, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
 
@@ -73,7 +73,7 @@ class Odometer(Sensor, kind="odometer"):
     way_jitter: NonNegative = 0.0  # share by which each reading's way is wrong at most, uniformly
     turn_jitter: NonNegative = 0.0  # share by which each reading's turn is wrong at most, uniformly
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Refuse a robot that has no wheels."""
         self.body = sheets["motion"]
         if not self.body.wheels:

@@ -16,7 +16,7 @@ from annotated_types import Ge, Le
 
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import kernel
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.lidar import Share, worsen
 from astray.tables import RANGE, Array, Row, Rows, Table
@@ -88,7 +88,7 @@ class Rangefinder(Sensor, kind="rangefinder"):
     resolution: NonNegative = 0.0  # m, that ranges are rounded to
     robots: bool = True  # whether other robots are seen
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Count the rays."""
         self.rays = 1 if self.cone == 0.0 else RAYS
 

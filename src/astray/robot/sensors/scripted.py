@@ -22,7 +22,7 @@ import numpy as np
 from astray.errors import PluginError
 from astray.numerics.elementary import TAU
 from astray.numerics.kernels import kernel
-from astray.plugin import Scene, Sensor, Sheets
+from astray.plugin import Datasheets, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.signals import Bank, Channels, Signal, Signals, bank, constant
 from astray.signals.evaluate import accumulate, integral_among, value_among
@@ -96,7 +96,7 @@ class ScriptedImu(Sensor, kind="scripted_imu"):
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
     centripetal: bool = False  # whether the signals contain the term v·w
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Put the signals into one table; at rest a unit feels gravity."""
         _refuse_file(self.file)
         signals = {"linear_z": constant(GRAVITY), **self.signals}
@@ -117,7 +117,7 @@ class ScriptedWheels(Sensor, kind="scripted_wheels"):
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
     ticks: int = 2048  # per turn of the wheel, for the count; the angle is not rounded to them
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Refuse what only a scenario can resolve."""
         _refuse_file(self.file)
 

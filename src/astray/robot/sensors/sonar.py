@@ -26,7 +26,7 @@ from astray.errors import PluginError
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import kernel
 from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.lidar import DROPPED, Share
 from astray.robot.sensors.rangefinder import whose
@@ -168,7 +168,7 @@ class Sonar(Sensor, kind="sonar"):
         """The ranges of all transducers."""
         return {"ranges": (len(self.mounts),)}
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Lay out the transducers."""
         count = len(self.mounts)
         if not count:

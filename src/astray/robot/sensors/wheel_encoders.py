@@ -31,8 +31,8 @@ import numpy as np
 from astray.errors import PluginError
 from astray.numerics.elementary import CHUNK, TAU
 from astray.numerics.kernels import kernel
-from astray.numerics.random import Deck, deal_normals
-from astray.plugin import NonNegative, Scene, Sensor, Sheets
+from astray.numerics.random import NoiseWorkspace, draw_normals
+from astray.plugin import Datasheets, NonNegative, Scene, Sensor
 from astray.plugin.reading import Reading
 from astray.robot.sensors.denied_zones import make_zones
 from astray.robot.sensors.wheel_slip import NO_SPELLS, STATE_SIZE, Spells, Surface, slip_all
@@ -78,7 +78,7 @@ def sense(o: Row, m: Row, p: Row, s: Row, random: Array) -> None:
 
 @kernel
 def sense_all(
-    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: Deck
+    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: NoiseWorkspace
 ) -> None:
     """Read the encoders of these rows."""
     cards = deck[3]
@@ -88,7 +88,7 @@ def sense_all(
         for i in some:
             slips, wheels = slips or params[i].slip_density > 0.0, max(wheels, memory[i].wheels)
         if slips:
-            deal_normals(deck, truth, some, (wheels + 1) // 2)
+            draw_normals(deck, truth, some, (wheels + 1) // 2)
         for j in range(len(some)):
             i = some[j]
             sense(out[i], memory[i], params[i], truth[i], cards[j])
@@ -108,7 +108,7 @@ class Wheels(Sensor, kind="wheels"):
     spells: Spells | None = None  # of slipping: every, stay (s, on average) and sd (share)
     surfaces: list[Surface] = field(default_factory=list)  # zones [[x, y], …], m, and slip (share)
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Refuse a robot that has no wheels."""
         self.body = sheets["motion"]
         if not self.body.wheels:

@@ -1,3 +1,3 @@
 """What robots make of their detections of others: tracks."""
 
-from astray.robot.tracking.tracker import Tracker as Tracker
+from astray.robot.tracking.tracker import MultiTargetTracker as MultiTargetTracker

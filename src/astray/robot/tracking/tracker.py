@@ -24,7 +24,7 @@ from astray import plugin
 from astray.errors import PluginError
 from astray.numerics.elementary import TAU, exp, log
 from astray.numerics.kernels import kernel
-from astray.plugin import Known, NonNegative, Positive, Sheet, Sheets
+from astray.plugin import Datasheet, Datasheets, Known, NonNegative, Positive
 from astray.plugin.tracks import Tracks
 from astray.robot.tracking.association import NOBODY, choose, possible_pairs
 from astray.robot.tracking.constant_velocity import FIELDS, IDENTITY, KEPT, TRACK, coast
@@ -125,7 +125,7 @@ def note_all(trails: Array, memory: Table, belief: Table, rows: Rows, apart: flo
             note(trails[i], m, b, apart)
 
 
-class Tracker(plugin.Tracker, kind="tracker"):
+class MultiTargetTracker(plugin.Tracker, kind="tracker"):
     """Tracks of others at nearly constant velocity, from range and bearing, with covariance."""
 
     remembers = MEMORY
@@ -137,7 +137,7 @@ class Tracker(plugin.Tracker, kind="tracker"):
     looks: Annotated[int, Ge(1), Le(1000)] = 5  # in which they have to come
     coast: Positive = 3.0  # s that a track is kept without being seen
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the sensors that detect others, and make room for the tracks."""
         if self.hits > self.looks:
             raise PluginError(f"{self.hits} hits cannot come in {self.looks} looks")
@@ -169,7 +169,7 @@ class Tracker(plugin.Tracker, kind="tracker"):
             track_all(tables, found, room, rows, how)
 
 
-def _how(sheet: Sheet, number: int) -> How:
+def _how(sheet: Datasheet, number: int) -> How:
     """What a tracker has to know of a sensor."""
     confused = max(float(sheet["confusion"]), LEAST_CONFUSED)
     strange = -2.0 * log(confused / OTHERS)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.ros.publishers.publisher import Speaker, Taken, joined
+from astray.ros.publishers.publisher import Publisher, Taken, joined
 
-Said = Sequence[tuple[Speaker, Taken]]
+Said = Sequence[tuple[Publisher, Taken]]
 """Who has something to say at one moment, and what it took for that."""
 
 
-def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Speaker, int, bytes]]]:
+def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Publisher, int, bytes]]]:
     """What each moment says: the speaker, the row that it speaks for, and the bytes."""
     taken: dict[int, list[Taken]] = {}
-    speakers: dict[int, Speaker] = {}
+    speakers: dict[int, Publisher] = {}
     for said in moments:
         for speaker, some in said:
             speakers[id(speaker)] = speaker
@@ -31,6 +31,6 @@ def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Speaker, int, by
         ]
 
 
-def _write(speaker: Speaker, taken: Sequence[Taken]) -> Iterator[bytes]:
+def _write(speaker: Publisher, taken: Sequence[Taken]) -> Iterator[bytes]:
     """The messages of all that one speaker took, one after the other."""
     return iter(speaker.write(joined(taken)).all())

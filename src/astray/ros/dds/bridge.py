@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 from astray.engine.run import Run
 from astray.ros.dds.batch_publishing import Said, messages_of
 from astray.ros.dds.node import Node
-from astray.ros.dds.participant import BusError, Reader, Writer
+from astray.ros.dds.participant import DdsError, DdsReader, DdsWriter
 from astray.ros.dds.publish_queue import Outbox
-from astray.ros.dds.settings import Settings
+from astray.ros.dds.settings import DdsSettings
 from astray.ros.messages.occupancy_grid import GRID
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import OWN_PACKAGE, decode, typestore
-from astray.ros.publishers.clock import CLOCK, clock_beat
+from astray.ros.publishers.clock import CLOCK, clock_schedule
 from astray.ros.publishers.maps import map_topics
-from astray.ros.publishers.publisher_set import Feed
+from astray.ros.publishers.publisher_set import PublisherSet
 from astray.ros.publishers.transforms import TF
-from astray.ros.subscriptions.command_handlers import Ears, Hearing
-from astray.server.switch_interval import short_turns
+from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
+from astray.server.switch_interval import short_switch_interval
 
 if TYPE_CHECKING:
     pass
@@ -37,17 +37,17 @@ Moment = tuple[int, Said, list[tuple[int, bytes]]]
 """A time in ns, what is to be said, and maps that are new, by world."""
 
 
-class Wire:
+class DdsBridge:
     """All robots of a run on the bus of ROS 2."""
 
-    def __init__(self, sim: Run, node: Node, settings: Settings | None = None) -> None:
+    def __init__(self, sim: Run, node: Node, settings: DdsSettings | None = None) -> None:
         self.sim, self.node = sim, node
-        settings = settings or Settings()
-        self.feed = Feed(sim, settings.localization, settings.rate)
-        self._clock_beat = clock_beat(sim.dt)
-        self._clock = Layout(CLOCK).make(1)
+        settings = settings or DdsSettings()
+        self.feed = PublisherSet(sim, settings.localization, settings.rate)
+        self._clock_beat = clock_schedule(sim.dt)
+        self._clock = MessageLayout(CLOCK).make(1)
         self._clock_writer = node.publish("/clock", CLOCK)
-        self._writers: dict[int, dict[int, Writer]] = {}
+        self._writers: dict[int, dict[int, DdsWriter]] = {}
         for speaker in self.feed.speakers:
             if settings.own_types or not speaker.layout.type.startswith(OWN_PACKAGE):
                 self._writers[id(speaker)] = {
@@ -68,10 +68,10 @@ class Wire:
             target=self._listen, name="astray-ros2-hear", daemon=True
         )
 
-    def _hear(self, settings: Settings) -> None:
+    def _hear(self, settings: DdsSettings) -> None:
         hearing = Hearing(settings.stamped_cmd_vel, settings.belief_from, settings.belief_heard_at)
-        ears = Ears(self.sim, hearing, self.feed.reckonings)
-        self._commanders: list[Reader] = []
+        ears = Subscriptions(self.sim, hearing, self.feed.reckonings)
+        self._commanders: list[DdsReader] = []
         waiting = {
             robot.topic("cmd_vel")
             for name, group in self.sim.robots.items()
@@ -94,7 +94,7 @@ class Wire:
 
     def open(self) -> None:
         """Join in, and watch the run."""
-        self._turns.enter_context(short_turns())
+        self._turns.enter_context(short_switch_interval())
         self.node.publish("/tf_static", TF, latched=True).write(static_frames(self.feed))
         self.node.announce()
         if self.lockstep:
@@ -114,7 +114,7 @@ class Wire:
         self.node.close()
         self._turns.close()
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> DdsBridge:
         self.open()
         return self
 
@@ -159,11 +159,11 @@ class Wire:
             self._clock["clock.sec"], self._clock["clock.nanosec"] = divmod(ns, 1_000_000_000)
             self._write(self._clock_writer, self._clock.tobytes())
 
-    def _write(self, writer: Writer, message: bytes) -> None:
+    def _write(self, writer: DdsWriter, message: bytes) -> None:
         while True:
             try:
                 writer.write(message)
-            except BusError:  # a reader that does not get on; who is live drops what it missed
+            except DdsError:  # a reader that does not get on; who is live drops what it missed
                 if self._waits():
                     continue
                 self.outbox.dropped += 1
@@ -189,7 +189,7 @@ class Wire:
         self.sim.pace.play()
 
 
-def static_frames(feed: Feed) -> bytes:
+def static_frames(feed: PublisherSet) -> bytes:
     """All frames that stay where they are, in one message: late comers are told the last one."""
     frames: dict[str, Any] = {}
     for message in feed.static():

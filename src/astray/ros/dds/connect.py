@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from astray.engine.run import Run
 from astray.ros.arguments import Arguments
 from astray.ros.dds.discovery import Discovery, check_transport
-from astray.ros.dds.settings import Settings
+from astray.ros.dds.settings import DdsSettings
 
 if TYPE_CHECKING:
-    from astray.ros.dds.bridge import Wire
+    from astray.ros.dds.bridge import DdsBridge
 
 NODE = "astray"
 
@@ -21,19 +21,19 @@ NODE = "astray"
 def connected(
     sim: Run,
     arguments: Arguments | None = None,
-    settings: Settings | None = None,
+    settings: DdsSettings | None = None,
     discovery: Discovery | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> Iterator[Wire]:
+) -> Iterator[DdsBridge]:
     """A run as a node of ROS 2 as long as the with block lasts."""
     check_transport()
-    from astray.ros.dds.bridge import Wire
+    from astray.ros.dds.bridge import DdsBridge
     from astray.ros.dds.node import Node
 
-    arguments, settings = arguments or Arguments(NODE), settings or Settings()
+    arguments, settings = arguments or Arguments(NODE), settings or DdsSettings()
     discovery = discovery or Discovery.of()
     node = Node(arguments, discovery, settings.ros_distro, say)
-    wire = Wire(sim, node, settings)
+    wire = DdsBridge(sim, node, settings)
     with wire:
         name = f"{arguments.namespace}/{arguments.node}"
         say(

@@ -17,16 +17,16 @@ from astray.ros.dds.idl import bus_name
 from astray.ros.messages.serializer import HEADER
 
 if TYPE_CHECKING:
-    from astray.ros.dds.participant import Bus
+    from astray.ros.dds.participant import Participant
 
 TOPIC = "ros_discovery_info"
 TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 
 
-class Graph:
+class NodeGraph:
     """Says which nodes a participant has."""
 
-    def __init__(self, bus: Bus, distro: str = "jazzy") -> None:
+    def __init__(self, bus: Participant, distro: str = "jazzy") -> None:
         self._size = gid_size(distro)
         self._gid = bus.gid
         struct = _struct(self._size)

@@ -10,8 +10,8 @@ from astray.errors import AstrayError
 from astray.ros.arguments import Arguments
 from astray.ros.dds.discovery import Discovery
 from astray.ros.dds.distros import usual_distro
-from astray.ros.dds.graph import Graph
-from astray.ros.dds.participant import Bus, Reader, Writer
+from astray.ros.dds.graph import NodeGraph
+from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
 from astray.ros.messages.types import decode
 
 Heard = Callable[[Any], None]
@@ -31,10 +31,10 @@ class Node:
     ) -> None:
         self.arguments, self.tell = arguments, tell
         self.discovery = discovery or Discovery.of()
-        self.bus = Bus(self.discovery)
-        self._graph = Graph(self.bus, distro or usual_distro())
-        self._writers: dict[str, Writer] = {}
-        self._hearing: list[tuple[str, str, Reader, Heard]] = []
+        self.bus = Participant(self.discovery)
+        self._graph = NodeGraph(self.bus, distro or usual_distro())
+        self._writers: dict[str, DdsWriter] = {}
+        self._hearing: list[tuple[str, str, DdsReader, Heard]] = []
         self._complained: set[tuple[str, str]] = set()
         self._stopped = threading.Event()
 
@@ -48,14 +48,14 @@ class Node:
         """The topics that it hears, in order."""
         return sorted(topic for topic, _, _, _ in self._hearing)
 
-    def publish(self, topic: str, type: str, *, latched: bool = False) -> Writer:
+    def publish(self, topic: str, type: str, *, latched: bool = False) -> DdsWriter:
         """Say a topic; asked again, the same writer."""
         name = self.arguments.topic(topic)
         if name not in self._writers:
             self._writers[name] = self.bus.writer(name, type, latched=latched)
         return self._writers[name]
 
-    def hear(self, topic: str, type: str, heard: Heard, *, latched: bool = False) -> Reader:
+    def hear(self, topic: str, type: str, heard: Heard, *, latched: bool = False) -> DdsReader:
         """Hear a topic: each message is handed over, decoded, by whoever listens."""
         name = self.arguments.topic(topic)
         reader = self.bus.reader(name, type, latched=latched)

@@ -43,7 +43,7 @@ _domains: dict[int, Domain] = {}
 """The buses that this process is on: settings are those of the first who joined."""
 
 
-class BusError(AstrayError):
+class DdsError(AstrayError):
     """The transport could not do what it was asked for."""
 
 
@@ -52,10 +52,10 @@ def _said(what: str) -> Iterator[None]:
     try:
         yield
     except DDSException as problem:
-        raise BusError(f"{what}: {problem}") from None
+        raise DdsError(f"{what}: {problem}") from None
 
 
-class Writer:
+class DdsWriter:
     """Publishes one topic."""
 
     def __init__(self, writer: DataWriter[Any]) -> None:
@@ -70,7 +70,7 @@ class Writer:
         spare = -len(message) % 4
         problem = ddspy_write(self._ref, message + bytes(spare) if spare else message)
         if problem < 0:
-            raise BusError(str(DDSException(problem)))
+            raise DdsError(str(DDSException(problem)))
 
     def write_slowly(self, message: bytes) -> None:
         """The same by public names alone."""
@@ -83,7 +83,7 @@ class Writer:
         return len(self._writer.get_matched_subscriptions())
 
 
-class Reader:
+class DdsReader:
     """Subscribes to one topic."""
 
     def __init__(self, reader: DataReader[Any]) -> None:
@@ -97,7 +97,7 @@ class Reader:
             return self.take_slowly()
         taken = ddspy_take(self._ref, ANY, MOST)
         if isinstance(taken, int):
-            raise BusError(str(DDSException(taken)))
+            raise DdsError(str(DDSException(taken)))
         return [bytes(data) for data, info in taken if info.valid_data]
 
     def take_slowly(self) -> list[bytes]:
@@ -113,7 +113,7 @@ class Reader:
         return len(self._reader.get_matched_publications())
 
 
-class Bus:
+class Participant:
     """One participant of a bus, and what it writes and reads."""
 
     def __init__(self, discovery: Discovery) -> None:
@@ -138,7 +138,7 @@ class Bus:
         depth: int = DEPTH,
         struct: Any = None,
         type_hash: str | None = None,
-    ) -> Writer:
+    ) -> DdsWriter:
         """Publish a topic; a latched one is told to those who come late as well.
 
         Always reliable: those who want less take that, too, and those who want it get it.
@@ -151,9 +151,11 @@ class Bus:
             qos += [Policy.DurabilityService(duration(seconds=0), history, -1, -1, -1)]
         made = self._topic(topic, type, struct)
         with _said(f"publish {topic}"):
-            return Writer(DataWriter(self._participant, made, qos=self._qos(type, type_hash, *qos)))
+            return DdsWriter(
+                DataWriter(self._participant, made, qos=self._qos(type, type_hash, *qos))
+            )
 
-    def reader(self, topic: str, type: str, *, latched: bool = False) -> Reader:
+    def reader(self, topic: str, type: str, *, latched: bool = False) -> DdsReader:
         """Subscribe to a topic as one who takes what comes: it fits every publisher."""
         kind = Policy.Reliability.BestEffort
         qos = [kind, Policy.History.KeepLast(BACKLOG)]
@@ -162,7 +164,7 @@ class Bus:
             qos += [Policy.Durability.TransientLocal]
         made = self._topic(topic, type, None)
         with _said(f"subscribe to {topic}"):
-            reader = Reader(DataReader(self._participant, made, qos=self._qos(type, None, *qos)))
+            reader = DdsReader(DataReader(self._participant, made, qos=self._qos(type, None, *qos)))
             self._waking.attach(reader.condition)
         return reader
 

@@ -14,7 +14,7 @@ TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
 
 
 @dataclass(frozen=True)
-class Settings:
+class DdsSettings:
     """How a run appears in ROS 2, and what it listens to."""
 
     localization: Literal["belief", "truth", "external"] = "belief"

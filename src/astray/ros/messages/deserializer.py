@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.errors import AstrayError
 from astray.ros.messages import types
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.tables import Array
 
 Decode = Callable[[bytes], Any]
@@ -99,7 +99,7 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
         raw = np.frombuffer(b"".join(data), np.uint8).reshape(len(data), -1)
     try:
         first = types.decode(type, raw[0].tobytes())
-        layout = Layout(type, *_lengths(first))
+        layout = MessageLayout(type, *_lengths(first))
     except AstrayError:
         return None
     if not layout.size <= raw.shape[1] < layout.size + 4:  # encoders may fill up the last word
@@ -112,7 +112,7 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
     return raw.reshape(-1).view(layout.dtype)
 
 
-def _fixed(layout: Layout) -> Array:
+def _fixed(layout: MessageLayout) -> Array:
     """Which bytes of a message are in no column: the lengths, above all."""
     fixed = np.ones(layout.size, bool)
     fields: Mapping[str, Any] = layout.dtype.fields or {}

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.world.geometry.rasterize import rasterise
 from astray.world.map import Map
 
@@ -16,12 +16,12 @@ OCCUPIED = np.int8(100)  # per cent
 GRID = "nav_msgs/msg/OccupancyGrid"
 
 
-def occupancy_grid(found: Map, frame: str, seconds: float = 0.0) -> bytes:
+def make_occupancy_grid(found: Map, frame: str, seconds: float = 0.0) -> bytes:
     """The message of a map, as of a time; cells are coarser than usual if it is large."""
     resolution = resolution_for(found)
     cells, (x, y) = rasterise(found, resolution)
     rows, columns = cells.shape
-    layout = Layout(GRID, {"data": cells.size}, {"header.frame_id": frame})
+    layout = MessageLayout(GRID, {"data": cells.size}, {"header.frame_id": frame})
     out = layout.make(1)
     ns = round(seconds * 1e9)
     for path in ("header.stamp", "info.map_load_time"):

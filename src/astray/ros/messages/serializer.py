@@ -26,7 +26,7 @@ from astray.tables import Array
 HEADER = bytes((0, 1, 0, 0))  # plain CDR, little endian
 
 
-class Layout:
+class MessageLayout:
     """The bytes of one message type with these lengths of sequences and these texts."""
 
     def __init__(

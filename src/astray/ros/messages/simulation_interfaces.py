@@ -14,7 +14,7 @@ from astray.ros.messages.types import declare
 PACKAGE = "simulation_interfaces"
 
 
-class Result(IntEnum):
+class ServiceResult(IntEnum):
     """What came of a call."""
 
     FEATURE_UNSUPPORTED = 0
@@ -46,7 +46,7 @@ class StateFault(IntEnum):
     INCORRECT_TRANSITION = 103
 
 
-class State(IntEnum):
+class SimulationState(IntEnum):
     """What a simulation does."""
 
     STOPPED = 0

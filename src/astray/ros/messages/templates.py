@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from astray.ros.messages.planar import PLANAR
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.serializer_steps import (
     BENT,
     COPY,
@@ -31,21 +31,23 @@ from astray.ros.messages.serializer_steps import (
     side_by_side,
     write_all,
 )
-from astray.ros.names import Robot
+from astray.ros.names import RosRobot
 from astray.tables import Array, Rows
 
 
 class Words:
     """What a message says, put together column by column."""
 
-    def __init__(self, layout: Layout, robots: Sequence[Robot], sources: Sequence[Array]) -> None:
+    def __init__(
+        self, layout: MessageLayout, robots: Sequence[RosRobot], sources: Sequence[Array]
+    ) -> None:
         self.layout, self.robots, self.sources = layout, robots, sources
         self.blank = layout.make(1)
         """One message, with all that never changes."""
-        self.texts: dict[str, Callable[[Robot], str]] = {}
+        self.texts: dict[str, Callable[[RosRobot], str]] = {}
         self.steps: list[Step] = []
 
-    def text(self, path: str, of: Callable[[Robot], str]) -> None:
+    def text(self, path: str, of: Callable[[RosRobot], str]) -> None:
         """A text of each robot; all are of one length."""
         self.texts[path] = of
 
@@ -153,7 +155,7 @@ class Words:
         return np.dtype((table.dtype, table.shape[1:])), 0
 
 
-class Form:
+class MessageTemplate:
     """Messages to be filled in: what is the same in all of a robot, and the steps for the rest.
 
     Before each may stand bytes of a container, which differ by robot as well.

@@ -130,7 +130,7 @@ def fields_of(name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Field:
+class MessageField:
     """A field of a message type; `length` is −1 for one value, 0 for any number of them."""
 
     name: str
@@ -138,7 +138,7 @@ class Field:
     length: int
 
 
-def structure(name: str) -> list[Field]:
+def structure(name: str) -> list[MessageField]:
     """The fields of a type, with their types and how many values each has."""
     from rosbags.interfaces import Nodetype
 
@@ -149,7 +149,7 @@ def structure(name: str) -> list[Field]:
             inner, length = about
             length = length if kind == Nodetype.ARRAY else 0
         base = inner[1] if inner[0] == Nodetype.NAME else inner[1][0]
-        found.append(Field(field, base, length))
+        found.append(MessageField(field, base, length))
     return found
 
 

@@ -17,7 +17,7 @@ from astray.signals.read import SETTINGS
 
 
 @dataclass(frozen=True)
-class Settings(Playing):
+class ImuDataSettings(Playing):
     """The parameters besides the signals."""
 
     frame_id: str = "imu_link"
@@ -28,7 +28,7 @@ class ImuDataSimulator(Player):
     """Plays signals as an IMU."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(Settings, (*AXES, *SETTINGS))
+        settings = node.arguments.settings(ImuDataSettings, (*AXES, *SETTINGS))
         signals = signals_of(node.arguments.parameters, AXES)
         super().__init__(node, Unit(ScriptedImu(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)

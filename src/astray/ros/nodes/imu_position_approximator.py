@@ -28,7 +28,7 @@ IMU_MESSAGE = "sensor_msgs/msg/Imu"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ImuPositionSettings:
     """The parameters of the document, and whether the centripetal term has to be put in."""
 
     initial_x: float = 0.0  # m
@@ -44,7 +44,7 @@ class Settings:
 class Approximator:
     """An estimate that messages move; it knows nothing of a bus."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ImuPositionSettings) -> None:
         start = {
             name: getattr(settings, name)
             for name in ("initial_x", "initial_y", "initial_z", "initial_theta")
@@ -101,7 +101,7 @@ class ImuPositionApproximator:
     """The node around it."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(Settings)
+        settings = node.arguments.settings(ImuPositionSettings)
         self.node, self.approximator = node, Approximator(settings)
         twin = Approximator(settings)  # compiles or loads every kernel before anyone waits for it
         for ns in (1, 2):

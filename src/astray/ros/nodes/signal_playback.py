@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import Channel
+from astray.engine.sensor_pipeline import SensorPipeline
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
 from astray.ros.dds.node import LOOK, Node
-from astray.ros.names import Robot
+from astray.ros.names import RosRobot
 from astray.ros.publishers.clock import CLOCK
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.publishers.publisher import Publisher
 from astray.tables import ADDRESS, STATE, table
 
 SECOND = 1_000_000_000  # ns
@@ -42,9 +42,9 @@ class Playing:
             raise WrongInput(f"rate: it must be above 0, not {self.rate:g}")
 
 
-def alone(frame: str) -> Robot:
+def alone(frame: str) -> RosRobot:
     """The robot that a node is about: it has no name, and its frames are what they are called."""
-    return Robot("", 0, 0, 0, frame, "")
+    return RosRobot("", 0, 0, 0, frame, "")
 
 
 class Unit:
@@ -53,7 +53,7 @@ class Unit:
     def __init__(self, sensor: Sensor, rate: float) -> None:
         bound = sensor.attach(table(ADDRESS, 1), {}, 1.0 / rate, 0, "")
         bound.begin(ROW)
-        self.channel = Channel(bound, 1)
+        self.channel = SensorPipeline(bound, 1)
         state = table(STATE, 1)
         self._scene = Scene(state, state, state)
         self.read(0.0)  # compiles or loads every kernel before anyone waits for it
@@ -115,7 +115,7 @@ class Player(ABC):
             self._say(0)
 
 
-def restamped(speaker: Speaker, ns: int) -> bytes:
+def restamped(speaker: Publisher, ns: int) -> bytes:
     """What a speaker says of its one robot, with a time that no float could hold."""
     messages = speaker.write(speaker.take(ROW))
     columns = messages.columns

@@ -11,7 +11,7 @@ from typing import Literal
 
 from astray.robot.sensors.scripted import WHEEL, ScriptedWheels
 from astray.ros.dds.node import Node
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
 from astray.ros.publishers.readings import WheelsReport
 from astray.scenario.importers.ros_parameters import signals_of
@@ -22,7 +22,7 @@ MessageType = Literal["JointState", "Float64MultiArray"]
 
 
 @dataclass(frozen=True)
-class Settings(Playing):
+class WheelDataSettings(Playing):
     """The parameters besides the signals."""
 
     frame_id: str = "base_link"
@@ -34,15 +34,15 @@ class WheelDataSimulator(Player):
     """Plays signals as wheel encoders."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(Settings, (*WHEEL, *SETTINGS))
+        settings = node.arguments.settings(WheelDataSettings, (*WHEEL, *SETTINGS))
         signals = signals_of(node.arguments.parameters, WHEEL)
         super().__init__(node, Unit(ScriptedWheels(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)
         channel = self.unit.channel
         self._report = WheelsReport([robot], channel, "wheel_data", settings.frame_id)
-        self._plain: Layout | None = None
+        self._plain: MessageLayout | None = None
         if settings.message_type == "Float64MultiArray":
-            self._plain = Layout(ARRAY, {"data": len(WHEEL)})
+            self._plain = MessageLayout(ARRAY, {"data": len(WHEEL)})
         layout = self._plain or self._report.layout
         self.writer = node.publish(settings.wheel_topic, layout.type)
 

@@ -25,11 +25,11 @@ from astray.robot.motion import Omni
 from astray.robot.sensors.scripted import WHEEL, ScriptedWheels
 from astray.ros.dds.node import Node
 from astray.ros.messages.types import BadMessage
-from astray.ros.names import BASE, ODOM, Robot
+from astray.ros.names import BASE, ODOM, RosRobot
 from astray.ros.nodes.imu_position_approximator import POSE, stamp_of
 from astray.ros.nodes.signal_playback import ROW, SECOND, alone, restamped
 from astray.ros.nodes.wheel_data_simulator import ARRAY, MessageType
-from astray.ros.publishers.poses import Odometry as OdometrySpeaker
+from astray.ros.publishers.poses import OdometryPublisher
 from astray.tables import WHEELS, Array
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -37,7 +37,7 @@ LONGEST = 1.0  # s between messages that are still believed
 
 
 @dataclass(frozen=True)
-class Settings:
+class WheelPositionSettings:
     """The parameters of the node."""
 
     wheel_radius: float = 0.2  # m
@@ -62,7 +62,7 @@ class Settings:
 class Reckoner:
     """Odometry that messages move; it knows nothing of a bus."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WheelPositionSettings) -> None:
         body = Omni(radius=settings.wheel_radius, half_length=settings.lx, half_width=settings.ly)
         encoders = ScriptedWheels(ticks=0)  # angles are as they are told, not counted
         self.estimator, self.belief = Odometry().alone(body, encoders)
@@ -112,20 +112,20 @@ class WheelPositionApproximator:
     """The node around it."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(Settings)
+        settings = node.arguments.settings(WheelPositionSettings)
         self.node, self.reckoner = node, Reckoner(settings)
         twin = Reckoner(settings)  # compiles or loads every kernel before anyone waits for it
         for ns in (0, 1):
             twin.take(None, np.zeros(len(WHEEL)), ns)
 
-        def odom(robot: Robot) -> str:
+        def odom(robot: RosRobot) -> str:
             return settings.odom_frame_id
 
-        def base(robot: Robot) -> str:
+        def base(robot: RosRobot) -> str:
             return settings.base_frame_id
 
         robots = [alone(settings.base_frame_id)]
-        self._speaker = OdometrySpeaker(robots, "odom", self.reckoner.belief, 1, (odom, base))
+        self._speaker = OdometryPublisher(robots, "odom", self.reckoner.belief, 1, (odom, base))
         self._writer = node.publish("odom", self._speaker.layout.type)
         if settings.message_type == "JointState":
             node.hear(settings.wheel_topic, JOINT_STATE, self._hear_joints)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from astray.ros.messages.serializer import Layout
-from astray.ros.names import BASE, Robot
-from astray.ros.publishers.poses import Paced
+from astray.ros.messages.serializer import MessageLayout
+from astray.ros.names import BASE, RosRobot
+from astray.ros.publishers.poses import PeriodicPublisher
 from astray.tables import Table
 
 PERIOD = 1.0  # s
@@ -20,11 +20,11 @@ UNKNOWN = ("voltage", "temperature", "current", "charge", "capacity", "design_ca
 DISCHARGING, GOOD = 2, 1  # BatteryState
 
 
-class Battery(Paced):
+class BatteryPublisher(PeriodicPublisher):
     """Says that the battery is full."""
 
-    def __init__(self, robots: Sequence[Robot], truth: Table, dt: float) -> None:
-        layout = Layout(
+    def __init__(self, robots: Sequence[RosRobot], truth: Table, dt: float) -> None:
+        layout = MessageLayout(
             "sensor_msgs/msg/BatteryState", texts={"header.frame_id": robots[0].frame(BASE)}
         )
         period = round(PERIOD / dt) or 1

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.engine.run import Run
-from astray.numerics.schedule import ROUNDING, Beat
-from astray.ros.messages.serializer import Layout
+from astray.numerics.schedule import ROUNDING, Schedule
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.names import robots_of
-from astray.ros.publishers.publisher import Speaker, Topic
+from astray.ros.publishers.publisher import Publisher, Topic
 from astray.tables import Rows
 
 if TYPE_CHECKING:
@@ -20,21 +20,21 @@ CLOCK = "rosgraph_msgs/msg/Clock"
 PERIOD = 0.01  # s of simulated time after which it is told again, at most
 
 
-def clock_beat(dt: float) -> Beat:
+def clock_schedule(dt: float) -> Schedule:
     """The ticks at which time is told, whatever else is said; all of them if they are longer."""
-    return Beat(max(1, int(PERIOD / dt + ROUNDING)))
+    return Schedule(max(1, int(PERIOD / dt + ROUNDING)))
 
 
-class Clock(Speaker):
+class ClockPublisher(Publisher):
     """Says what time it is in the first world."""
 
     def __init__(self, sim: Run) -> None:
         first = next(robot for robots in robots_of(sim).values() for robot in robots)
         self._now = np.zeros((first.row + 1, 1))
-        super().__init__([first], "clock", Layout(CLOCK), [self._now])
+        super().__init__([first], "clock", MessageLayout(CLOCK), [self._now])
         self.words.stamp(0, "clock", column="")
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
-        self.beat = clock_beat(sim.dt)
+        self.beat = clock_schedule(sim.dt)
 
     def now(self, sim: Run) -> Rows:
         """Itself."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from astray.errors import PluginError
 from astray.numerics.kernels import compiled_for, kernel
-from astray.numerics.schedule import NEVER, Beat
+from astray.numerics.schedule import NEVER, Schedule
 from astray.robot.estimators import Odometry
 from astray.robot.estimators.odometry.odometry import estimate_all
 from astray.ros.publishers.pose_history import Past, remember
@@ -34,7 +34,7 @@ def reckon_all(
     return remember(past, slot, state)
 
 
-class Reckoning:
+class DeadReckoning:
     """Where the robots of a group are by their wheels, from where they started."""
 
     def __init__(self, group: Robots) -> None:
@@ -69,10 +69,10 @@ class Reckoning:
         return estimator
 
     @property
-    def beat(self) -> Beat:
+    def beat(self) -> Schedule:
         """When the wheels are read; never for those whose truth is looked up."""
         if self._estimator is None or self._channel is None:
-            return Beat(1, NEVER)
+            return Schedule(1, NEVER)
         return self._channel.arriving
 
     def newest(self, row: int) -> float:

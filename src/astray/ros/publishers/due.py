@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from astray.engine.run import Run
-from astray.ros.publishers.poses import Paced
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.publishers.poses import PeriodicPublisher
+from astray.ros.publishers.publisher import Publisher
 from astray.tables import Rows
 
 if TYPE_CHECKING:
     pass
 
-Said = list[tuple[Speaker, Rows]]
+Said = list[tuple[Publisher, Rows]]
 """Who says something, and for which rows."""
 
 
-class Round:
+class DueSet:
     """Speakers that are asked at the same tick."""
 
-    def __init__(self, speakers: Iterable[Speaker]) -> None:
-        self._asked: list[tuple[Speaker, Callable[[Run], Rows]]] = []
+    def __init__(self, speakers: Iterable[Publisher]) -> None:
+        self._asked: list[tuple[Publisher, Callable[[Run], Rows]]] = []
         self._steady: dict[str, Said] = {}
         """By group: those who need not be asked while all of its robots are there."""
         for speaker in speakers:
-            if isinstance(speaker, Paced) and speaker.is_steady:
+            if isinstance(speaker, PeriodicPublisher) and speaker.is_steady:
                 self._steady.setdefault(speaker.group, []).append((speaker, speaker.rows))
             else:
                 self._asked.append((speaker, speaker.now))

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import Channel
+from astray.engine.sensor_pipeline import SensorPipeline
 from astray.ros.messages.templates import Words
 from astray.ros.messages.types import OWN_PACKAGE, declare
-from astray.ros.names import Robot, ros_name
+from astray.ros.names import RosRobot, ros_name
 from astray.ros.publishers.reading_publisher import Reported
 from astray.tables import Columns
 
@@ -18,7 +18,7 @@ class OwnReport(Reported):
     """Anything else: a message whose fields are the columns and arrays of the reading."""
 
     @classmethod
-    def type_of(cls, channel: Channel) -> str:
+    def type_of(cls, channel: SensorPipeline) -> str:
         """A type of our own, named after the sensor's kind."""
         kind = "".join(part.capitalize() for part in ros_name(channel.sensor.kind).split("_"))
         name = f"{OWN_PACKAGE}/msg/{kind}"
@@ -26,7 +26,9 @@ class OwnReport(Reported):
         lines += [f"{base}{many} {column}" for column, base, many in _columns(channel)]
         return declare(name, "\n".join(lines) + "\n")
 
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    def shape(
+        self, channel: SensorPipeline, robot: RosRobot
+    ) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """Arrays as long as they are."""
         arrays = channel.arrived.arrays
         return {name: int(np.prod(a.shape[1:])) for name, a in arrays.items() if a[:1].size}, {}
@@ -41,7 +43,7 @@ class OwnReport(Reported):
                 words.column(name, k)
 
 
-def _columns(channel: Channel) -> list[tuple[str, str, str]]:
+def _columns(channel: SensorPipeline) -> list[tuple[str, str, str]]:
     """Name, base type and length of each field of a reading; arrays are sequences."""
     fields = fields_of(channel.sensor.measures)
     return fields + [(name, "float64", "[]") for name in channel.arrived.arrays]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from astray.engine.run import Run
-from astray.ros.messages.occupancy_grid import occupancy_grid
+from astray.ros.messages.occupancy_grid import make_occupancy_grid
 from astray.ros.names import MAP, robots_of, world_frame
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class MapTopic:
 
     def message(self, sim: Run) -> bytes:
         """The map as it is now; to be asked for in the thread of the run."""
-        return occupancy_grid(sim.map(self.world), self.frame, sim.time)
+        return make_occupancy_grid(sim.map(self.world), self.frame, sim.time)
 
 
 def map_topics(sim: Run) -> list[MapTopic]:

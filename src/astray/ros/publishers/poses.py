@@ -10,36 +10,36 @@ import numpy as np
 
 from astray.engine.run import Run
 from astray.numerics.kernels import compiled_for, kernel
-from astray.numerics.schedule import Beat
-from astray.ros.messages.serializer import Layout
+from astray.numerics.schedule import Schedule
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.templates import Words
-from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
+from astray.ros.publishers.publisher import Publisher
 from astray.tables import Array, Rows, Table
 
 if TYPE_CHECKING:
     pass
 
-Frame = Callable[[Robot], str]
+Frame = Callable[[RosRobot], str]
 
 
-class Paced(Speaker):
+class PeriodicPublisher(Publisher):
     """Says something every so many steps for each robot that is there."""
 
     def __init__(
         self,
-        robots: Sequence[Robot],
+        robots: Sequence[RosRobot],
         topic: str,
-        layout: Layout,
+        layout: MessageLayout,
         sources: Sequence[Array],
         *,
         period: int,
         alive: Array,
     ) -> None:
         super().__init__(robots, topic, layout, sources)
-        self.beat = Beat(period)
+        self.beat = Schedule(period)
         self.group, self._alive = robots[0].group, alive
-        self.is_steady = type(self).now is Paced.now
+        self.is_steady = type(self).now is PeriodicPublisher.now
         """Whether it always speaks for all who are there."""
 
     def now(self, sim: Run) -> Rows:
@@ -49,12 +49,12 @@ class Paced(Speaker):
         return self.rows[self._alive[self.rows]]
 
 
-class Odometry(Paced):
+class OdometryPublisher(PeriodicPublisher):
     """A pose and a velocity in the body: the truth, or dead reckoning."""
 
     def __init__(
         self,
-        robots: Sequence[Robot],
+        robots: Sequence[RosRobot],
         topic: str,
         state: Table,
         period: int,
@@ -62,17 +62,17 @@ class Odometry(Paced):
     ) -> None:
         parent, child = frames
         texts = {"header.frame_id": parent(robots[0]), "child_frame_id": child(robots[0])}
-        layout = Layout("nav_msgs/msg/Odometry", texts=texts)
+        layout = MessageLayout("nav_msgs/msg/Odometry", texts=texts)
         super().__init__(robots, topic, layout, [state], period=period, alive=state["alive"])
         say_odometry(self.words, parent, child)
 
 
-class Belief(Paced):
+class BeliefPublisher(PeriodicPublisher):
     """Where a robot believes to be, with its covariance; said when it has changed."""
 
-    def __init__(self, robots: Sequence[Robot], topic: str, belief: Table, period: int) -> None:
+    def __init__(self, robots: Sequence[RosRobot], topic: str, belief: Table, period: int) -> None:
         texts = {"header.frame_id": world_frame(robots[0], MAP)}
-        layout = Layout("geometry_msgs/msg/PoseWithCovarianceStamped", texts=texts)
+        layout = MessageLayout("geometry_msgs/msg/PoseWithCovarianceStamped", texts=texts)
         super().__init__(robots, topic, layout, [belief], period=period, alive=belief["alive"])
         self.words.text("header.frame_id", lambda robot: world_frame(robot, MAP))
         self.words.stamp(0)
@@ -84,14 +84,17 @@ class Belief(Paced):
         return self._unsaid.among(super().now(sim))
 
 
-class Command(Paced):
+class CommandPublisher(PeriodicPublisher):
     """What a robot is told to do: speeds as the motion is asked for them."""
 
     def __init__(
-        self, robots: Sequence[Robot], topic: str, drives: Table, truth: Table, period: int
+        self, robots: Sequence[RosRobot], topic: str, drives: Table, truth: Table, period: int
     ) -> None:
         texts = {"header.frame_id": robots[0].frame(BASE)}
-        layout, tables = Layout("geometry_msgs/msg/TwistStamped", texts=texts), [drives, truth]
+        layout, tables = (
+            MessageLayout("geometry_msgs/msg/TwistStamped", texts=texts),
+            [drives, truth],
+        )
         super().__init__(robots, topic, layout, tables, period=period, alive=truth["alive"])
         self.words.text("header.frame_id", lambda robot: robot.frame(BASE))
         self.words.stamp(1)
@@ -159,13 +162,13 @@ def say_pose(words: Words) -> None:
     words.planar_covariance("pose.covariance", 0)
 
 
-def truth_of(robots: Sequence[Robot], truth: Table, period: int) -> Odometry:
+def truth_of(robots: Sequence[RosRobot], truth: Table, period: int) -> OdometryPublisher:
     """The truth, which hangs from the world: it must not meet what the robot believes."""
     frames = (lambda robot: world_frame(robot, WORLD), lambda robot: robot.frame(TRUTH))
-    return Odometry(robots, "ground_truth/odom", truth, period, frames)
+    return OdometryPublisher(robots, "ground_truth/odom", truth, period, frames)
 
 
-def reckoning_of(robots: Sequence[Robot], reckoned: Table, period: int) -> Odometry:
+def reckoning_of(robots: Sequence[RosRobot], reckoned: Table, period: int) -> OdometryPublisher:
     """Dead reckoning from where the robot started, which drifts and never jumps."""
     frames = (lambda robot: robot.frame(ODOM), lambda robot: robot.frame(BASE))
-    return Odometry(robots, "odom", reckoned, period, frames)
+    return OdometryPublisher(robots, "odom", reckoned, period, frames)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.engine.run import Run
-from astray.numerics.schedule import Beat
-from astray.ros.messages.serializer import Layout
-from astray.ros.messages.templates import Form, Words
-from astray.ros.names import Robot
+from astray.numerics.schedule import Schedule
+from astray.ros.messages.serializer import MessageLayout
+from astray.ros.messages.templates import MessageTemplate, Words
+from astray.ros.names import RosRobot
 from astray.tables import Array, Rows, copied
 
 if TYPE_CHECKING:
@@ -42,21 +42,21 @@ class Topic:
     latched: bool = False
 
 
-class Speaker(ABC):
+class Publisher(ABC):
     """Says one kind of message for some rows of a group, all of one layout.
 
     Robots whose names differ in length have other layouts, and so another speaker. `sources` are
     the tables, as they are in the run.
     """
 
-    beat: Beat
+    beat: Schedule
     """The ticks at which it may have something to say, by the clock of the worlds."""
 
     def __init__(
         self,
-        robots: Sequence[Robot],
+        robots: Sequence[RosRobot],
         topic: str,
-        layout: Layout,
+        layout: MessageLayout,
         sources: Sequence[Array],
     ) -> None:
         self.robots = robots
@@ -93,9 +93,9 @@ class Speaker(ABC):
         return ()
 
     @cached_property
-    def form(self) -> Form:
+    def form(self) -> MessageTemplate:
         """Its messages, to be filled in."""
-        return Form(self.words)
+        return MessageTemplate(self.words)
 
     def take(self, rows: Rows) -> Taken:
         """Copies of what their messages need."""
@@ -116,7 +116,7 @@ class Speaker(ABC):
 class Messages:
     """Messages of one speaker, each for one row."""
 
-    def __init__(self, speaker: Speaker, rows: Rows, raw: Array) -> None:
+    def __init__(self, speaker: Publisher, rows: Rows, raw: Array) -> None:
         self.rows, self._raw, self._layout = rows, raw, speaker.layout
 
     @property

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 from astray.engine.robots import Robots
 from astray.engine.run import Run
 from astray.errors import WrongInput
-from astray.numerics.schedule import Beat, first_due
+from astray.numerics.schedule import Schedule, first_due
 from astray.plugin import NEVER
-from astray.ros.names import BASE, Robot, alike, robots_of, ros_name
-from astray.ros.publishers.battery import Battery
-from astray.ros.publishers.dead_reckoning import Reckoning
-from astray.ros.publishers.due import Round, Said
-from astray.ros.publishers.poses import Belief, Command, reckoning_of, truth_of
-from astray.ros.publishers.publisher import Speaker
+from astray.ros.names import BASE, RosRobot, alike, robots_of, ros_name
+from astray.ros.publishers.battery import BatteryPublisher
+from astray.ros.publishers.dead_reckoning import DeadReckoning
+from astray.ros.publishers.due import DueSet, Said
+from astray.ros.publishers.poses import BeliefPublisher, CommandPublisher, reckoning_of, truth_of
+from astray.ros.publishers.publisher import Publisher
 from astray.ros.publishers.readings import report_of, topics_of
 from astray.ros.publishers.tracks import Told
 from astray.ros.publishers.transforms import Mount, Transforms, static_transforms
@@ -30,7 +30,7 @@ Localization = Literal["belief", "truth", "external"]
 """Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
 
 
-class Feed:
+class PublisherSet:
     """The speakers of a run, in the order in which they speak."""
 
     def __init__(self, sim: Run, localization: Localization = "belief", rate: float = RATE) -> None:
@@ -38,26 +38,26 @@ class Feed:
         self.robots = robots_of(sim)
         self._groups = sim.robots
         self.period = max(1, round(1.0 / (rate * sim.dt)))
-        self.speakers: list[Speaker] = []
-        self.reckonings = {name: Reckoning(group) for name, group in sim.robots.items()}
+        self.speakers: list[Publisher] = []
+        self.reckonings = {name: DeadReckoning(group) for name, group in sim.robots.items()}
         for name, group in sim.robots.items():
             for robots in self.alike(name):
                 self.add(self._speakers(group, robots, localization))
 
-    def add(self, speakers: Iterable[Speaker]) -> None:
+    def add(self, speakers: Iterable[Publisher]) -> None:
         """Let others speak behind those that do."""
         self.speakers += speakers
         for number, speaker in enumerate(self.speakers):
             speaker.number = number
         beats = {speaker.beat for speaker in self.speakers}
         self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
-        self._is_always_due = Beat() in self._beats
+        self._is_always_due = Schedule() in self._beats
         self._cycle = math.lcm(*(beat.period for beat in beats))
-        self._rounds: dict[tuple[int, bool], Round] = {}
+        self._rounds: dict[tuple[int, bool], DueSet] = {}
 
     def _speakers(
-        self, group: Robots, robots: Sequence[Robot], localization: Localization
-    ) -> Iterator[Speaker]:
+        self, group: Robots, robots: Sequence[RosRobot], localization: Localization
+    ) -> Iterator[Publisher]:
         reckoning, period = self.reckonings[group.name], self.period
         topics = topics_of(group.pipelines)
         for name, channel in group.pipelines.items():
@@ -67,15 +67,15 @@ class Feed:
         yield truth_of(robots, group.truth, period)
         yield reckoning_of(robots, reckoning.state, period)
         for name, belief in group.beliefs().items():
-            yield Belief(robots, belief_topic(name), belief, period)
+            yield BeliefPublisher(robots, belief_topic(name), belief, period)
         if group.tracker is not None:
             yield Told(robots, group.contacts, group.truth["alive"], period)
-        yield Command(robots, "command", group.drives, group.truth, period)
+        yield CommandPublisher(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield Transforms(robots, reckoning, group.truth, map_from, period)
-        yield Battery(robots, group.truth, self.sim.dt)
+        yield BatteryPublisher(robots, group.truth, self.sim.dt)
 
-    def alike(self, group: str) -> list[list[Robot]]:
+    def alike(self, group: str) -> list[list[RosRobot]]:
         """The robots of a group by the lengths of their names: their messages have one layout."""
         return alike(self.robots[group])
 
@@ -98,14 +98,14 @@ class Feed:
         for reckoning in self.reckonings.values():
             reckoning.update()
 
-    def _round(self) -> Round:
+    def _round(self) -> DueSet:
         """Those who may have something to say now."""
         sim = self.sim
         place = (sim.steps if sim.tick is None else sim.tick) % self._cycle
         key = place, sim.tick is None
         found = self._rounds.get(key)
         if found is None:
-            found = Round(speaker for speaker in self.speakers if speaker.is_due(sim))
+            found = DueSet(speaker for speaker in self.speakers if speaker.is_due(sim))
             if self._cycle <= LONGEST_CYCLE:
                 self._rounds[key] = found
         return found

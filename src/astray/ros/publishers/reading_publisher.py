@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from astray.engine.run import Run
-from astray.engine.sensor_pipeline import Channel
-from astray.ros.messages.serializer import Layout
+from astray.engine.sensor_pipeline import SensorPipeline
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.templates import Words
-from astray.ros.names import Robot
-from astray.ros.publishers.publisher import NOBODY, Speaker
+from astray.ros.names import RosRobot
+from astray.ros.publishers.publisher import NOBODY, Publisher
 from astray.tables import Rows
 
 if TYPE_CHECKING:
     pass
 
 
-class Reported(Speaker):
+class Reported(Publisher):
     """Says every reading that arrives; `frame` is where the sensor sits.
 
     The table of the readings is its first source, behind it are the arrays.
@@ -27,11 +27,13 @@ class Reported(Speaker):
     topic = ""
     type = ""
 
-    def __init__(self, robots: Sequence[Robot], channel: Channel, topic: str, frame: str) -> None:
+    def __init__(
+        self, robots: Sequence[RosRobot], channel: SensorPipeline, topic: str, frame: str
+    ) -> None:
         self.channel, self.beat = channel, channel.arriving
         sizes, texts = self.shape(channel, robots[0])
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
-        layout, arrived = Layout(self.type_of(channel), sizes, texts), channel.arrived
+        layout, arrived = MessageLayout(self.type_of(channel), sizes, texts), channel.arrived
         sources = [arrived.table, *arrived.arrays.values()]
         super().__init__(robots, topic, layout, sources)
         self.words.text("header.frame_id", lambda robot: self.frame_of(robot, frame))
@@ -39,15 +41,17 @@ class Reported(Speaker):
         self.say_values(self.words)
 
     @classmethod
-    def type_of(cls, channel: Channel) -> str:
+    def type_of(cls, channel: SensorPipeline) -> str:
         """The message type."""
         return cls.type
 
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    def shape(
+        self, channel: SensorPipeline, robot: RosRobot
+    ) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """Lengths of sequences and texts that stay as they are."""
         return {}, {}
 
-    def frame_of(self, robot: Robot, frame: str) -> str:
+    def frame_of(self, robot: RosRobot, frame: str) -> str:
         """The frame that the values are in."""
         return robot.frame(frame)
 

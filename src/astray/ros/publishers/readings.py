@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import Channel
+from astray.engine.sensor_pipeline import SensorPipeline
 from astray.ros.messages.templates import Words
-from astray.ros.names import BASE, MAP, Robot, ros_name, world_frame
+from astray.ros.names import BASE, MAP, RosRobot, ros_name, world_frame
 from astray.ros.publishers.generic import OwnReport
 from astray.ros.publishers.publisher import Find
 from astray.ros.publishers.reading_publisher import Reported
@@ -48,7 +48,9 @@ class ScanReport(Reported):
 
     topic, type = "scan", "sensor_msgs/msg/LaserScan"
 
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    def shape(
+        self, channel: SensorPipeline, robot: RosRobot
+    ) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """As many ranges as there are rays."""
         return {"ranges": channel.arrived.arrays["ranges"].shape[1]}, {}
 
@@ -68,7 +70,9 @@ class WheelsReport(Reported):
 
     topic, type = "joint_states", "sensor_msgs/msg/JointState"
 
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    def shape(
+        self, channel: SensorPipeline, robot: RosRobot
+    ) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """A name for each joint."""
         self.wheels, self.steers = wheels_of(channel), steers(channel)
         names = WHEEL_NAMES[self.wheels] + ((STEERING,) if self.steers else ())
@@ -117,11 +121,13 @@ class InsReport(Reported):
 
     topic, type = "ins/odom", "nav_msgs/msg/Odometry"
 
-    def frame_of(self, robot: Robot, frame: str) -> str:
+    def frame_of(self, robot: RosRobot, frame: str) -> str:
         """The map's."""
         return world_frame(robot, MAP)
 
-    def shape(self, channel: Channel, robot: Robot) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    def shape(
+        self, channel: SensorPipeline, robot: RosRobot
+    ) -> tuple[Mapping[str, int], Mapping[str, str]]:
         """Velocities are those of the body."""
         return {}, {"child_frame_id": robot.frame(BASE)}
 
@@ -160,7 +166,7 @@ class RangeReport(Reported):
         return (np.stack([kind, 2.0 * cone, seen], axis=-1),)
 
 
-def wheels_of(channel: Channel) -> int:
+def wheels_of(channel: SensorPipeline) -> int:
     """How many wheels a sensor reads."""
     memory = channel.sensor.memory if channel.sensor.remembers is not None else None
     if memory is not None and "wheels" in (memory.dtype.names or ()) and len(memory):
@@ -168,7 +174,7 @@ def wheels_of(channel: Channel) -> int:
     return 4
 
 
-def steers(channel: Channel) -> bool:
+def steers(channel: SensorPipeline) -> bool:
     """Whether a sensor reads the wheels of a car."""
     body = getattr(channel.sensor, "body", None)
     return body is not None and body.kind == "ackermann"
@@ -189,7 +195,7 @@ def report_of(layout: Columns) -> type[Reported]:
     return next((report for columns, report in REPORTS if columns == layout), OwnReport)
 
 
-def topics_of(channels: Mapping[str, Channel]) -> dict[str, str]:
+def topics_of(channels: Mapping[str, SensorPipeline]) -> dict[str, str]:
     """The topic of each sensor: the usual one for the first of its kind, else by its own name."""
     taken: dict[str, str] = {}
     for name, channel in channels.items():

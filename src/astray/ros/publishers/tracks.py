@@ -8,11 +8,11 @@ import numpy as np
 
 from astray.engine.run import Run
 from astray.plugin.tracks import Tracks
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import OWN_PACKAGE, declare
-from astray.ros.names import MAP, Robot, world_frame
+from astray.ros.names import MAP, RosRobot, world_frame
 from astray.ros.publishers.generic import base_of
-from astray.ros.publishers.poses import Paced, Unsaid
+from astray.ros.publishers.poses import PeriodicPublisher, Unsaid
 from astray.tables import TRACK, Array, Rows
 
 TOPIC = "contacts/tracks"
@@ -20,14 +20,16 @@ FIELDS = {column: "seen" if column == "stamp" else column for column in TRACK.na
 """The field of each column; the stamp of the message is that of the whole belief."""
 
 
-class Told(Paced):
+class Told(PeriodicPublisher):
     """Says all slots of the tracks of each robot when they are of another time."""
 
-    def __init__(self, robots: Sequence[Robot], tracks: Tracks, alive: Array, period: int) -> None:
+    def __init__(
+        self, robots: Sequence[RosRobot], tracks: Tracks, alive: Array, period: int
+    ) -> None:
         slots = tracks.tracks.shape[1]
         sizes = {field: slots * _size(column) for column, field in FIELDS.items()}
         texts = {"header.frame_id": world_frame(robots[0], MAP)}
-        layout, tables = Layout(_type(), sizes, texts), [tracks.tracks, tracks.table]
+        layout, tables = MessageLayout(_type(), sizes, texts), [tracks.tracks, tracks.table]
         super().__init__(robots, TOPIC, layout, tables, period=period, alive=alive)
         self.words.text("header.frame_id", lambda robot: world_frame(robot, MAP))
         self.words.stamp(1)

@@ -18,11 +18,11 @@ import numpy as np
 from astray.engine.run import Run
 from astray.numerics.elementary import cos, sin
 from astray.numerics.kernels import compiled_for, kernel
-from astray.ros.messages.serializer import Layout
-from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, Robot, world_frame
-from astray.ros.publishers.dead_reckoning import Reckoning
+from astray.ros.messages.serializer import MessageLayout
+from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
+from astray.ros.publishers.dead_reckoning import DeadReckoning
 from astray.ros.publishers.pose_history import was
-from astray.ros.publishers.poses import Paced, Unsaid, is_unsaid
+from astray.ros.publishers.poses import PeriodicPublisher, Unsaid, is_unsaid
 from astray.ros.publishers.publisher import Topic
 from astray.tables import Array, Rows, Table
 
@@ -55,13 +55,13 @@ def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Any, noted: Any) ->
     return count
 
 
-class Transforms(Paced):
+class Transforms(PeriodicPublisher):
     """Says where robots are in `odom` and, unless that is left to others, `odom` in the map."""
 
     def __init__(
         self,
-        robots: Sequence[Robot],
-        reckoning: Reckoning,
+        robots: Sequence[RosRobot],
+        reckoning: DeadReckoning,
         truth: Table,
         map_from: Table | None,
         period: int,
@@ -72,7 +72,7 @@ class Transforms(Paced):
         for k, (parent, child) in enumerate(pairs):
             texts |= {f"transforms.{k}.header.frame_id": parent}
             texts |= {f"transforms.{k}.child_frame_id": child}
-        layout = Layout(TF, {"transforms": len(pairs)}, texts)
+        layout = MessageLayout(TF, {"transforms": len(pairs)}, texts)
         self._unsaid, self._map_from = Unsaid(reckoning.state["stamp"]), map_from
         self._odom = np.zeros((len(truth), 3))  # where `odom` is in the map
         tables = [reckoning.state, truth, *([] if map_from is None else [self._odom])]
@@ -101,7 +101,7 @@ class Transforms(Paced):
             words.turn(f"{path}.transform.rotation", k, column="", at=2)
 
     @staticmethod
-    def _pairs(robot: Robot, localised: bool) -> list[tuple[str, str]]:
+    def _pairs(robot: RosRobot, localised: bool) -> list[tuple[str, str]]:
         pairs = [
             (robot.frame(ODOM), robot.frame(BASE)),
             (world_frame(robot, WORLD), robot.frame(TRUTH)),
@@ -117,13 +117,13 @@ class Transforms(Paced):
         return unsaid.first(count, rows)
 
 
-def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list[bytes]:
+def static_transforms(robots: Sequence[RosRobot], mounts: dict[str, Mount]) -> list[bytes]:
     """Messages that say where the sensors of each robot sit, and that the map is the world.
 
     Their names are of one length.
     """
 
-    def frames(robot: Robot) -> dict[str, str]:
+    def frames(robot: RosRobot) -> dict[str, str]:
         made = {
             "transforms.0.header.frame_id": world_frame(robot, WORLD),
             "transforms.0.child_frame_id": world_frame(robot, MAP),
@@ -133,7 +133,7 @@ def static_transforms(robots: Sequence[Robot], mounts: dict[str, Mount]) -> list
             made[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
         return made
 
-    out = Layout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).make(len(robots))
+    out = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).make(len(robots))
     for k, robot in enumerate(robots):
         for path, text in frames(robot).items():
             out[path][k] = text.encode()

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from astray.engine.run import Run
-from astray.ros.rosbridge.bridge import Wire
+from astray.ros.rosbridge.bridge import RosbridgeBridge
 from astray.server.background import FOREVER, in_background
 
 
 @contextlib.contextmanager
 def serving(
     sim: Run, *, speed: float | None = 1.0, port: int = 0, seconds: float = FOREVER, **more: Any
-) -> Iterator[Wire]:
+) -> Iterator[RosbridgeBridge]:
     """Serve a run, and let it go on as long as the with block lasts.
 
-    `wire.port` is where, a free port unless one is given. What else a `Wire` takes may be named.
+    `wire.port` is where, a free port unless one is given. What else a `RosbridgeBridge` takes may be named.
     """
-    wire = Wire(sim, **more)
+    wire = RosbridgeBridge(sim, **more)
     wire.open(port)
     try:
         with in_background(sim, seconds, speed):

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.engine.run import Run
-from astray.numerics.schedule import Beat, first_due
+from astray.numerics.schedule import Schedule, first_due
 from astray.ros.messages.occupancy_grid import GRID
-from astray.ros.publishers.clock import Clock
+from astray.ros.publishers.clock import ClockPublisher
 from astray.ros.publishers.maps import MapTopic, map_topics
-from astray.ros.publishers.publisher import Speaker, Taken, joined
-from astray.ros.publishers.publisher_set import Feed, Localization
+from astray.ros.publishers.publisher import Publisher, Taken, joined
+from astray.ros.publishers.publisher_set import Localization, PublisherSet
 from astray.ros.publishers.transforms import TF
 from astray.ros.rosbridge import rosapi
 from astray.ros.rosbridge.compression import Forms, Telling, said_by
-from astray.ros.rosbridge.operations import Graph
-from astray.ros.rosbridge.server import PATIENCE, Log, Server
+from astray.ros.rosbridge.operations import TopicGraph
+from astray.ros.rosbridge.server import PATIENCE, Log, RosbridgeServer
 from astray.ros.services.simulation import Services
-from astray.ros.services.snapshot import look
-from astray.ros.subscriptions.command_handlers import Ears, Hearing
+from astray.ros.services.snapshot import look_at_run
+from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
 from astray.tables import Array
 from astray.world.map import Map
 
@@ -40,7 +40,7 @@ MOST_POSTED = 20_000  # messages from clients between two looks at the run
 AT_ONCE = 50  # copies that become text before the thread sees to its clients
 
 
-class Wire:
+class RosbridgeBridge:
     """A run, served to clients of rosbridge."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Wire:
         log: Log = lambda text: None,
     ) -> None:
         self.sim = sim
-        self.feed, self.clock = Feed(sim, localization), Clock(sim)
+        self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
         self._speakers = [self.clock, *self.feed.speakers]  # who waits for time may act at once
         self._spoken: dict[str, list[tuple[int, int]]] = {}
         for place, speaker in enumerate(self._speakers):
@@ -61,15 +61,15 @@ class Wire:
                 self._spoken.setdefault(topic.name, []).append((place, row))
         graph = graph_of(sim, self._speakers)
         graph.latched["/tf_static"] = self._static
-        self.server = Server(
+        self.server = RosbridgeServer(
             graph, may_post=self._may_post, origins=origins, patience=patience, log=log
         )
         self.server.on_wake, self.server.hub.now = self._write, lambda: sim.time
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self._waiting: deque[tuple[Speaker, Taken]] = deque(maxlen=MOST_WAITING)
-        self._forms: dict[Speaker, Forms] = {}
+        self._waiting: deque[tuple[Publisher, Taken]] = deque(maxlen=MOST_WAITING)
+        self._forms: dict[Publisher, Forms] = {}
         self._wanted: frozenset[str] = frozenset()
-        self._heard: dict[Speaker, Array] = {}
+        self._heard: dict[Publisher, Array] = {}
         self._posted = 0
 
     @property
@@ -102,7 +102,7 @@ class Wire:
         self.sim.observers.remove(self)
         self.server.close()
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> RosbridgeBridge:
         self.open(0)
         return self
 
@@ -116,7 +116,7 @@ class Wire:
         if self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps
-        beats = [Beat(self.feed.period), *(r.beat for r in self.feed.reckonings.values())]
+        beats = [Schedule(self.feed.period), *(r.beat for r in self.feed.reckonings.values())]
         beats += [speaker.beat for speaker in self._heard]
         return first_due(beats, step + ahead) - ahead
 
@@ -155,7 +155,7 @@ class Wire:
 
     def _write(self) -> None:
         """Make text of what waits, and give it to who wants it."""
-        waiting: dict[Speaker, list[Taken]] = {}
+        waiting: dict[Publisher, list[Taken]] = {}
         for _ in range(min(AT_ONCE, len(self._waiting))):
             speaker, taken = self._waiting.popleft()
             waiting.setdefault(speaker, []).append(taken)
@@ -164,7 +164,7 @@ class Wire:
         if self._waiting:
             self.server.wake()  # there is more, but clients want to be heard as well
 
-    def _write_all(self, speaker: Speaker, taken: Taken) -> None:
+    def _write_all(self, speaker: Publisher, taken: Taken) -> None:
         forms = self._forms.get(speaker)
         if forms is None:
             forms = self._forms[speaker] = Forms(speaker.layout)
@@ -177,16 +177,16 @@ class Wire:
         return [said_by(TF, message, self.sim.time) for message in self.feed.static()]
 
 
-def graph_of(sim: Run, speakers: Sequence[Speaker]) -> Graph:
+def graph_of(sim: Run, speakers: Sequence[Publisher]) -> TopicGraph:
     """The topics and services of a run."""
-    graph = Graph()
+    graph = TopicGraph()
     for speaker in speakers:
         graph.said |= {topic.name: topic.type for topic in speaker.topics.values()}
     graph.said["/tf_static"] = TF
     for map in map_topics(sim):
         graph.said[map.name], graph.latched[map.name] = GRID, _told(sim, map)
     for stamped in (True, False):  # both are understood, and the plain one is the usual one
-        for name, heard in Ears(sim, Hearing(stamped_cmd_vel=stamped)).topics.items():
+        for name, heard in Subscriptions(sim, Hearing(stamped_cmd_vel=stamped)).topics.items():
             graph.ears[name, heard.type] = heard.hear
             graph.heard[name] = heard.type
     graph.services |= Services(sim).table
@@ -205,4 +205,4 @@ def _told(sim: Run, topic: MapTopic) -> Callable[[], list[Telling]]:
             made = known, now, cache(said_by(GRID, topic.message(sim), now))
         return made[2]
 
-    return lambda: [look(sim, tell)]
+    return lambda: [look_at_run(sim, tell)]

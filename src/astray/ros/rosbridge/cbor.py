@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.rosbridge.json import Slot, plan_of
 from astray.tables import Array
 
@@ -78,7 +78,7 @@ def _pack_array(values: Array) -> bytes:
 class Packer:
     """Packs messages of one layout: all between the values that change is packed once."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MessageLayout) -> None:
         self._pieces: list[bytes | Slot] = []
         self._add(plan_of(layout))
 

@@ -67,7 +67,7 @@ class Subscription:
         return next((wish.form for wish in reversed(self.wishes.values())), PLAIN)
 
 
-class Client:
+class RosbridgeClient:
     """What a server knows of one client."""
 
     def __init__(self, name: str, later: Later, wake: Callable[[], None]) -> None:

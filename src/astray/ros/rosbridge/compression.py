@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import decode, to_plain
 from astray.ros.publishers.publisher import Messages
 from astray.ros.rosbridge.cbor import Packer, pack
-from astray.ros.rosbridge.json import Writer, to_text
+from astray.ros.rosbridge.json import JsonWriter, to_text
 
 PLAIN, CBOR, RAW = FORMS = ("none", "cbor", "cbor-raw")
 Telling = Callable[[str], str | bytes]
@@ -48,9 +48,9 @@ def _raw(data: bytes, seconds: float) -> bytes:
 class Forms:
     """Writes the messages of a speaker in each form that somebody wants."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MessageLayout) -> None:
         self._layout = layout
-        self._writers: dict[str, Writer | Packer] = {}
+        self._writers: dict[str, JsonWriter | Packer] = {}
 
     def of(self, messages: Messages, seconds: float) -> Callable[[int], Telling]:
         """Some messages, said at some time of the run; all are put into a form at once."""
@@ -71,7 +71,7 @@ class Forms:
             return [_raw(data, seconds) for data in messages.all()]
         return self._writer(form).write(messages.columns)
 
-    def _writer(self, form: str) -> Writer | Packer:
+    def _writer(self, form: str) -> JsonWriter | Packer:
         if form not in self._writers:
-            self._writers[form] = (Packer if form == CBOR else Writer)(self._layout)
+            self._writers[form] = (Packer if form == CBOR else JsonWriter)(self._layout)
         return self._writers[form]

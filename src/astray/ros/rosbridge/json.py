@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.ros.messages.serializer import Layout
+from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import decode, to_plain
 from astray.tables import Array
 
@@ -27,10 +27,10 @@ class Slot:
         self.is_text, self.is_list = kind.kind == "S", bool(kind.shape)
 
 
-class Writer:
+class JsonWriter:
     """Writes messages of one layout."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MessageLayout) -> None:
         self._plan = plan_of(layout)
 
     def write(self, messages: Array) -> list[str]:
@@ -38,7 +38,7 @@ class Writer:
         return [to_text(_fill(self._plan, values)) for values in messages.tolist()]
 
 
-def plan_of(layout: Layout) -> Any:
+def plan_of(layout: MessageLayout) -> Any:
     """A message as plain values, with slots for all that change."""
     plan = to_plain(decode(layout.type, layout.make(1)[0].tobytes()))
     for index, name in enumerate(layout.dtype.names or ()):

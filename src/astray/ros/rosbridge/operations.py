@@ -11,7 +11,7 @@ from typing import Any
 
 from astray.errors import AstrayError
 from astray.ros.messages.types import full_name, is_known, make, to_bytes
-from astray.ros.rosbridge.client import MOST_TOPICS, Client, Wish
+from astray.ros.rosbridge.client import MOST_TOPICS, RosbridgeClient, Wish
 from astray.ros.rosbridge.compression import FORMS, PLAIN, Telling, said_by, whole
 from astray.ros.rosbridge.json import to_text
 from astray.ros.rosbridge.protocol import (
@@ -31,7 +31,7 @@ Hear = Callable[[Any], None]
 
 
 @dataclass
-class Graph:
+class TopicGraph:
     """What there is to talk to: topics that are said and heard, and services."""
 
     said: dict[str, str] = field(default_factory=dict)
@@ -50,10 +50,10 @@ Start = Callable[[Callable[[], Any], Reply], None]
 """Lets something that may wait be done elsewhere, and the outcome or exception be told here."""
 
 
-class Hub:
+class OperationHub:
     """The clients of a run."""
 
-    def __init__(self, graph: Graph, start: Start, may_post: Callable[[], bool]) -> None:
+    def __init__(self, graph: TopicGraph, start: Start, may_post: Callable[[], bool]) -> None:
         self.graph, self._start, self._may_post = graph, start, may_post
         self.start_long = start
         """Lets calls be done that may take minutes, so that they keep nobody from the others."""
@@ -61,10 +61,10 @@ class Hub:
         """The time of the run, s."""
         self.on_speaker: Callable[[str], None] = lambda topic: None
         """Told when somebody begins to speak on a topic."""
-        self.clients: list[Client] = []
+        self.clients: list[RosbridgeClient] = []
         self.wanted: frozenset[str] = frozenset()
         """The topics that someone hears; another set whenever that changes."""
-        self._ops: dict[str, Callable[[Client, Mapping[str, Any]], None]] = {
+        self._ops: dict[str, Callable[[RosbridgeClient, Mapping[str, Any]], None]] = {
             "advertise": self._advertise,
             "unadvertise": self._unadvertise,
             "publish": self._publish,
@@ -77,18 +77,18 @@ class Hub:
             "service_response": self._ignore,
         }
 
-    def add(self, client: Client) -> None:
+    def add(self, client: RosbridgeClient) -> None:
         """Someone has come."""
         self.clients.append(client)
 
-    def remove(self, client: Client) -> None:
+    def remove(self, client: RosbridgeClient) -> None:
         """Someone has left."""
         self.clients.remove(client)
         client.has_left = True
         client.subscriptions.clear()
         self._note_wanted()
 
-    def handle(self, client: Client, text: str | bytes) -> None:
+    def handle(self, client: RosbridgeClient, text: str | bytes) -> None:
         """Do what a message asks for, or tell what is wrong with it; nothing else comes of it."""
         message: Mapping[str, Any] = {}
         try:
@@ -107,7 +107,7 @@ class Hub:
         """Tell everyone who hears a topic a message of it, each in the form that it wants."""
         self._tell([c for c in self.clients if topic in c.subscriptions], topic, said)
 
-    def _tell(self, listeners: Iterable[Client], topic: str, said: Telling) -> None:
+    def _tell(self, listeners: Iterable[RosbridgeClient], topic: str, said: Telling) -> None:
         made: dict[str, str | bytes] = {}
         for client in listeners:
             subscription = client.subscriptions.get(topic)
@@ -119,7 +119,7 @@ class Hub:
 
     # Topics.
 
-    def _advertise(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _advertise(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         topic, type = name_of(message, "topic"), _type_of(message)
         self._check_speaker(topic, type)
         if topic not in client.advertised and len(client.advertised) >= MOST_TOPICS:
@@ -127,7 +127,7 @@ class Hub:
         client.advertised[topic] = type
         self.on_speaker(topic)
 
-    def _unadvertise(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _unadvertise(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         client.advertised.pop(name_of(message, "topic"), None)
 
     def _check_speaker(self, topic: str, type: str) -> None:
@@ -140,7 +140,7 @@ class Hub:
         if heard is not None and (topic, type) not in self.graph.ears:
             raise BadRequest(f"{topic} is heard as {heard}, not as {type}")
 
-    def _publish(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _publish(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         topic = name_of(message, "topic")
         type = client.advertised.get(topic)
         if type is None:
@@ -161,7 +161,7 @@ class Hub:
         if topic in self.wanted:
             self.publish(topic, said_by(type, to_bytes(made), self.now()))
 
-    def _subscribe(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _subscribe(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         topic = name_of(message, "topic")
         if message.get("type"):
             type = _type_of(message)
@@ -185,13 +185,13 @@ class Hub:
             client.awaited.add(topic)
             self._start(latched, lambda all_: self._tell_latched(client, topic, all_))
 
-    def _tell_latched(self, client: Client, topic: str, all_: Any) -> None:
+    def _tell_latched(self, client: RosbridgeClient, topic: str, all_: Any) -> None:
         client.awaited.discard(topic)
         if not isinstance(all_, Exception):
             for said in all_:
                 self._tell([client], topic, said)
 
-    def _unsubscribe(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _unsubscribe(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         id = message.get("id")
         client.unsubscribe(name_of(message, "topic"), None if id is None else str(id))
         self._note_wanted()
@@ -203,7 +203,7 @@ class Hub:
 
     # Services.
 
-    def _call(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _call(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         name, id = name_of(message, "service"), message.get("id")
         try:
             service = self.graph.services.get(name)
@@ -228,7 +228,7 @@ class Hub:
 
         (self.start_long if service.is_long else self._start)(answer, reply)
 
-    def _respond(self, client: Client, service: str, id: object, outcome: Any) -> None:
+    def _respond(self, client: RosbridgeClient, service: str, id: object, outcome: Any) -> None:
         failed = isinstance(outcome, Exception)
         if failed and not isinstance(outcome, AstrayError):
             outcome = f"{type(outcome).__name__}: {outcome}"
@@ -239,13 +239,13 @@ class Hub:
 
     # The rest.
 
-    def _set_level(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _set_level(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         level = text_of(message, "level")
         if level not in LEVELS:
             raise BadRequest(f"level is one of {', '.join(LEVELS)}")
         client.level = level
 
-    def _fragment(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _fragment(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         whole = client.fragments.add(message)
         if whole is not None:
             inner = parse(whole)
@@ -253,7 +253,7 @@ class Hub:
                 raise BadRequest("a fragmented message holds no fragments")
             self.handle(client, whole)
 
-    def _ignore(self, client: Client, message: Mapping[str, Any]) -> None:
+    def _ignore(self, client: RosbridgeClient, message: Mapping[str, Any]) -> None:
         """What a client says of itself, and answers to what nobody asked."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from astray.ros.messages.simulation_interfaces import SERVICES, request_of, response_of
 from astray.ros.messages.types import definition, full_name, is_known, structure
-from astray.ros.rosbridge.operations import Graph
+from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.protocol import BadRequest
 from astray.ros.services.answers import Plain, Response
 from astray.ros.services.simulation import Service
@@ -19,7 +19,7 @@ from astray.ros.services.simulation import Service
 NODE = "/astray"
 
 
-def services(graph: Graph, now: Callable[[], float]) -> dict[str, Service]:
+def services(graph: TopicGraph, now: Callable[[], float]) -> dict[str, Service]:
     """What tells about a graph, itself included."""
     api = Rosapi(graph, now)
     found = {
@@ -54,7 +54,7 @@ def _type(name: str) -> str:
 class Rosapi:
     """Answers questions about a graph."""
 
-    def __init__(self, graph: Graph, now: Callable[[], float]) -> None:
+    def __init__(self, graph: TopicGraph, now: Callable[[], float]) -> None:
         self.graph, self._now = graph, now
 
     def _every(self) -> dict[str, str]:

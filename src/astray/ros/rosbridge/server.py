@@ -26,12 +26,12 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 
 from astray.errors import WrongInput
-from astray.ros.rosbridge.client import Client
-from astray.ros.rosbridge.operations import Graph, Hub, Reply
+from astray.ros.rosbridge.client import RosbridgeClient
+from astray.ros.rosbridge.operations import OperationHub, Reply, TopicGraph
 from astray.ros.rosbridge.protocol import MOST_BYTES
-from astray.server.listener import BUSY, WAITING, Door
-from astray.server.log_guard import harmless
-from astray.server.switch_interval import short_turns
+from astray.server.listener import BUSY, WAITING, Listener
+from astray.server.log_guard import guarded_log
+from astray.server.switch_interval import short_switch_interval
 
 ADDRESS = "127.0.0.1"
 PATIENCE = 10.0  # s of real time that a client may take to read what it is sent
@@ -44,12 +44,12 @@ HERE = ("127.0.0.1", "localhost", "::1")
 Log = Callable[[str], None]
 
 
-class Server:
+class RosbridgeServer:
     """Serves a hub to clients, in a thread of its own."""
 
     def __init__(
         self,
-        graph: Graph,
+        graph: TopicGraph,
         *,
         may_post: Callable[[], bool] = lambda: True,
         origins: Sequence[str] = (),
@@ -58,13 +58,13 @@ class Server:
     ) -> None:
         self._workers = ThreadPoolExecutor(WORKERS, "astray-service")
         self._steppers = ThreadPoolExecutor(STEPPERS, "astray-stepping")
-        self.hub = Hub(graph, partial(self._start, self._workers), may_post)
+        self.hub = OperationHub(graph, partial(self._start, self._workers), may_post)
         self.hub.start_long = partial(self._start, self._steppers)
         self.port = 0
         self.on_wake: Callable[[], None] = lambda: None
         """Called in the thread of the server after `wake`."""
-        self._origins, self._patience, self._log = tuple(origins), patience, harmless(log)
-        self._door = Door(busy=BUSY, log=lambda text: self._log(f"rosbridge: {text}"))
+        self._origins, self._patience, self._log = tuple(origins), patience, guarded_log(log)
+        self._door = Listener(busy=BUSY, log=lambda text: self._log(f"rosbridge: {text}"))
         self._loop = asyncio.SelectorEventLoop()  # a door needs one that selects
         self._thread = threading.Thread(target=self._serve, name="astray-rosbridge", daemon=True)
         self._turns = contextlib.ExitStack()
@@ -76,7 +76,7 @@ class Server:
     def open(self, port: int = 9090) -> None:
         """Listen on a port, any if it is 0, and begin to serve."""
         self.port = port
-        self._turns.enter_context(short_turns())
+        self._turns.enter_context(short_switch_interval())
         self._thread.start()
         self._opened.wait()
         if self._problem is not None:
@@ -161,7 +161,7 @@ class Server:
 
     async def _talk(self, connection: ServerConnection) -> None:
         news = asyncio.Event()
-        client = Client(str(connection.remote_address), self._loop.call_later, news.set)
+        client = RosbridgeClient(str(connection.remote_address), self._loop.call_later, news.set)
         self.hub.add(client)
         sending = asyncio.create_task(self._send(connection, client, news))
         try:
@@ -173,7 +173,7 @@ class Server:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
 
-    async def _receive(self, connection: ServerConnection, client: Client) -> None:
+    async def _receive(self, connection: ServerConnection, client: RosbridgeClient) -> None:
         left, since = ALLOWANCE, self._loop.time()
         async for message in connection:
             self.hub.handle(client, message)
@@ -183,7 +183,7 @@ class Server:
                 left, since = ALLOWANCE, self._loop.time()
 
     async def _send(
-        self, connection: ServerConnection, client: Client, news: asyncio.Event
+        self, connection: ServerConnection, client: RosbridgeClient, news: asyncio.Event
     ) -> None:
         """Send what waits; cut off who does not read it."""
         try:

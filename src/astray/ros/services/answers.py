@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from astray.errors import AstrayError
-from astray.ros.messages.simulation_interfaces import Result
+from astray.ros.messages.simulation_interfaces import ServiceResult
 
 Plain = Mapping[str, Any]
 Response = dict[str, Any]
-OK: Response = {"result": {"result": int(Result.OK), "error_message": ""}}
+OK: Response = {"result": {"result": int(ServiceResult.OK), "error_message": ""}}
 
 
 class Unable(AstrayError):

@@ -11,7 +11,7 @@ from astray.engine.run import Run
 from astray.numerics.elementary import wrap
 from astray.ros.messages.planar import yaw_of
 from astray.ros.messages.simulation_interfaces import ROBOT
-from astray.ros.names import MAP, WORLD, Robot, robots_of, world_frame
+from astray.ros.names import MAP, WORLD, RosRobot, robots_of, world_frame
 
 if TYPE_CHECKING:
     pass
@@ -39,7 +39,7 @@ class Entities:
         every = [robot for robots in robots_of(sim).values() for robot in robots]
         self.by_name = {entity_name(robot): robot for robot in every}
 
-    def alive(self, robot: Robot) -> bool:
+    def alive(self, robot: RosRobot) -> bool:
         """Whether it is there."""
         return bool(self.sim.robots[robot.group].truth["alive"][robot.row])
 
@@ -51,7 +51,7 @@ class Entities:
             return []
         return [n for n, r in self.by_name.items() if self.alive(r) and pattern.search(n)]
 
-    def state(self, robot: Robot) -> dict[str, Any]:
+    def state(self, robot: RosRobot) -> dict[str, Any]:
         """The truth of a robot, seen from the world."""
         s = self.sim.robots[robot.group].truth[robot.row]
         yaw = float(s["yaw"])
@@ -71,7 +71,7 @@ class Entities:
         }
 
 
-def entity_name(robot: Robot) -> str:
+def entity_name(robot: RosRobot) -> str:
     """What an entity is called: its robot's name, with its world where there are several."""
     return robot.namespace[1:] or robot.name
 
@@ -88,7 +88,7 @@ def name_pattern(text: str) -> re.Pattern[str]:
         raise BadFilter(f"filter {text!r}: {problem}") from None
 
 
-def planar_pose(pose: Plain, frame: str, robot: Robot) -> dict[str, float]:
+def planar_pose(pose: Plain, frame: str, robot: RosRobot) -> dict[str, float]:
     """x, y and yaw of a pose in the world; what a plane cannot hold is left out."""
     known = {"", WORLD, MAP, world_frame(robot, WORLD), world_frame(robot, MAP)}
     if frame not in known:

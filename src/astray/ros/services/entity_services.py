@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from astray.engine.event_queue import Event
 from astray.engine.run import Run
-from astray.ros.messages.simulation_interfaces import INVALID_POSE, ROBOT, Result, SpawnFault
-from astray.ros.names import Robot
+from astray.ros.messages.simulation_interfaces import INVALID_POSE, ROBOT, ServiceResult, SpawnFault
+from astray.ros.names import RosRobot
 from astray.ros.services.answers import OK, Plain, Response, Unable
 from astray.ros.services.entities import (
     BadFilter,
@@ -18,7 +18,7 @@ from astray.ros.services.entities import (
     planar_pose,
     turned,
 )
-from astray.ros.services.snapshot import Found, let_happen, look
+from astray.ros.services.snapshot import Found, look_at_run, post_and_wait
 
 if TYPE_CHECKING:
     pass
@@ -42,7 +42,7 @@ class EntityServices:
         }
 
     def _look(self, what: Callable[[], Found]) -> Found:
-        return look(self.sim, what, self.patience)
+        return look_at_run(self.sim, what, self.patience)
 
     def remove_spawned(self) -> None:
         """Take all robots out that were not there from the start."""
@@ -50,19 +50,21 @@ class EntityServices:
             if robot.number >= self.sim.robots[robot.group].plan.count:
                 self._let_happen("remove", robot, {})
 
-    def _find(self, name: str, asleep: bool = False) -> Robot:
+    def _find(self, name: str, asleep: bool = False) -> RosRobot:
         robot = self.entities.by_name.get(name)
         if robot is None or not (asleep or self._look(lambda: self.entities.alive(robot))):
-            raise Unable(Result.NOT_FOUND, f"no entity {name!r}")
+            raise Unable(ServiceResult.NOT_FOUND, f"no entity {name!r}")
         return robot
 
     def _match(self, filters: Plain) -> list[str]:
         if filters["tags"]["tags"] or filters["bounds"]["type"]:
-            raise Unable(Result.FEATURE_UNSUPPORTED, "entities are found by name and category")
+            raise Unable(
+                ServiceResult.FEATURE_UNSUPPORTED, "entities are found by name and category"
+            )
         try:
             return self.entities.matching(filters)
         except BadFilter as problem:
-            raise Unable(Result.OPERATION_FAILED, str(problem)) from None
+            raise Unable(ServiceResult.OPERATION_FAILED, str(problem)) from None
 
     def _get_entities(self, request: Plain) -> Response:
         return {**OK, "entities": self._look(lambda: self._match(request["filters"]))}
@@ -104,7 +106,7 @@ class EntityServices:
             self._let_happen("place", robot, values)
         return dict(OK)
 
-    def _yaw(self, robot: Robot) -> float:
+    def _yaw(self, robot: RosRobot) -> float:
         return float(self.sim.robots[robot.group].truth["yaw"][robot.row])
 
     def _delete(self, request: Plain) -> Response:
@@ -135,10 +137,10 @@ class EntityServices:
         self._let_happen("spawn", robot, values)
         name = entity_name(robot)
         if not self._look(lambda: self.entities.alive(robot)):
-            raise Unable(Result.OPERATION_FAILED, f"{name!r} was not spawned")
+            raise Unable(ServiceResult.OPERATION_FAILED, f"{name!r} was not spawned")
         return {**OK, "entity_name": name}
 
-    def _to_spawn(self, request: Plain) -> Robot:
+    def _to_spawn(self, request: Plain) -> RosRobot:
         """The sleeping robot that a request means."""
         name, resource = request["name"], request["entity_resource"]
         if request["entity_namespace"].strip("/"):
@@ -153,7 +155,9 @@ class EntityServices:
             raise Unable(SpawnFault.RESOURCE_PARSE_ERROR, f"no robot {group!r} in the scenario")
         spare = self._spare(group)
         if not spare:
-            raise Unable(Result.OPERATION_FAILED, f"all robots of {group!r} are there already")
+            raise Unable(
+                ServiceResult.OPERATION_FAILED, f"all robots of {group!r} are there already"
+            )
         if name in spare:
             return self.entities.by_name[name]
         if not request["allow_renaming"]:
@@ -162,6 +166,6 @@ class EntityServices:
             raise Unable(SpawnFault.NAME_INVALID, f"names are given by the run: {spare[0]!r}")
         return self.entities.by_name[spare[0]]
 
-    def _let_happen(self, kind: str, robot: Robot, values: dict[str, float]) -> None:
+    def _let_happen(self, kind: str, robot: RosRobot, values: dict[str, float]) -> None:
         event = Event(kind, robot.group, (robot.world,), (robot.number,), values)
-        let_happen(self.sim, event, self.patience)
+        post_and_wait(self.sim, event, self.patience)

@@ -19,9 +19,9 @@ from astray.ros.messages.simulation_interfaces import (
     PACKAGE,
     SERVICES,
     Feature,
-    Result,
     Scope,
-    State,
+    ServiceResult,
+    SimulationState,
     StateFault,
     declare_types,
     request_of,
@@ -30,7 +30,7 @@ from astray.ros.messages.simulation_interfaces import (
 from astray.ros.messages.types import fields_of, make, to_plain
 from astray.ros.services.answers import OK, Plain, Response, Unable, failed
 from astray.ros.services.entity_services import EntityServices
-from astray.ros.services.snapshot import PATIENCE, POLL, Found, let_happen, look
+from astray.ros.services.snapshot import PATIENCE, POLL, Found, look_at_run, post_and_wait
 
 if TYPE_CHECKING:
     pass
@@ -81,7 +81,7 @@ class Services:
         """Every service by its name: `/get_entities`."""
 
     def _look(self, what: Callable[[], Found]) -> Found:
-        return look(self.sim, what, self.patience)
+        return look_at_run(self.sim, what, self.patience)
 
     def _features(self, request: Plain) -> Response:
         about = "robots of the scenario are spawned by the name of their group"
@@ -92,17 +92,19 @@ class Services:
         if scope == Scope.SPAWNED:
             self._entities.remove_spawned()
         elif scope & EVERYTHING == EVERYTHING:
-            let_happen(self.sim, Event("reset", values={"episode": 0}), self.patience)
+            post_and_wait(self.sim, Event("reset", values={"episode": 0}), self.patience)
         else:
-            raise Unable(Result.FEATURE_UNSUPPORTED, "time and state are reset together, with all")
+            raise Unable(
+                ServiceResult.FEATURE_UNSUPPORTED, "time and state are reset together, with all"
+            )
         return dict(OK)
 
     def _step(self, request: Plain, wanted: Callable[[], bool] = lambda: True) -> Response:
         pace, steps = self.sim.pace, request["steps"]
         if not pace.paused:
-            raise Unable(Result.OPERATION_FAILED, "only a paused simulation can be stepped")
+            raise Unable(ServiceResult.OPERATION_FAILED, "only a paused simulation can be stepped")
         if steps > MOST_STEPS:
-            raise Unable(Result.OPERATION_FAILED, f"at most {MOST_STEPS} steps at once")
+            raise Unable(ServiceResult.OPERATION_FAILED, f"at most {MOST_STEPS} steps at once")
         end = self._look(lambda: self.sim.steps) + steps
         self._stopped = False
         pace.step(steps)
@@ -112,17 +114,19 @@ class Services:
                 pace.step_no_more()
             over = pace.stopped or not pace.paused or not pace.granted
             if (over or time.monotonic() > deadline) and self.sim.steps < end:
-                raise Unable(Result.OPERATION_FAILED, f"stopped at step {self.sim.steps} of {end}")
+                raise Unable(
+                    ServiceResult.OPERATION_FAILED, f"stopped at step {self.sim.steps} of {end}"
+                )
             time.sleep(POLL)
         self._look(lambda: None)  # the last tick has ended, too
         return dict(OK)
 
-    def _state(self) -> State:
+    def _state(self) -> SimulationState:
         if self.sim.pace.stopped:
-            return State.QUITTING
+            return SimulationState.QUITTING
         if not self.sim.pace.paused:
-            return State.PLAYING
-        return State.STOPPED if self._stopped else State.PAUSED
+            return SimulationState.PLAYING
+        return SimulationState.STOPPED if self._stopped else SimulationState.PAUSED
 
     def _get_simulation(self, request: Plain) -> Response:
         return {**OK, "state": {"state": int(self._state())}}
@@ -131,18 +135,18 @@ class Services:
         wanted = request["state"]["state"]
         if wanted == self._state():
             raise Unable(StateFault.ALREADY_IN_TARGET_STATE, "it is in that state already")
-        if wanted == State.PLAYING:
+        if wanted == SimulationState.PLAYING:
             self._stopped = False
             self.sim.pace.play()
-        elif wanted in (State.PAUSED, State.STOPPED):
+        elif wanted in (SimulationState.PAUSED, SimulationState.STOPPED):
             self._stopped = False
             self.sim.pace.pause()
             self._look(lambda: None)
-            if wanted == State.STOPPED:
+            if wanted == SimulationState.STOPPED:
                 self._reset({"scope": Scope.ALL})
                 self._stopped = True
-        elif wanted == State.QUITTING:
-            raise Unable(Result.FEATURE_UNSUPPORTED, "whoever started the run ends it")
+        elif wanted == SimulationState.QUITTING:
+            raise Unable(ServiceResult.FEATURE_UNSUPPORTED, "whoever started the run ends it")
         else:
             raise Unable(StateFault.INCORRECT_TRANSITION, f"no state {wanted} to go to")
         return dict(OK)
@@ -169,7 +173,7 @@ def _checked(kind: str, answer: Callable[..., Response]) -> Callable[..., Respon
         except Unable as problem:
             response = failed(problem.code, problem)
         except AstrayError as problem:
-            response = failed(Result.OPERATION_FAILED, problem)
+            response = failed(ServiceResult.OPERATION_FAILED, problem)
         made: Response = to_plain(make(response_of(kind), response))
         return made
 

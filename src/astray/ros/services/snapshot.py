@@ -19,11 +19,11 @@ POLL = 0.002  # s
 Found = TypeVar("Found")
 
 
-class NoAnswer(AstrayError):
+class RunTimeout(AstrayError):
     """The run did not look up in time: it has ended, or its ticks take that long."""
 
 
-def look(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
+def look_at_run(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
     """Let the thread of the run look at something, and wait for what it found."""
     found: Future[Found] = Future()
 
@@ -39,15 +39,15 @@ def look(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Fou
         return found.result(patience)
     except Late:
         if found.cancel():
-            raise NoAnswer(f"the run did not answer for {patience:g} s") from None
+            raise RunTimeout(f"the run did not answer for {patience:g} s") from None
         return found.result(patience)
 
 
-def let_happen(sim: Run, event: Event, patience: float = PATIENCE) -> None:
+def post_and_wait(sim: Run, event: Event, patience: float = PATIENCE) -> None:
     """Post an event, and wait until it has taken effect."""
     sim.post(event)
     deadline = time.monotonic() + patience
-    while look(sim, lambda: any(e is event for e in sim.event_queue.waiting()), patience):
+    while look_at_run(sim, lambda: any(e is event for e in sim.event_queue.waiting()), patience):
         if time.monotonic() > deadline:
-            raise NoAnswer(f"{event.kind} did not take effect for {patience:g} s")
+            raise RunTimeout(f"{event.kind} did not take effect for {patience:g} s")
         time.sleep(POLL)

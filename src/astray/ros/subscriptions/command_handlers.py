@@ -1,6 +1,6 @@
 """What a run hears: messages of ROS 2 that become events, whatever brought them here.
 
-`Ears(sim).topics` has a type and a function for each topic; a wire decodes the message and calls
+`Subscriptions(sim).topics` has a type and a function for each topic; a wire decodes the message and calls
 the function, from any thread. What makes no sense raises an AstrayError that says why.
 
     cmd_vel          drives a robot; one that drives itself for half a second, as a hand does
@@ -22,12 +22,12 @@ from astray.engine.event_queue import Event
 from astray.engine.run import Run
 from astray.errors import WrongInput
 from astray.numerics.statistics import is_negative
-from astray.robot.autonomy import Navigate, Remote
-from astray.robot.estimators import Remote as RemoteEstimator
+from astray.robot.autonomy import Navigate, RemoteAutonomy
+from astray.robot.estimators import RemoteEstimator as RemoteEstimator
 from astray.ros.messages.planar import PLANAR, yaw_of
 from astray.ros.messages.types import BadMessage
-from astray.ros.names import BASE, MAP, ODOM, WORLD, Robot, robots_of, world_frame
-from astray.ros.publishers.dead_reckoning import Reckoning
+from astray.ros.names import BASE, MAP, ODOM, WORLD, RosRobot, robots_of, world_frame
+from astray.ros.publishers.dead_reckoning import DeadReckoning
 from astray.ros.publishers.transforms import TF
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class Hearing:
     """Of a filter elsewhere, in the namespace of the robot unless it begins with a slash."""
 
 
-class Ears:
+class Subscriptions:
     """The topics that a run hears, by their full names."""
 
     def __init__(
         self,
         sim: Run,
         hearing: Hearing | None = None,
-        reckonings: Mapping[str, Reckoning] | None = None,
+        reckonings: Mapping[str, DeadReckoning] | None = None,
     ) -> None:
         self._post = sim.post
         self._hearing = hearing or Hearing()
@@ -83,8 +83,8 @@ class Ears:
             for robot in robots:
                 self._listen_for(robot, sim.robots[name])
 
-    def _listen_for(self, robot: Robot, group: Robots) -> None:
-        mouth = Mouth(robot, self._post, group)
+    def _listen_for(self, robot: RosRobot, group: Robots) -> None:
+        mouth = CommandHandler(robot, self._post, group)
         if self._hearing.stamped_cmd_vel:
             self._add(robot.topic("cmd_vel"), TWIST_STAMPED, mouth.command_stamped)
         else:
@@ -98,7 +98,7 @@ class Ears:
         if whose is not None:
             self._listen_to_filter(mouth, whose)
 
-    def _listen_to_filter(self, mouth: Mouth, whose: str) -> None:
+    def _listen_to_filter(self, mouth: CommandHandler, whose: str) -> None:
         robot, source = mouth.robot, self._hearing.belief_from
         topic = self._hearing.belief_topic
         name = topic if topic.startswith("/") else robot.topic(topic)
@@ -128,12 +128,12 @@ class Ears:
                 hear(said)
 
 
-class Mouth:
+class CommandHandler:
     """Says to a run what one robot was told."""
 
-    def __init__(self, robot: Robot, post: Callable[[Event], None], group: Robots) -> None:
+    def __init__(self, robot: RosRobot, post: Callable[[Event], None], group: Robots) -> None:
         self.robot, self._send, self._times = robot, post, group.time
-        self._held = {} if isinstance(group.autonomy, Remote) else {"hold": HOLD}
+        self._held = {} if isinstance(group.autonomy, RemoteAutonomy) else {"hold": HOLD}
 
     def _post(self, kind: str, values: dict[str, Any]) -> None:
         robot = self.robot
@@ -178,7 +178,7 @@ class Mouth:
         """The same, from where a filter puts the body in the map."""
         self._believe_then(transform_of(transform), whose, seconds(transform.header))
 
-    def believe_shifted(self, transform: Any, whose: str, reckoning: Reckoning) -> None:
+    def believe_shifted(self, transform: Any, whose: str, reckoning: DeadReckoning) -> None:
         """The same, from where a filter puts dead reckoning in the map."""
         x, y, yaw = transform_of(transform)
         # Filters say it ahead of time, so that others need not wait: it counts from now on.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from astray.robot.autonomy import Idle, Remote
+from astray.robot.autonomy import Idle, RemoteAutonomy
 from astray.scenario.load import Source, load_scenario
 
 
-def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
+def make_drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
     """The overrides, and those by which robots that want nothing listen to commands instead.
 
     Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
@@ -20,6 +20,6 @@ def drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list
         if isinstance(autonomy, Idle):
             wanted = json.dumps({"kind": "remote", "timeout": timeout})
             sets.append(f"{where}={wanted}")
-        elif isinstance(autonomy, Remote) and autonomy.timeout is autonomy.lockstep is None:
+        elif isinstance(autonomy, RemoteAutonomy) and autonomy.timeout is autonomy.lockstep is None:
             sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
     return sets

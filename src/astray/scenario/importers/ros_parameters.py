@@ -25,9 +25,9 @@ from astray.errors import (
     suggest,
 )
 from astray.files.marked_yaml import DEEPEST, Marked, read_yaml, walk
-from astray.scenario.layers import merge
+from astray.scenario.layers import merge_layers
 from astray.signals import IntervalConfig, Samples, Signal, Signals, SimType, Sine
-from astray.signals.faults import Findings
+from astray.signals.faults import SignalFaults
 from astray.signals.read import NUMBERED, SETTINGS, read_signals
 from astray.signals.signal import segments
 
@@ -52,7 +52,7 @@ def read_ros_parameters(
     faults: list[Fault] = []
     tree = signal_tree(Path(file), faults, objects, node)
     make_paths_absolute(tree)
-    findings = Findings(strict)
+    findings = SignalFaults(strict)
     found = read_signals(tree.plain(), findings)
     faults += [located(problem, tree) for problem in findings.faults]
     if faults:
@@ -77,7 +77,7 @@ def node_parameters(file: Path, node: str, faults: list[Fault]) -> Marked:
     sections = dict(_sections(tree, ()))
     fitting = [s for name, s in sections.items() if fits(name, node)] if sections else [tree]
     for section in fitting:
-        found = merge(found, _nested(section, faults))
+        found = merge_layers(found, _nested(section, faults))
     return found
 
 
@@ -91,7 +91,7 @@ def signals_of(tree: Marked, objects: Sequence[str], *, strict: bool = False) ->
     """The signals of these names among parameters; those that are not there are 0."""
     chosen = _signals_of(tree, objects)
     make_paths_absolute(chosen)
-    findings = Findings(strict)
+    findings = SignalFaults(strict)
     found = read_signals(chosen.plain(), findings)
     if findings.faults:
         raise ScenarioError([located(problem, chosen) for problem in findings.faults])
@@ -133,7 +133,7 @@ def signals_in(
     found, before = Marked({}, tree.origin), len(faults)
     if isinstance(tree.value, dict):
         for section in _chosen(tree, objects, node, faults):
-            found = merge(found, _signals_of(_nested(section, faults), objects))
+            found = merge_layers(found, _signals_of(_nested(section, faults), objects))
         if len(faults) == before and not found.value.keys() - SETTINGS:
             which = f"none of these signals: {', '.join(objects)}" if objects else "no signals"
             near = [suggest(str(path[-1]), [INSIDE]) for path, _ in walk(tree) if path]

@@ -22,7 +22,7 @@ from astray.scenario.importers.robot_file import (
     text_of,
     wheels,
 )
-from astray.scenario.importers.stage_world import Block, Reader, chain, read_blocks, whole
+from astray.scenario.importers.stage_world import Block, StageReader, chain, read_blocks, whole
 
 MOST_SONARS = 64
 ROBOTS = ("pioneer", "position")  # from which robots descend
@@ -62,7 +62,7 @@ def _is_robot(block: Block, known: dict[str, Block]) -> bool:
     return block.name not in ROBOTS and (root.parent in ROBOTS or root.name in ROBOTS)
 
 
-def _numbers(block: Block, key: str, reader: Reader, default: list[float]) -> list[float]:
+def _numbers(block: Block, key: str, reader: StageReader, default: list[float]) -> list[float]:
     """The numbers of a key, at least as many as the default has."""
     if key not in block.keys:
         return default
@@ -77,7 +77,7 @@ def _numbers(block: Block, key: str, reader: Reader, default: list[float]) -> li
     return values
 
 
-def _positive(block: Block, key: str, reader: Reader, default: list[float], at: int) -> float:
+def _positive(block: Block, key: str, reader: StageReader, default: list[float], at: int) -> float:
     """One of the numbers of a key, which must be positive."""
     value = _numbers(block, key, reader, default)[at]
     if value <= 0.0:
@@ -86,7 +86,7 @@ def _positive(block: Block, key: str, reader: Reader, default: list[float], at: 
     return value
 
 
-def _figures(robot: Block, reader: Reader) -> dict[str, Any]:
+def _figures(robot: Block, reader: StageReader) -> dict[str, Any]:
     """How the robot's numbers are written, and what a session begins with."""
     figures: dict[str, Any] = {
         name: _positive(robot, key, reader, [1.0], 0)
@@ -115,7 +115,7 @@ def _is_omni(robot: Block) -> bool:
     return robot.keys.get("drive", (["diff"], 0))[0] == ["omni"]
 
 
-def _robot(robot: Block, known: dict[str, Block], reader: Reader) -> dict[str, Any]:
+def _robot(robot: Block, known: dict[str, Block], reader: StageReader) -> dict[str, Any]:
     """The robot as scenarios take it."""
     return {
         "motion": _motion(robot, reader),
@@ -126,7 +126,7 @@ def _robot(robot: Block, known: dict[str, Block], reader: Reader) -> dict[str, A
     }
 
 
-def _motion(robot: Block, reader: Reader) -> dict[str, Any]:
+def _motion(robot: Block, reader: StageReader) -> dict[str, Any]:
     limits = {
         "radius": WHEEL_RADIUS,
         "max_speed": _positive(robot, "max_speed", reader, [2.0, 1.74], ALONG),
@@ -139,7 +139,7 @@ def _motion(robot: Block, reader: Reader) -> dict[str, Any]:
     return {"kind": "differential", "baseline": apart, **limits}
 
 
-def _outline(robot: Block, reader: Reader) -> list[list[float]]:
+def _outline(robot: Block, reader: StageReader) -> list[list[float]]:
     """The first polygon, or a box, as large as the size says and where the origin says."""
     length = _positive(robot, "size", reader, [0.5, 0.4], 0)
     width = _positive(robot, "size", reader, [0.5, 0.4], 1)
@@ -157,7 +157,7 @@ def _outline(robot: Block, reader: Reader) -> list[list[float]]:
     return [[x + (p[0] - middle[0]) * scale[0], y + (p[1] - middle[1]) * scale[1]] for p in points]
 
 
-def _sensors(robot: Block, known: dict[str, Block], reader: Reader) -> list[dict[str, Any]]:
+def _sensors(robot: Block, known: dict[str, Block], reader: StageReader) -> list[dict[str, Any]]:
     """The first ring of sonars and the first laser among the blocks in a robot."""
     found: dict[str, dict[str, Any]] = {}
     for block in robot.inside:
@@ -174,7 +174,7 @@ def _sensors(robot: Block, known: dict[str, Block], reader: Reader) -> list[dict
     return list(found.values())
 
 
-def _mounts(ring: Block, reader: Reader) -> list[tuple[float, float, float]]:
+def _mounts(ring: Block, reader: StageReader) -> list[tuple[float, float, float]]:
     count = _numbers(ring, "scount", reader, [0.0])[0]
     if not 0 <= count <= MOST_SONARS:
         reader.faults.append((ring.keys["scount"][1], f"{count:g} is no number of sonars"))
@@ -186,7 +186,7 @@ def _mounts(ring: Block, reader: Reader) -> list[tuple[float, float, float]]:
     return mounts
 
 
-def _view(laser: Block, reader: Reader) -> dict[str, Any]:
+def _view(laser: Block, reader: StageReader) -> dict[str, Any]:
     """What a laser's block says of its rays."""
     view: dict[str, Any] = {}
     if "samples" in laser.keys:

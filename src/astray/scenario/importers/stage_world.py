@@ -30,7 +30,7 @@ class Block:
 
 
 @dataclass
-class Reader:
+class StageReader:
     """A file in tokens, read from the front; and what is wrong with it."""
 
     tokens: list[tuple[str, str, int]]
@@ -47,9 +47,9 @@ class Reader:
         return self.tokens[min(self.at, len(self.tokens) - 1)][2] if self.tokens else 1
 
 
-def read_blocks(text: str) -> tuple[list[Block], Reader]:
+def read_blocks(text: str) -> tuple[list[Block], StageReader]:
     """The blocks of a file, and its reader, which knows what is wrong."""
-    reader = Reader(_tokens(text))
+    reader = StageReader(_tokens(text))
     return _blocks(reader), reader
 
 
@@ -64,7 +64,7 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def _blocks(reader: Reader) -> list[Block]:
+def _blocks(reader: StageReader) -> list[Block]:
     """The blocks of a file; what stands between them is passed over."""
     found: list[Block] = []
     while reader.at < len(reader.tokens):
@@ -83,7 +83,7 @@ def _blocks(reader: Reader) -> list[Block]:
     return found
 
 
-def _block(reader: Reader, name: str, parent: str, skip: int, depth: int = 0) -> Block:
+def _block(reader: StageReader, name: str, parent: str, skip: int, depth: int = 0) -> Block:
     """One block, read from its name to its closing bracket."""
     block = Block(name, parent, reader.line)
     reader.at += skip
@@ -108,7 +108,7 @@ def _block(reader: Reader, name: str, parent: str, skip: int, depth: int = 0) ->
     return block
 
 
-def _value(reader: Reader) -> list[str]:
+def _value(reader: StageReader) -> list[str]:
     """The words of a value: of a list, or just one."""
     if reader.at >= len(reader.tokens):
         return []

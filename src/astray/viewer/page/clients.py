@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from astray.server.log_guard import harmless
+from astray.server.log_guard import guarded_log
 from astray.viewer.page import messages
 from astray.viewer.page.commands import Commands
 from astray.viewer.page.live import LiveSource
@@ -44,11 +44,11 @@ class Page:
         self.stirred = asyncio.Event()
 
 
-class Hub:
+class PageClients:
     """Hands frames to pages, and what pages ask for to the run."""
 
     def __init__(self, source: LiveSource, log: Callable[[str], None]) -> None:
-        self.source, self.sim, self.log = source, source.sim, harmless(log)
+        self.source, self.sim, self.log = source, source.sim, guarded_log(log)
         self.commands = Commands(source)
         self.pages: set[Page] = set()
         self.wishes = Wishes()
@@ -188,7 +188,7 @@ class Hub:
         except ValueError as problem:
             self.log(f"the page refused a message: {problem!s:.200}")
             return False
-        if isinstance(message, messages.Look):
+        if isinstance(message, messages.LookMessage):
             page.wishes = Wishes(
                 frozenset(message.robots),
                 message.everyone,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from astray.tables import Array
-from astray.viewer.page.sources.source import Recording
+from astray.viewer.page.sources.source import ReplaySource
 
 MOST_NUMBERS = 24_000_000  # that a page is given
 FAR = 1 << 30  # stands for infinity
@@ -31,7 +31,7 @@ Part = tuple[str, Array, float]
 """A name, numbers (moments, n), and their quantum."""
 
 
-def pack(recording: Recording) -> bytes:
+def pack(recording: ReplaySource) -> bytes:
     """The recording as the page reads it."""
     stride = max(1, math.ceil(recording.size / MOST_NUMBERS))
     recording = recording.thinned(stride) if stride > 1 else recording
@@ -64,7 +64,7 @@ def pack(recording: Recording) -> bytes:
     return b"".join([*pieces, made.flush()])
 
 
-def _parts(recording: Recording) -> Iterator[Part]:
+def _parts(recording: ReplaySource) -> Iterator[Part]:
     tables = (
         ("robots", recording.robots, ROBOT_QUANTA),
         ("beliefs", recording.beliefs, BELIEF_QUANTA),

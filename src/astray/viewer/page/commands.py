@@ -36,10 +36,10 @@ class Commands:
                 pace.play()
             case messages.Pause():
                 pace.pause()
-            case messages.Step():
+            case messages.StepMessage():
                 pace.pause()
                 pace.step(message.ticks)
-            case messages.Speed():
+            case messages.SpeedMessage():
                 pace.set_speed(message.value)
             case messages.Reset():
                 if not self.source.resets:
@@ -53,7 +53,7 @@ class Commands:
                 group, number = self.source.robot(message.robot)
                 shares = (message.forward, message.turn, message.side)
                 self.teleop.drive(owner, group, self._world, number, shares)
-            case messages.Place():
+            case messages.PlaceMessage():
                 self._post("place", message.robot, _pose(message))
             case messages.Believe():
                 values = {**_pose(message), "cov": SURE, "estimator": message.who}
@@ -70,5 +70,5 @@ class Commands:
         self.sim.post(Event(kind, group.name, (self._world,), (number,), values))
 
 
-def _pose(message: messages.Place | messages.Believe) -> dict[str, float]:
+def _pose(message: messages.PlaceMessage | messages.Believe) -> dict[str, float]:
     return {"x": message.x, "y": message.y, "yaw": message.yaw}

@@ -34,7 +34,7 @@ Shown = tuple[int, int, float, Array]
 
 
 @dataclass
-class Moment:
+class FrameMoment:
     """What a frame tells."""
 
     serial: int
@@ -53,7 +53,7 @@ class Moment:
     readings: Sequence[Shown] = ()
 
 
-def encode(moment: Moment) -> bytes:
+def encode(moment: FrameMoment) -> bytes:
     """The moment as a frame."""
     values = np.array(moment.values, np.float32).reshape(-1, VALUE)
     parts = [moment.robots, moment.beliefs, moment.tracks, values]

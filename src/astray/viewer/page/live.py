@@ -13,7 +13,7 @@ from astray.plugin.reading import Reading
 from astray.tables import BUMP, Array, Table
 from astray.viewer.page import frames
 from astray.viewer.page.drawables import numbers, sight
-from astray.viewer.page.frames import BELIEF, ROBOT, TRACK, Moment, Shown, encode
+from astray.viewer.page.frames import BELIEF, ROBOT, TRACK, FrameMoment, Shown, encode
 from astray.viewer.page.plots import signals_of
 from astray.viewer.page.scene import beliefs_of, scene_of
 from astray.viewer.page.subscription import Wishes
@@ -52,7 +52,7 @@ class LiveSource:
         for group, robots, beliefs in self._parts:
             self._copy(group, robots, beliefs)
         held = frames.HELD if sim.pace.paused else 0
-        moment = Moment(
+        moment = FrameMoment(
             self.serial,
             int(sim.clock[self.world]),
             float(sim.clock[self.world] * sim.dt),

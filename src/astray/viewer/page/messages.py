@@ -31,14 +31,14 @@ class Pause(Message):
     do: Literal["pause"]
 
 
-class Step(Message):
+class StepMessage(Message):
     """Let some ticks of a held run happen."""
 
     do: Literal["step"]
     ticks: Annotated[int, Field(ge=1, le=10_000)] = 1
 
 
-class Speed(Message):
+class SpeedMessage(Message):
     """Change the speed; null for as fast as possible."""
 
     do: Literal["speed"]
@@ -52,7 +52,7 @@ class Reset(Message):
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
 
 
-class Place(Message):
+class PlaceMessage(Message):
     """Move the truth of a robot."""
 
     do: Literal["place"]
@@ -83,7 +83,7 @@ class Drive(Message):
     side: Share = 0.0
 
 
-class Look(Message):
+class LookMessage(Message):
     """Say whose readings and contacts and which signals are to be sent."""
 
     do: Literal["look"]
@@ -103,7 +103,18 @@ class World(Message):
     place: Annotated[int, Field(ge=0)]
 
 
-Any = Play | Pause | Step | Speed | Reset | Place | Believe | Drive | Look | World
+Any = (
+    Play
+    | Pause
+    | StepMessage
+    | SpeedMessage
+    | Reset
+    | PlaceMessage
+    | Believe
+    | Drive
+    | LookMessage
+    | World
+)
 _adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, Field(discriminator="do")])
 
 

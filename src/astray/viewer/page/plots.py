@@ -14,7 +14,7 @@ TRUTH = ("x", "y", "yaw", "vx", "vy", "wz", "ax", "ay", "alpha", "steer", "steer
 MOST_ELEMENTS = 32  # of an array beside a reading that are offered one by one
 
 
-class Signal(NamedTuple):
+class PlotSignal(NamedTuple):
     """A number of each row of a group."""
 
     name: str
@@ -24,10 +24,10 @@ class Signal(NamedTuple):
 
 
 @dataclass
-class Signals:
+class PlotSignals:
     """The signals of one group, in an order that the page refers to."""
 
-    all: list[Signal]
+    all: list[PlotSignal]
 
     def about(self) -> list[dict[str, str]]:
         """Their names and units, as plain data."""
@@ -38,7 +38,7 @@ class Signals:
         return float(self.all[signal].values[row])
 
 
-def signals_of(group: Robots) -> Signals:
+def signals_of(group: Robots) -> PlotSignals:
     """All that can be plotted of a group."""
     found = _of_table("truth", group.truth, TRUTH)
     for who, belief in group.beliefs().items():
@@ -47,28 +47,28 @@ def signals_of(group: Robots) -> Signals:
     for judge in group.evaluators:
         name = judge.metric.name
         of = name if judge.subject == "belief" else f"{name} of {judge.subject}"
-        found.append(Signal(of, judge.metric.unit, judge.values))
+        found.append(PlotSignal(of, judge.metric.unit, judge.values))
     for sensor, reading in group.readings.items():
         columns = [c for c in reading.table.dtype.names or () if c not in ("fresh", "stamp")]
         found += _of_table(sensor, reading.table, columns)
         for array, values in reading.arrays.items():
             found += _elements(f"{sensor}.{array}", "", values)
-    return Signals(found)
+    return PlotSignals(found)
 
 
-def _of_table(owner: str, table: Table, columns: tuple[str, ...] | list[str]) -> list[Signal]:
+def _of_table(owner: str, table: Table, columns: tuple[str, ...] | list[str]) -> list[PlotSignal]:
     known = about(STATE if table.dtype == STATE else table.dtype)
-    found: list[Signal] = []
+    found: list[PlotSignal] = []
     for column in columns:
         unit = known[column].unit if column in known else ""
         found += _elements(f"{owner}.{column}", unit, table[column])
     return found
 
 
-def _elements(name: str, unit: str, values: Array) -> list[Signal]:
+def _elements(name: str, unit: str, values: Array) -> list[PlotSignal]:
     if values.ndim == 1:
-        return [Signal(name, unit, values)]
+        return [PlotSignal(name, unit, values)]
     flat = values.reshape(len(values), -1)
     if flat.shape[1] > MOST_ELEMENTS or not np.shares_memory(flat, values):
         return []
-    return [Signal(f"{name}[{k}]", unit, flat[:, k]) for k in range(flat.shape[1])]
+    return [PlotSignal(f"{name}[{k}]", unit, flat[:, k]) for k in range(flat.shape[1])]

@@ -13,13 +13,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from astray.files.atomic_write import whole_file
-from astray.viewer.page.server import Server, index, static_text
+from astray.viewer.page.server import PageServer, index, static_text
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?(?:class|function|const) (\w+))", re.MULTILINE)
 
 
-class ReplayServer(Server):
+class ReplayServer(PageServer):
     """Serves a packed recording and the page that plays it."""
 
     def __init__(

@@ -12,14 +12,14 @@ from astray.engine.run import Run
 from astray.engine.stepper import PHASES
 from astray.scenario.scenario import GroupPlan
 from astray.viewer.page.drawables import sight
-from astray.viewer.page.plots import Signals
+from astray.viewer.page.plots import PlotSignals
 from astray.viewer.page.tracks import contacts_data
 from astray.world.map import Map
 
 PLACES = ("home", "dock", "goal")
 
 
-def scene_of(sim: Run, world: int, signals: dict[str, Signals], resets: bool) -> dict[str, Any]:
+def scene_of(sim: Run, world: int, signals: dict[str, PlotSignals], resets: bool) -> dict[str, Any]:
     """What the page is told of a run once; `world` is a place in the batch."""
     around = sim.map(int(sim.worlds[world]))
     return {

@@ -17,11 +17,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from astray.errors import WrongInput
-from astray.server.access import Guard
-from astray.server.listener import BUSY, WAITING, Door
-from astray.server.log_guard import harmless
-from astray.server.request_timeout import PatientProtocol
-from astray.server.switch_interval import short_turns
+from astray.server.access import AccessGuard
+from astray.server.listener import BUSY, WAITING, Listener
+from astray.server.log_guard import guarded_log
+from astray.server.request_timeout import TimeoutProtocol
+from astray.server.switch_interval import short_switch_interval
 from astray.viewer.page.messages import LARGEST
 
 ADDRESS = "127.0.0.1"
@@ -50,7 +50,7 @@ async def static(request: Request) -> Response:
     return Response(static_text(name), media_type=TYPES[suffix])
 
 
-class Server:
+class PageServer:
     """Serves some routes behind a guard, in a thread of its own."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Server:
         work: Work | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(16)
-        self._routes, self._log, self._work = routes, harmless(log), work
+        self._routes, self._log, self._work = routes, guarded_log(log), work
         self._door = _listen(port, self._log)
         self.port: int = self._door.getsockname()[1]
         self._thread: threading.Thread | None = None
@@ -85,12 +85,12 @@ class Server:
                 working.cancel()
 
         routes = [Route("/static/{name}", static), *self._routes]
-        app = Guard(Starlette(routes=routes, lifespan=lifespan), self.token, self._log)
+        app = AccessGuard(Starlette(routes=routes, lifespan=lifespan), self.token, self._log)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
                 loop="none",
-                http=PatientProtocol,
+                http=TimeoutProtocol,
                 backlog=WAITING,
                 log_config=None,
                 log_level="critical",
@@ -101,7 +101,7 @@ class Server:
                 timeout_graceful_shutdown=1,
             )
         )
-        self._turns.enter_context(short_turns())
+        self._turns.enter_context(short_switch_interval())
         self._thread = threading.Thread(target=self._serve, name="astray-page", daemon=True)
         self._thread.start()
 
@@ -119,8 +119,8 @@ class Server:
         self._door.close()
 
 
-def _listen(port: int, log: Callable[[str], None]) -> Door:
-    made = Door(busy=BUSY, log=lambda text: log(f"the page: {text}"))
+def _listen(port: int, log: Callable[[str], None]) -> Listener:
+    made = Listener(busy=BUSY, log=lambda text: log(f"the page: {text}"))
     try:
         # What waits in the system is old when it is read: little of it, please.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)

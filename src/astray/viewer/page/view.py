@@ -13,9 +13,9 @@ from starlette.routing import Route, WebSocketRoute
 
 from astray.engine.run import Run
 from astray.plots.notebook import frame_html, in_notebook
-from astray.viewer.page.clients import Hub
+from astray.viewer.page.clients import PageClients
 from astray.viewer.page.live import LiveSource
-from astray.viewer.page.server import Server, index
+from astray.viewer.page.server import PageServer, index
 
 Log = Callable[[str], None]
 _logger = logging.getLogger("astray.page")
@@ -35,9 +35,9 @@ class View:
     ) -> None:
         self.sim = sim
         self.source = LiveSource(sim, resets)
-        self.hub = Hub(self.source, log)
+        self.hub = PageClients(self.source, log)
         routes = [Route("/", _page), WebSocketRoute("/ws", self.hub.serve)]
-        self.server = Server(routes, port=port, token=token, log=log, work=self.hub.run)
+        self.server = PageServer(routes, port=port, token=token, log=log, work=self.hub.run)
         self.server.open()
         self._thread: threading.Thread | None = None
         self._problem: BaseException | None = None
@@ -92,7 +92,9 @@ async def _page(request: Request) -> Response:
     return index("live")
 
 
-def view(sim: Run, *, port: int = 0, browser: bool | None = None, token: str | None = None) -> View:
+def view_run(
+    sim: Run, *, port: int = 0, browser: bool | None = None, token: str | None = None
+) -> View:
     """Show a run on a page, in a notebook or else in the browser."""
     made = View(sim, port=port, token=token)
     if browser or (browser is None and not in_notebook()):

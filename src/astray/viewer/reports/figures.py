@@ -34,7 +34,7 @@ STYLE: Any = {
 }
 
 
-class Drawn(NamedTuple):
+class DrawnFigures(NamedTuple):
     """A figure, the name of its file, and what it shows."""
 
     name: str
@@ -42,20 +42,20 @@ class Drawn(NamedTuple):
     caption: str
 
 
-def draw(story: Story) -> Iterator[Drawn]:
+def draw(story: Story) -> Iterator[DrawnFigures]:
     """Every figure of a report, one after the other."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        yield Drawn("paths", paths(story), PATHS)
+        yield DrawnFigures("paths", paths(story), PATHS)
         for group in story.groups:
             many = len(story.groups) > 1
             name, of = (f"-{group}", f" of {group}") if many else ("", "")
-            yield Drawn(f"errors{name}", errors(story, group), f"Errors{of}. {ERRORS}")
-        yield Drawn("distance", distance(story), DISTANCE)
+            yield DrawnFigures(f"errors{name}", errors(story, group), f"Errors{of}. {ERRORS}")
+        yield DrawnFigures("distance", distance(story), DISTANCE)
         if any(np.isfinite(tale.nees).any() for tale in story.tales):
-            yield Drawn("nees", consistency(story), NEES)
-        yield Drawn("histogram", histogram(story), HISTOGRAM)
+            yield DrawnFigures("nees", consistency(story), NEES)
+        yield DrawnFigures("histogram", histogram(story), HISTOGRAM)
 
 
 PATHS = "True paths are solid and begin at the dot; believed ones are dashed."

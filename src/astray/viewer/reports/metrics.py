@@ -11,7 +11,7 @@ from astray.viewer.reports.source import SIGMAS, Story, Tale
 
 
 @dataclass(frozen=True)
-class Line:
+class MetricLine:
     """The figures of one belief about one robot; nan where there is nothing to tell."""
 
     robot: str
@@ -38,13 +38,13 @@ HEADINGS = {
 }
 
 
-def line(tale: Tale, called: str) -> Line:
+def line(tale: Tale, called: str) -> MetricLine:
     """The figures of one tale."""
     steps = np.hypot(np.diff(tale.truth["x"]), np.diff(tale.truth["y"]))
     nees = tale.nees[np.isfinite(tale.nees)]
     said = np.isfinite(tale.sigmas).all(axis=1)
     beyond = (np.abs(tale.errors[said]) > SIGMAS * tale.sigmas[said]).any(axis=1)
-    return Line(
+    return MetricLine(
         tale.robot,
         called,
         float(steps.sum()),
@@ -57,7 +57,7 @@ def line(tale: Tale, called: str) -> Line:
     )
 
 
-def lines(story: Story) -> list[Line]:
+def lines(story: Story) -> list[MetricLine]:
     """The figures of every tale of a run."""
     return [line(tale, story.called(tale.group, tale.who)) for tale in story.tales]
 
@@ -66,7 +66,7 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def cells(found: Line) -> list[str]:
+def cells(found: MetricLine) -> list[str]:
     """A line as texts."""
     numbers = (found.rmse, found.most, found.final, found.heading_rmse)
     texts = [f"{found.way:.1f}", *(f"{value:.3f}" for value in numbers)]
@@ -75,7 +75,7 @@ def cells(found: Line) -> list[str]:
     return [found.robot, found.who, *texts]
 
 
-def table_text(found: list[Line]) -> str:
+def table_text(found: list[MetricLine]) -> str:
     """All lines as CSV, in full precision; what is not known is empty."""
     names = list(HEADINGS)
     rows = [",".join(names)]

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from astray.viewer.reports.metrics import HEADINGS, Line, cells
+from astray.viewer.reports.metrics import HEADINGS, MetricLine, cells
 from astray.viewer.reports.source import Story
 
 STYLE = """
@@ -34,9 +34,9 @@ pre { background: #f5f5f3; padding: .8rem 1rem; overflow-x: auto; font-size: .8r
 """
 
 
-def page(
+def report_page(
     story: Story,
-    lines: Sequence[Line],
+    lines: Sequence[MetricLine],
     pictures: Sequence[tuple[str, str, bytes]],
     commands: Sequence[str],
 ) -> str:
@@ -72,7 +72,7 @@ page.</p>
 """
 
 
-def _lead(story: Story, lines: Sequence[Line]) -> str:
+def _lead(story: Story, lines: Sequence[MetricLine]) -> str:
     robots = len({line.robot for line in lines})
     who = "one robot" if robots == 1 else f"{robots} robots"
     return f"{who}, {story.duration:g} s, seed {story.seed}"
@@ -106,7 +106,7 @@ def _robots(story: Story) -> list[str]:
     return found
 
 
-def _table(lines: Sequence[Line]) -> str:
+def _table(lines: Sequence[MetricLine]) -> str:
     head = "".join(
         f"<th>{escape(text)}<span>{escape(unit) or '&nbsp;'}</span></th>"
         for text, unit in HEADINGS.values()

@@ -18,12 +18,12 @@ Piece = tuple[float, float, float, float, float]
 Line = tuple[float, float, float, float]
 """x and y of one end and of the other, m."""
 
-Gap = tuple[float, float, float, float, float]
+Separation = tuple[float, float, float, float, float]
 """Distance, direction n from the second to the first, and the nearest point of the second."""
 
 
 @inlined_kernel
-def squared(ends: Line, x: float, y: float) -> float:
+def squared_distance(ends: Line, x: float, y: float) -> float:
     """The squared distance of a point from a segment."""
     ex, ey = ends[2] - ends[0], ends[3] - ends[1]
     px, py = x - ends[0], y - ends[1]
@@ -35,7 +35,7 @@ def squared(ends: Line, x: float, y: float) -> float:
 
 
 @kernel
-def from_point(x: float, y: float, ends: Line) -> Gap:
+def from_point(x: float, y: float, ends: Line) -> Separation:
     """The gap between a point, which is the first, and a segment."""
     ex, ey = ends[2] - ends[0], ends[3] - ends[1]
     px, py = x - ends[0], y - ends[1]
@@ -57,7 +57,7 @@ def from_point(x: float, y: float, ends: Line) -> Gap:
 
 
 @inlined_kernel
-def back(g: Gap) -> Gap:
+def back(g: Separation) -> Separation:
     """The gap seen from the other side."""
     return g[0], -g[1], -g[2], g[3] + g[0] * g[1], g[4] + g[0] * g[2]
 
@@ -79,7 +79,7 @@ def cross(a: Line, b: Line) -> bool:
 
 
 @kernel
-def apart(a: Line, b: Line) -> Gap:
+def separation(a: Line, b: Line) -> Separation:
     """The gap between two segments, either of which may be a point; distance 0 where they cross."""
     if a[0] == a[2] and a[1] == a[3]:
         return from_point(a[0], a[1], b)

@@ -9,24 +9,24 @@ import numpy as np
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 from astray.world.geometry.cell_grid import in_reach
-from astray.world.geometry.distance import squared
+from astray.world.geometry.distance import squared_distance
 from astray.world.geometry.segment_index import PAD, padded
 
 PIECE = 64  # segments that are measured together
 _0, _1, _2, _3 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 Disc = tuple[float, float, float, float]
 """x and y of a place, m; how near is near; and how far to look for the nearest of all."""
-Listing = tuple[Array, Array]
+NearestSegments = tuple[Array, Array]
 """The numbers of segments, behind how many they are, and room to measure some."""
 
 
-def make_listing(segments: int) -> Listing:
+def make_nearest_segments(segments: int) -> NearestSegments:
     """Room for so many segments."""
     return np.zeros(segments + 1, np.int64), np.zeros(PIECE + PAD)
 
 
 @inlined_kernel
-def near_range(listing: Listing, faces: Array, first: int, last: int, d: Disc) -> float:
+def near_range(listing: NearestSegments, faces: Array, first: int, last: int, d: Disc) -> float:
     """List what is near of some segments in a row; the square of how far the nearest is."""
     near, away = listing
     most, least, found = d[2] * d[2], d[3], near[0]
@@ -35,7 +35,7 @@ def near_range(listing: Listing, faces: Array, first: int, last: int, d: Disc) -
         for i in range(padded(count)):  # in a pass of its own: several are measured at a time
             k = np.uint64(first + i)
             ends = faces[_0, k], faces[_1, k], faces[_2, k], faces[_3, k]
-            away[np.uint64(i)] = squared(ends, d[0], d[1])
+            away[np.uint64(i)] = squared_distance(ends, d[0], d[1])
         for i in range(count):
             here = away[np.uint64(i)]
             least = here if here < least else least
@@ -47,8 +47,8 @@ def near_range(listing: Listing, faces: Array, first: int, last: int, d: Disc) -
 
 
 @kernel
-def list_near(
-    listing: Listing, faces: Array, cells: Table, grids: Table, plan: Row, d: Disc
+def list_near_segments(
+    listing: NearestSegments, faces: Array, cells: Table, grids: Table, plan: Row, d: Disc
 ) -> float:
     """List what is near, behind how many they are; how far the nearest is, as far as one looked."""
     listing[0][0] = 0
@@ -73,9 +73,9 @@ def list_near(
 
 
 @kernel
-def nearest(ends: Array, plan: Row, x: float, y: float) -> float:
+def nearest_segment_distance(ends: Array, plan: Row, x: float, y: float) -> float:
     """The distance of the nearest of all segments of a map, m."""
     least = math.inf
     for k in range(plan.first, plan.first + plan.count):
-        least = min(least, squared((ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3]), x, y))
+        least = min(least, squared_distance((ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3]), x, y))
     return math.sqrt(least)

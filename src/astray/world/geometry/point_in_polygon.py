@@ -29,7 +29,7 @@ def solids_of(maps: Sequence[Map]) -> Solids:
 
 
 @kernel
-def winding(ends: Array, first: int, stop: int, x: float, y: float) -> int:
+def winding_number(ends: Array, first: int, stop: int, x: float, y: float) -> int:
     """How often some rings wind around a point."""
     count = 0
     for k in range(first, stop):
@@ -50,7 +50,7 @@ def wind_all(inside: Array, ends: Array, starts: Array, maps: Array, x: Array, y
     """Whether the rings of each point's map wind around it."""
     for i in range(len(inside)):
         first, stop = starts[maps[i]], starts[maps[i] + 1]
-        inside[i] = winding(ends, first, stop, x[i], y[i]) != 0
+        inside[i] = winding_number(ends, first, stop, x[i], y[i]) != 0
 
 
 def inside_solids(solids: Solids, maps: Array, x: Array, y: Array) -> Array:

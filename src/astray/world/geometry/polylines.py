@@ -11,7 +11,7 @@ from astray.world.map import Map
 
 
 @dataclass
-class Chain:
+class Polyline:
     """A line through points, (n, 2) m; closed, it goes from the last back to the first."""
 
     points: Array
@@ -24,9 +24,9 @@ class Chain:
         return 0.5 * float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
 
 
-def chains(found: Map) -> list[Chain]:
+def polylines_of(found: Map) -> list[Polyline]:
     """The lines of a map, in the order of its segments."""
-    made: list[Chain] = []
+    made: list[Polyline] = []
     segments, solid = found.segments, found.solid.tolist()
     ends = segments.tolist()
     first = 0
@@ -37,12 +37,12 @@ def chains(found: Map) -> list[Chain]:
             points = segments[first : k + 1, :2]
             if not closed:
                 points = np.vstack([points, segments[k, 2:]])
-            made.append(Chain(points, closed, solid[k]))
+            made.append(Polyline(points, closed, solid[k]))
             first = k + 1
     return made
 
 
-def with_holes(rings: list[Chain]) -> list[tuple[Chain, list[Chain]]]:
+def with_holes(rings: list[Polyline]) -> list[tuple[Polyline, list[Polyline]]]:
     """Blocks with the holes in them; a hole that is in no block is left out.
 
     A hole belongs to the smallest block that holds its first corner.
@@ -50,7 +50,7 @@ def with_holes(rings: list[Chain]) -> list[tuple[Chain, list[Chain]]]:
     measured = sorted(((ring.area(), k) for k, ring in enumerate(rings)))
     blocks = [rings[k] for area, k in measured if area >= 0.0]
     sizes = np.array([area for area, _ in measured if area >= 0.0])
-    made: list[tuple[Chain, list[Chain]]] = [(ring, []) for ring in blocks]
+    made: list[tuple[Polyline, list[Polyline]]] = [(ring, []) for ring in blocks]
     low = np.array([ring.points.min(axis=0) for ring in blocks]).reshape(-1, 2)
     high = np.array([ring.points.max(axis=0) for ring in blocks]).reshape(-1, 2)
     for area, at in measured:

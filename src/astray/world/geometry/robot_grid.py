@@ -31,7 +31,7 @@ BODY = columns(
 """A robot's footprint where it stands: origin, heading, and the circle around it."""
 
 
-class Crowd(NamedTuple):
+class RobotGrid(NamedTuple):
     """Bodies in the order of their worlds and cells, as kernels read them."""
 
     bodies: Table
@@ -42,9 +42,9 @@ class Crowd(NamedTuple):
     """GRID record of each world by its place in the batch; `reach` is the largest radius."""
 
 
-def make_crowd(rows: int, worlds: int) -> Crowd:
+def make_robot_grid(rows: int, worlds: int) -> RobotGrid:
     """Room for as many robots in as many worlds."""
-    return Crowd(
+    return RobotGrid(
         table(BODY, rows),
         np.zeros(4 * rows + 2 * worlds + 1, np.int64),
         table(GRID, worlds),
@@ -88,7 +88,7 @@ def lay_grids(grids: Table, truth: Table, shapes: Table, rows: Rows, worlds: Arr
 
 
 @kernel
-def fill_cells(c: Crowd, truth: Table, shapes: Table, rows: Rows, worlds: Array) -> None:
+def fill_cells(c: RobotGrid, truth: Table, shapes: Table, rows: Rows, worlds: Array) -> None:
     """Sort the robots into the cells of their worlds' grids."""
     starts, grids, bodies = c.starts, c.grids, c.bodies
     last = grids[len(grids) - 1]
@@ -108,7 +108,9 @@ def fill_cells(c: Crowd, truth: Table, shapes: Table, rows: Rows, worlds: Array)
         stand(bodies[starts[cell]], truth[i], shapes[truth[i].footprint], i)
 
 
-def gather_crowd(crowd: Crowd, truth: Table, shapes: Shapes, rows: Rows, worlds: Array) -> None:
+def build_robot_grid(
+    crowd: RobotGrid, truth: Table, shapes: Shapes, rows: Rows, worlds: Array
+) -> None:
     """Note where these robots stand; `worlds` is the place of each row's world in the batch."""
     lay_grids(crowd.grids, truth, shapes.table, rows, worlds)
     fill_cells(crowd, truth, shapes.table, rows, worlds)

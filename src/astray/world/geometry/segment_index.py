@@ -49,7 +49,7 @@ def padded(n: int) -> int:
     return ((n + PAD - 1) // PAD) * PAD
 
 
-class Index(NamedTuple):
+class SegmentIndex(NamedTuple):
     """The segments of all maps as kernels read them."""
 
     ends: Array
@@ -130,7 +130,7 @@ def list_touched(segments: Array, g: Row, places: Array, listed: Array, number: 
                 places[at] += 1
 
 
-def build_index(maps: Sequence[Map]) -> Index:
+def build_segment_index(maps: Sequence[Map]) -> SegmentIndex:
     """The index of some maps."""
     makers = _Makers()
     for map in maps:
@@ -168,12 +168,12 @@ class _Makers:
         self.segments += len(segments)
         self.plans.append(plan)
 
-    def index(self) -> Index:
+    def index(self) -> SegmentIndex:
         ends = np.vstack([np.zeros((0, 4)), *self.ends])
         faces = np.zeros((5, len(ends) + PAD))
         faces[:4, : len(ends)] = ends.T
         faces[4, : len(ends)] = np.concatenate([np.zeros(0), *self.seen_from_behind])
-        return Index(
+        return SegmentIndex(
             ends,
             faces,
             np.concatenate([table(CELL, 1), *self.cells]),

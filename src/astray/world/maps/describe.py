@@ -16,7 +16,7 @@ TOUCH = 1e-6  # m: ends that are closer meet
 MOST_LISTED = 20  # places
 
 
-def describe(found: Map) -> dict[str, Any]:
+def describe_map(found: Map) -> dict[str, Any]:
     """A map in figures, as plain data; lengths in m."""
     along = found.segments[:, 2:] - found.segments[:, :2]
     west, south, east, north = found.bounds

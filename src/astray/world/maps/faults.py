@@ -14,7 +14,7 @@ from astray.world.map import FARTHEST, MOST_SEGMENTS
 """A map of more is a mistake, and would take all memory."""
 
 
-class Findings:
+class MapFaults:
     """The faults of a description. A check that fails returns a value to go on with."""
 
     def __init__(self) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world.geometry.point_in_polygon import Solids, solids_of
-from astray.world.geometry.segment_index import Index, build_index
+from astray.world.geometry.segment_index import SegmentIndex, build_segment_index
 from astray.world.map import Map
 
 
-class Atlas:
+class MapSet:
     """Maps with their index; `of_world` is the number of the map of each world of the batch."""
 
     def __init__(self, maps: Sequence[Map], worlds: int = 1) -> None:
@@ -20,14 +20,14 @@ class Atlas:
         self.maps = list(maps) or [Map()]
         numbers = np.arange(worlds) if len(self.maps) > 1 else np.zeros(worlds, np.int64)
         self.of_world: Array = numbers.astype(np.int64)
-        self._index: Index | None = None
+        self._index: SegmentIndex | None = None
         self._solids: Solids | None = None
 
     @property
-    def index(self) -> Index:
+    def index(self) -> SegmentIndex:
         """What kernels read, made when it is first asked for."""
         if self._index is None:
-            self._index = build_index(self.maps)
+            self._index = build_segment_index(self.maps)
         return self._index
 
     @property
@@ -49,13 +49,13 @@ class Atlas:
         self.maps = [self.maps[k] for k in used]
         self._index = self._solids = None
 
-    def copy(self) -> Atlas:
+    def copy(self) -> MapSet:
         """The same maps, which stay when this atlas gets others."""
-        made = Atlas(self.maps, len(self.of_world))
+        made = MapSet(self.maps, len(self.of_world))
         made.become(self)
         return made
 
-    def become(self, other: Atlas) -> None:
+    def become(self, other: MapSet) -> None:
         """Take over the maps of another atlas for as many worlds."""
         self.maps = list(other.maps)
         self.of_world[:] = other.of_world

@@ -24,7 +24,7 @@ from astray.errors import MapError, WrongInput, in_words, suggest
 from astray.presets import MAPS
 from astray.world.map import Map
 from astray.world.map_data import is_content, map_with
-from astray.world.maps.faults import Findings
+from astray.world.maps.faults import MapFaults
 from astray.world.maps.formats.detect import SUFFIXES, read_file
 from astray.world.maps.formats.inline import parse_inline
 from astray.world.maps.formats.schema import check_spec as check_spec
@@ -59,10 +59,10 @@ def read_map(spec: Spec, folder: Path = Path("."), world: int = 0, seed: int = 0
         made = _read_file(spec["file"], folder, spec.get("scale"))
     elif "kind" in spec:
         at = world if per_world(spec) else 0
-        layout = parse_layout(spec, Findings())
+        layout = parse_layout(spec, MapFaults())
         made = make(layout, spec.get("segments"), spec.get("seed", seed), at)
     else:
-        made = parse_inline(spec, Findings())
+        made = parse_inline(spec, MapFaults())
     return shifted(made, *spec.get("shift", (0.0, 0.0, 0.0)))
 
 

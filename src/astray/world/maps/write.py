@@ -16,7 +16,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.files.atomic_write import whole_file
-from astray.world.geometry.polylines import Chain, chains, with_holes
+from astray.world.geometry.polylines import Polyline, polylines_of, with_holes
 from astray.world.map import Map, Place
 
 SUFFIXES = (".geojson", ".json", ".map", ".yaml", ".yml")
@@ -69,7 +69,7 @@ def _feature(coordinates: Any, kind: str, properties: dict[str, Any]) -> dict[st
 
 def _obstacles(found: Map) -> list[tuple[Any, str, dict[str, Any]]]:
     """Blocks with their holes, then whatever bounds a solid without being a block, then walls."""
-    lines = chains(found)
+    lines = polylines_of(found)
     blocks = with_holes([c for c in lines if c.solid and c.closed and len(c.points) > 2])
     made: list[tuple[Any, str, dict[str, Any]]] = []
     used: set[int] = set()
@@ -83,7 +83,7 @@ def _obstacles(found: Map) -> list[tuple[Any, str, dict[str, Any]]]:
     return made
 
 
-def _closed(ring: Chain) -> list[list[float]]:
+def _closed(ring: Polyline) -> list[list[float]]:
     points: list[list[float]] = np.vstack([ring.points, ring.points[:1]]).tolist()
     return points
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from astray.numerics.kernels import kernel
 from astray.tables import Array
-from astray.world.geometry.nearest_segments import list_near, make_listing
-from astray.world.geometry.point_in_polygon import winding
-from astray.world.maps.map_set import Atlas
+from astray.world.geometry.nearest_segments import list_near_segments, make_nearest_segments
+from astray.world.geometry.point_in_polygon import winding_number
+from astray.world.maps.map_set import MapSet
 
-Taken = tuple[Array, Array]
+TakenSpots = tuple[Array, Array]
 """Worlds, by their places in the batch, and the spots in them that are taken, (n, 2) m."""
 WIDER = 1.0 + 1e-9  # times the clearance that one looks around: the nearest is then told exactly
 
@@ -23,10 +23,10 @@ def is_free(walls: Any, solids: Any, number: int, x: float, y: float, clearance:
     """Whether no obstacle of a map is nearer than this, and the place is not in a solid."""
     listing, faces, cells, grids, plans = walls
     disc = (x, y, 0.0, WIDER * clearance)
-    if list_near(listing, faces, cells, grids, plans[number], disc) < clearance:
+    if list_near_segments(listing, faces, cells, grids, plans[number], disc) < clearance:
         return False
     rings, starts = solids
-    return winding(rings, starts[number], starts[number + 1], x, y) == 0
+    return winding_number(rings, starts[number], starts[number + 1], x, y) == 0
 
 
 @kernel
@@ -71,8 +71,8 @@ def find_spots(
     return -1
 
 
-def spots_with_room(
-    tries: Array, map: Atlas, worlds: Array, clearance: float, taken: Taken | None = None
+def sample_free_spots(
+    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenSpots | None = None
 ) -> Array | None:
     """A spot for each robot, (n, 2) m; None if one finds none.
 
@@ -84,7 +84,9 @@ def spots_with_room(
     return _find(np.full((len(tries), 2), np.nan), tries, map, worlds, clearance)
 
 
-def _among(tries: Array, map: Atlas, worlds: Array, clearance: float, taken: Taken) -> Array | None:
+def _among(
+    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenSpots
+) -> Array | None:
     """Spots away from those that are taken: as if they came first in their worlds."""
     n = len(taken[0])
     spots = np.concatenate([taken[1], np.full((len(tries), 2), np.nan)])
@@ -98,11 +100,11 @@ def _among(tries: Array, map: Atlas, worlds: Array, clearance: float, taken: Tak
     return spots[n:]
 
 
-def _find(spots: Array, tries: Array, map: Atlas, worlds: Array, clearance: float) -> Array | None:
+def _find(spots: Array, tries: Array, map: MapSet, worlds: Array, clearance: float) -> Array | None:
     index, numbers = map.index, map.of_world[worlds]
     used, which = np.unique(numbers, return_inverse=True)
     bounds = np.array([map.maps[number].bounds for number in used]).reshape(-1, 4)[which]
-    listing = make_listing(len(index.ends))
+    listing = make_nearest_segments(len(index.ends))
     walls = listing, index.faces, index.cells, index.grids, index.plans
     where, solids = (worlds, numbers, bounds), tuple(map.solids)
     missing = find_spots(spots, tries, where, walls, solids, clearance)

@@ -19,10 +19,10 @@ import numpy as np
 
 from astray.numerics.kernels import kernel
 from astray.tables import Array, Column, Table, columns, table
-from astray.world.geometry.distance import squared
+from astray.world.geometry.distance import squared_distance
 from astray.world.geometry.rasterize import rasterise
 from astray.world.map import Map, Place
-from astray.world.maps.map_set import Atlas
+from astray.world.maps.map_set import MapSet
 
 FLOOR = "floor"
 """The kind of a place that is known to be floor."""
@@ -70,13 +70,13 @@ def fill(steps: Array, ends: Array, x: float, y: float, cell: float) -> None:
         high = min(math.floor((max(a[1], a[3]) + reach - y) / cell) + 1, steps.shape[0])
         for row in range(low, high):
             for column in range(left, right):
-                far = squared(a, x + (column + 0.5) * cell, y + (row + 0.5) * cell)
+                far = squared_distance(a, x + (column + 0.5) * cell, y + (row + 0.5) * cell)
                 known = STEP * steps[row, column]
                 if far < known * known:
                     steps[row, column] = min(math.floor(math.sqrt(far) / STEP + 0.5), FAR)
 
 
-class Field(NamedTuple):
+class LikelihoodField(NamedTuple):
     """The field of one map: bytes [row, column], floor (n,), lower left corner and cell, m."""
 
     steps: Array
@@ -86,10 +86,10 @@ class Field(NamedTuple):
     cell: float
 
 
-def make_field(map: Map) -> Field:
+def make_field(map: Map) -> LikelihoodField:
     """The field of one map."""
     if not len(map):
-        return Field(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64), 0.0, 0.0, CELL)
+        return LikelihoodField(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64), 0.0, 0.0, CELL)
     west, south, east, north = map.bounds
     margin = STEP * FAR
     area = (east - west + 2.0 * margin) * (north - south + 2.0 * margin)
@@ -104,7 +104,7 @@ def make_field(map: Map) -> Field:
         floor = _inside(areas, steps.shape, x, y, cell)
     else:
         floor = np.pad(~solid, around) & (steps >= CLEAR / STEP)
-    return Field(steps, np.flatnonzero(floor), x, y, cell)
+    return LikelihoodField(steps, np.flatnonzero(floor), x, y, cell)
 
 
 def _inside(areas: list[Place], shape: tuple[int, ...], x: float, y: float, cell: float) -> Array:
@@ -124,11 +124,11 @@ def _inside(areas: list[Place], shape: tuple[int, ...], x: float, y: float, cell
     return floor
 
 
-_made: WeakKeyDictionary[Map, Field] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Map, LikelihoodField] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
-def field_of(map: Map) -> Field:
+def field_of(map: Map) -> LikelihoodField:
     """The field of one map, made once and kept as long as the map is."""
     with _making:
         if map not in _made:
@@ -136,7 +136,7 @@ def field_of(map: Map) -> Field:
         return _made[map]
 
 
-class Fields:
+class LikelihoodFields:
     """The fields of an atlas, joined anew when its maps change."""
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class Fields:
         self._lock = threading.Lock()
         self._all: Likelihoods
 
-    def of(self, atlas: Atlas) -> Likelihoods:
+    def of(self, atlas: MapSet) -> Likelihoods:
         """The fields of an atlas; `of_world` is the atlas's own."""
         with self._lock:
             if self._maps != atlas.maps:
@@ -154,7 +154,7 @@ class Fields:
                 self._all = self._all._replace(of_world=atlas.of_world)
             return self._all
 
-    def _join(self, atlas: Atlas) -> Likelihoods:
+    def _join(self, atlas: MapSet) -> Likelihoods:
         plans, first, first_floor, parts = table(FIELD, len(atlas.maps)), 0, 0, []
         for plan, map in zip(plans, atlas.maps, strict=True):
             field = field_of(map)

@@ -21,7 +21,7 @@ import numpy as np
 
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Column, Row, columns
-from astray.world.geometry.distance import squared
+from astray.world.geometry.distance import squared_distance
 from astray.world.geometry.rasterize import rasterise
 from astray.world.map import Map, block, merge, wall
 
@@ -67,7 +67,7 @@ def mark_gaps(gaps: Array, ends: Array, corner: tuple[float, float], cell: float
             right = min(wide - 1, math.floor((max(x0, x1) + reach - corner[0]) / cell))
             for column in range(left, right + 1):
                 x = corner[0] + (column + 0.5) * cell
-                gap = math.sqrt(squared(e, x, y))
+                gap = math.sqrt(squared_distance(e, x, y))
                 if gap < gaps[row, column]:
                     gaps[row, column] = gap
 
@@ -214,7 +214,7 @@ def descend(ways: Array, f: Row, x: float, y: float, far: float) -> tuple[float,
 
 
 @dataclass(frozen=True)
-class Ground:
+class NavigationGrid:
     """Where one may go on a map: cells [y, x] with their slowness, and their lower left corner."""
 
     slowness: Array
@@ -239,7 +239,9 @@ class Ground:
         return way
 
 
-def make_ground(found: Map, goals: Array, cell: float, clearance: float, keep: float) -> Ground:
+def make_navigation_grid(
+    found: Map, goals: Array, cell: float, clearance: float, keep: float
+) -> NavigationGrid:
     """Where one may go that keeps a clearance, and some more where there is room; goals (n, 2).
 
     What is forbidden on the map is an obstacle like any other.
@@ -256,7 +258,7 @@ def make_ground(found: Map, goals: Array, cell: float, clearance: float, keep: f
     mark_gaps(gaps, whole.segments, corner, cell)
     slowness = 2.0 - np.clip((gaps - clearance) / max(keep, 1e-9), 0.0, 1.0)
     slowness[mask | (gaps < clearance)] = np.inf
-    return Ground(slowness, corner, cell)
+    return NavigationGrid(slowness, corner, cell)
 
 
 def _cells(

@@ -42,8 +42,8 @@ from astray.world.raycast.ray_bundle import (
     STALE,
     A,
     B,
-    Board,
-    Fan,
+    RayBundle,
+    RayWorkspace,
     draw,
     hidden,
     mark,
@@ -86,7 +86,7 @@ def bearing(x: np.float32, y: np.float32, first: np.float32) -> np.float32:
 
 
 @inlined_kernel
-def lines(board: Board, n: int) -> None:
+def lines(board: RayWorkspace, n: int) -> None:
     """Of segments as seen from a place A and B in the sensor's axes, A² + B², their two ends."""
     w, angles, _ = board
     cosine, sine = w[HEADING], w[HEADING + _1]
@@ -104,7 +104,7 @@ def lines(board: Board, n: int) -> None:
 
 
 @inlined_kernel
-def spans(board: Board, f: Fan, n: int, start: float) -> None:
+def spans(board: RayWorkspace, f: RayBundle, n: int, start: float) -> None:
     """From which ray to which segments reach, counter-clockwise, and how many rays anew at 0.
 
     The first is −1 where a ray is so near to an end that more has to be asked.
@@ -159,7 +159,7 @@ def settle(w: Array, i: np.uint64, k: int, goal: int, side: int) -> int:
 
 
 @kernel
-def cover_odd(board: Board, f: Fan, i: np.uint64) -> None:
+def cover_odd(board: RayWorkspace, f: RayBundle, i: np.uint64) -> None:
     """Let the rays end that a segment covers, whatever has to be asked for that."""
     w, angles, _ = board
     rays, turn, slack = f[0], f[3], f[4]
@@ -188,7 +188,7 @@ def cover_odd(board: Board, f: Fan, i: np.uint64) -> None:
 
 
 @inlined_kernel
-def cover(board: Board, f: Fan, i: np.uint64, few: bool) -> None:
+def cover(board: RayWorkspace, f: RayBundle, i: np.uint64, few: bool) -> None:
     """Let the rays end that a segment covers, unless they are found to end before it."""
     w, _, runs = board
     first, near = int(runs[FIRST + i]), w[NEAR + i]
@@ -210,7 +210,7 @@ def cover(board: Board, f: Fan, i: np.uint64, few: bool) -> None:
 
 
 @kernel
-def cast(board: Board, f: Fan, n: int, at: Place, few: bool) -> None:
+def cast(board: RayWorkspace, f: RayBundle, n: int, at: Place, few: bool) -> None:
     """Let the rays end on n segments; if they are few and the last, no bounds are worth to keep."""
     lines(board, n)
     spans(board, f, n, at[2])
@@ -223,7 +223,7 @@ def cast(board: Board, f: Fan, n: int, at: Place, few: bool) -> None:
 
 
 @inlined_kernel
-def cast_kept(board: Board, f: Fan, n: int, at: Place) -> None:
+def cast_kept(board: RayWorkspace, f: RayBundle, n: int, at: Place) -> None:
     """Let the rays end on those of n segments that are marked to be kept.
 
     Where they are few, to work out all of them takes less time than to move the others together.

@@ -17,21 +17,21 @@ from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row, Rows, Table
 from astray.world.geometry.cell_grid import in_reach
 from astray.world.geometry.footprint import Shapes, make_shapes
-from astray.world.geometry.robot_grid import Crowd, make_crowd
+from astray.world.geometry.robot_grid import RobotGrid, make_robot_grid
 from astray.world.map import Map
-from astray.world.maps.map_set import Atlas
+from astray.world.maps.map_set import MapSet
 from astray.world.raycast.culling import cast_all, cast_grid, cast_near
 from astray.world.raycast.ray_bundle import (
     END,
-    Board,
-    Fan,
+    RayBundle,
+    RayWorkspace,
     aim,
     copy_of,
-    make_fan,
+    make_ray_bundle,
     mark,
     ray_in_map,
 )
-from astray.world.raycast.robots import Others, draw_crowd, meet_body
+from astray.world.raycast.robots import Others, draw_crowd, intersect_ray_robot
 from astray.world.raycast.single_ray import Ray, cast_at, cast_cells_along
 
 RAY_WORTH = 12.0  # segments that cost as much as a ray that is followed by itself
@@ -42,7 +42,7 @@ Pose = tuple[tuple[float, float, float], int, int]
 """x, y and yaw of a sensor; the place of its world, and its own row among everyone, or −1."""
 
 
-class View(NamedTuple):
+class RaycastScene(NamedTuple):
     """All that rays can meet, as kernels read it."""
 
     ends: Array
@@ -59,11 +59,13 @@ class View(NamedTuple):
     corners: Array
 
 
-def make_view(map: Atlas, crowd: Crowd | None = None, shapes: Shapes | None = None) -> View:
+def make_raycast_scene(
+    map: MapSet, crowd: RobotGrid | None = None, shapes: Shapes | None = None
+) -> RaycastScene:
     """The obstacles of an atlas and, with a crowd, its robots."""
-    crowd = crowd or make_crowd(0, len(map.of_world))
+    crowd = crowd or make_robot_grid(0, len(map.of_world))
     shapes = shapes or make_shapes([])
-    return View(*map.index, map.of_world, *crowd, *shapes)
+    return RaycastScene(*map.index, map.of_world, *crowd, *shapes)
 
 
 @inlined_kernel
@@ -76,7 +78,7 @@ def suits_single_rays(p: Row, rays: int, limit: float) -> bool:
 
 
 @kernel
-def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
+def cast_ray_at_robots(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
     """The inverse range at which a ray meets another robot of its world; the limit if none."""
     bodies, starts, shapes, corners = view
     x, y, c, s = ray
@@ -90,13 +92,15 @@ def meet_crowd(view: Others, g: Row, ray: Ray, me: int, limit: float) -> float:
         cell = g.first + row * g.wide
         for k in range(starts[cell + left], starts[cell + right + 1]):
             if bodies[k].row != me:
-                v = meet_body(bodies[k], shapes[bodies[k].footprint], corners, ray)
+                v = intersect_ray_robot(bodies[k], shapes[bodies[k].footprint], corners, ray)
                 best = v if v > best else best
     return best
 
 
 @inlined_kernel
-def scan_fan(board: Board, f: Fan, view: View, pose: Pose, out: Array) -> None:
+def cast_bundle(
+    board: RayWorkspace, f: RayBundle, view: RaycastScene, pose: Pose, out: Array
+) -> None:
     """The ranges of a fan from one pose."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
     w, walls = board[0], (view.faces, cells)
@@ -127,15 +131,17 @@ def scan_fan(board: Board, f: Fan, view: View, pose: Pose, out: Array) -> None:
 
 
 @kernel
-def scan_fans(board: Board, f: Fan, view: View, poses: Array, rows: Rows, out: Array) -> None:
+def cast_bundles(
+    board: RayWorkspace, f: RayBundle, view: RaycastScene, poses: Array, rows: Rows, out: Array
+) -> None:
     """The ranges of a fan from the poses of these rows: x, y, yaw, world and own row (−1: none)."""
     for i in rows:
         at = (poses[i, 0], poses[i, 1], poses[i, 2])
-        scan_fan(board, f, view, (at, int(poses[i, 3]), int(poses[i, 4])), out[i])
+        cast_bundle(board, f, view, (at, int(poses[i, 3]), int(poses[i, 4])), out[i])
 
 
 @kernel
-def scan_rays(view: View, rays: Array, worlds: Array, limit: float, out: Array) -> None:
+def scan_rays(view: RaycastScene, rays: Array, worlds: Array, limit: float, out: Array) -> None:
     """The ranges of single rays: origin and direction; world and own row (−1: none) of each."""
     ends, cells, listed, grids, plans = view.ends, view.cells, view.listed, view.grids, view.plans
     of_world, crowd_grids = view.of_world, view.crowd_grids
@@ -144,7 +150,7 @@ def scan_rays(view: View, rays: Array, worlds: Array, limit: float, out: Array) 
         ray = (rays[i, 0], rays[i, 1], rays[i, 2], rays[i, 3])
         best = limit
         if worlds[i, 1] >= 0:
-            best = meet_crowd(others, crowd_grids[worlds[i, 0]], ray, worlds[i, 1], best)
+            best = cast_ray_at_robots(others, crowd_grids[worlds[i, 0]], ray, worlds[i, 1], best)
         p = plans[of_world[worlds[i, 0]]]
         if p.steps >= 0:
             best = cast_cells_along(ends, cells, listed, grids[p.steps], ray, best)
@@ -172,13 +178,13 @@ def cast_rays(
     where = np.zeros((len(poses), 5))
     where[:, :3] = poses
     where[:, 4] = -1.0
-    board, f = make_fan(rays, start, TAU / rays if step is None else step, max_range)
+    board, f = make_ray_bundle(rays, start, TAU / rays if step is None else step, max_range)
     out = np.empty((len(poses), rays))
-    view, rows = make_view(Atlas([map])), np.arange(len(poses))
+    view, rows = make_raycast_scene(MapSet([map])), np.arange(len(poses))
     if threads <= 1:
-        scan_fans(board, f, view, where, rows, out)
+        cast_bundles(board, f, view, where, rows, out)
         return out
     with ThreadPoolExecutor(threads) as pool:
         for part in np.array_split(rows, threads):
-            pool.submit(scan_fans, copy_of(board, f), f, view, where, part, out)
+            pool.submit(cast_bundles, copy_of(board, f), f, view, where, part, out)
     return out

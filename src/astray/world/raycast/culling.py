@@ -30,8 +30,8 @@ from astray.world.raycast.ray_bundle import (
     CELL_Y,
     CHUNK,
     KEPT,
-    Board,
-    Fan,
+    RayBundle,
+    RayWorkspace,
     hidden,
 )
 
@@ -46,7 +46,7 @@ Run = tuple[int, int, float, bool]
 
 
 @inlined_kernel
-def look_at_cells(w: Array, cells: Table, n: int, f: Fan, at: Place) -> None:
+def look_at_cells(w: Array, cells: Table, n: int, f: RayBundle, at: Place) -> None:
     """How near the circles of cells are, and from where to where they reach in the fan."""
     for i in range(n):
         k = np.uint64(i)
@@ -69,7 +69,7 @@ def look_at_cells(w: Array, cells: Table, n: int, f: Fan, at: Place) -> None:
 
 
 @inlined_kernel
-def cell_hidden(w: Array, f: Fan, i: int) -> bool:
+def cell_hidden(w: Array, f: RayBundle, i: int) -> bool:
     """Whether all rays that could meet what a cell holds end before it."""
     k = np.uint64(i)
     nearness, low, high = w[CELL_NEAR + k], w[CELL_LOW + k], w[CELL_HIGH + k]
@@ -109,7 +109,7 @@ def approach(w: Array, faces: Array, run: Run, n: int, at: Place) -> None:
 
 
 @inlined_kernel
-def gather_run(board: Board, f: Fan, faces: Array, run: Run, at: Place, n: int) -> int:
+def gather_run(board: RayWorkspace, f: RayBundle, faces: Array, run: Run, at: Place, n: int) -> int:
     """Gather what has to be cast of segments that lie one behind the other, where n others are.
 
     How many there are then. If there is no more room, all are cast.
@@ -133,7 +133,7 @@ def gather_run(board: Board, f: Fan, faces: Array, run: Run, at: Place, n: int) 
 
 
 @inlined_kernel
-def too_far(f: Fan, reach: float) -> float:
+def too_far(f: RayBundle, reach: float) -> float:
     """When middles of segments that reach so far from them are out of reach of the rays.
 
     It is the square of twice their distance.
@@ -143,7 +143,9 @@ def too_far(f: Fan, reach: float) -> float:
 
 
 @kernel
-def cast_cells(board: Board, f: Fan, walls: Walls, found: int, g: Row, at: Place) -> None:
+def cast_cells(
+    board: RayWorkspace, f: RayBundle, walls: Walls, found: int, g: Row, at: Place
+) -> None:
     """Cast the rays against what is within their reach and not hidden in the listed cells."""
     faces, cells = walls
     w, far = board[0], too_far(f, g.reach)
@@ -158,7 +160,9 @@ def cast_cells(board: Board, f: Fan, walls: Walls, found: int, g: Row, at: Place
 
 
 @inlined_kernel
-def cast_ring(board: Board, f: Fan, walls: Walls, g: Row, ring: Ring, at: Place) -> None:
+def cast_ring(
+    board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, ring: Ring, at: Place
+) -> None:
     """Cast the rays against the cells of a ring that hold something, some at a time."""
     w, cells, (column, row, away) = board[0], walls[1], ring
     n = 0
@@ -180,7 +184,7 @@ def cast_ring(board: Board, f: Fan, walls: Walls, g: Row, ring: Ring, at: Place)
 
 
 @kernel
-def cast_grid(board: Board, f: Fan, walls: Walls, g: Row, at: Place) -> None:
+def cast_grid(board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, at: Place) -> None:
     """Cast the rays against the segments of a grid, from near to far."""
     w = board[0]
     column = math.floor((at[0] - g.x) / g.cell)
@@ -204,7 +208,7 @@ def out_of_reach(cells: Table, k: int, reach: float, at: Place) -> bool:
 
 
 @inlined_kernel
-def gather_near(board: Board, f: Fan, walls: Walls, g: Row, at: Place, n: int) -> int:
+def gather_near(board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, at: Place, n: int) -> int:
     """Gather the segments of a grid that are in reach of the rays, where n others are."""
     (faces, cells), reach, far = walls, 1.0 / f[5], too_far(f, g.reach)
     left, right = in_reach(g, at[0], g.x, g.wide, reach + g.reach)
@@ -223,7 +227,9 @@ def gather_near(board: Board, f: Fan, walls: Walls, g: Row, at: Place, n: int) -
 
 
 @kernel
-def cast_near(board: Board, f: Fan, walls: Walls, grids: Table, p: Row, at: Place) -> None:
+def cast_near(
+    board: RayWorkspace, f: RayBundle, walls: Walls, grids: Table, p: Row, at: Place
+) -> None:
     """Cast the rays against all segments of a plan in their reach, which are not very many."""
     n = 0
     for k in range(p.first_grid, p.first_grid + p.grids):
@@ -232,7 +238,7 @@ def cast_near(board: Board, f: Fan, walls: Walls, grids: Table, p: Row, at: Plac
 
 
 @inlined_kernel
-def cast_all(board: Board, f: Fan, walls: Walls, p: Row, at: Place) -> None:
+def cast_all(board: RayWorkspace, f: RayBundle, walls: Walls, p: Row, at: Place) -> None:
     """Cast the rays against all segments of a plan, which are few."""
     begin, last = p.first, p.first + p.count
     while begin < last:

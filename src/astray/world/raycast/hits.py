@@ -15,9 +15,9 @@ import math
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 from astray.world.geometry.cell_grid import in_reach
-from astray.world.raycast.cast_rays import View
+from astray.world.raycast.cast_rays import RaycastScene
 from astray.world.raycast.ray_segment import meet
-from astray.world.raycast.robots import Others, meet_circle
+from astray.world.raycast.robots import Others, intersect_ray_circle
 from astray.world.raycast.single_ray import Ray, border, entry
 
 Echo = tuple[float, float]
@@ -54,7 +54,7 @@ def echo_of_body(b: Row, shape: Row, corners: Array, ray: Ray, best: Echo) -> Ec
     if h * h > square:
         return best
     if shape.count == 0:
-        v = meet_circle(b.middle_x - x, b.middle_y - y, b.radius, c, s)
+        v = intersect_ray_circle(b.middle_x - x, b.middle_y - y, b.radius, c, s)
         return (v, math.sqrt(1.0 - h * h / square)) if v > best[0] else best
     before = shape.first + shape.count - 1
     px = b.x - x + b.cosine * corners[0, before] - b.sine * corners[1, before]
@@ -115,7 +115,7 @@ def echo_of_cells(ends: Array, cells: Table, listed: Array, g: Row, ray: Ray, be
 
 
 @kernel
-def echo_rays(view: View, rays: Array, who: Array, limit: float, out: Array) -> None:
+def echo_rays(view: RaycastScene, rays: Array, who: Array, limit: float, out: Array) -> None:
     """Range and cosine (n, 2) of rays: origin, direction; `who` has world and own row (−1: none).
 
     The limit is the inverse of the longest range; beyond it the range is inf.

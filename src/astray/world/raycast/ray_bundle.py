@@ -28,12 +28,12 @@ STALE = -1.0
 LINE, PAGE = 64, 4096  # bytes, of a line of a cache and of memory that is mapped together
 _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
-Board = tuple[Array, Array, Array]
+RayWorkspace = tuple[Array, Array, Array]
 """What a scan works on: numbers of rays, segments and cells; angles of segments, of 32 bits; and
 the runs of rays that they cover. Each is one array in which columns begin at places that are known
 to the compiler, so that it knows that they do not overlap. Arrays begin with a page and columns
 with a line of a cache: where they began wherever memory was free, some runs took a tenth longer."""
-Fan = tuple[int, float, float, float, float, float]
+RayBundle = tuple[int, float, float, float, float, float]
 """Number of rays, angle of the first, rays per rad and per turn, unsure rays, 1 / longest range."""
 
 # Columns of what a chunk holds, of 64 and of 32 bits; a line more keeps them from sharing the same
@@ -52,7 +52,9 @@ _RAYS, _BLOCKS = MOST_RAYS + 6 * BLOCK, MOST_RAYS // BLOCK + LINE // 8
 COS, SIN, END = (np.uint64(int(BOUND) + _BLOCKS + k * _RAYS) for k in range(3))
 
 
-def make_fan(rays: int, start: float, step: float, max_range: float) -> tuple[Board, Fan]:
+def make_ray_bundle(
+    rays: int, start: float, step: float, max_range: float
+) -> tuple[RayWorkspace, RayBundle]:
     """So many rays, from an angle on, some radians apart: the board to work on, and the fan."""
     board = make_board()
     w, cosines, sines = board[0], int(COS), int(SIN)
@@ -62,7 +64,7 @@ def make_fan(rays: int, start: float, step: float, max_range: float) -> tuple[Bo
     return board, (rays, start, 1.0 / step, TAU / step, UNSURE / step, 1.0 / max_range)
 
 
-def make_board() -> Board:
+def make_board() -> RayWorkspace:
     """Room for a scan; memory is taken only where there are rays."""
     w = _zeros(int(END) + _RAYS, np.float64)
     w[int(AX) : int(AY)] = w[int(BY) : int(A)] = 1.0  # segments, of which none is a point
@@ -77,7 +79,7 @@ def _zeros(count: int, kind: type[np.generic]) -> Array:
     return memory[first : first + size].view(kind)
 
 
-def copy_of(board: Board, f: Fan) -> Board:
+def copy_of(board: RayWorkspace, f: RayBundle) -> RayWorkspace:
     """A board with the same rays, for another thread."""
     made = make_board()
     for column in (COS, SIN, END):
@@ -87,7 +89,7 @@ def copy_of(board: Board, f: Fan) -> Board:
 
 
 @inlined_kernel
-def aim(w: Array, f: Fan, yaw: float) -> float:
+def aim(w: Array, f: RayBundle, yaw: float) -> float:
     """Turn the rays to a heading, all as long as they can be; the bearing of the first, ±π rad."""
     w[HEADING + _1], w[HEADING] = sincos(yaw)
     for k in range(f[0]):

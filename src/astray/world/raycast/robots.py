@@ -32,8 +32,8 @@ from astray.world.raycast.ray_bundle import (
     COS,
     END,
     SIN,
-    Board,
-    Fan,
+    RayBundle,
+    RayWorkspace,
     in_sensor,
 )
 from astray.world.raycast.ray_segment import meet
@@ -46,7 +46,7 @@ Some = tuple[int, int, int]
 
 
 @inlined_kernel
-def meet_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
+def intersect_ray_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
     """The inverse range at which a ray meets a circle around (x, y); 0 if it does not."""
     h = c * y - s * x
     left = radius * radius - h * h
@@ -83,11 +83,11 @@ def draw_around(w: Array, rays: int, i: np.uint64) -> None:
     x, y, radius = w[CELL_X + i], w[CELL_Y + i], w[CELL_SIZE + i]
     for j in range(rays):
         k = np.uint64(j)
-        w[END + k] = max(w[END + k], meet_circle(x, y, radius, w[COS + k], w[SIN + k]))
+        w[END + k] = max(w[END + k], intersect_ray_circle(x, y, radius, w[COS + k], w[SIN + k]))
 
 
 @inlined_kernel
-def look_at_circles(w: Array, f: Fan, n: int, start: float) -> None:
+def look_at_circles(w: Array, f: RayBundle, n: int, start: float) -> None:
     """How near circles are, 0 if the sensor is within, and from where to where they reach."""
     zero, first = np.float32(0.0), np.float32(start)
     for i in range(n):
@@ -108,7 +108,7 @@ def look_at_circles(w: Array, f: Fan, n: int, start: float) -> None:
 
 
 @kernel
-def draw_circles(w: Array, f: Fan, n: int, start: float) -> None:
+def draw_circles(w: Array, f: RayBundle, n: int, start: float) -> None:
     """Let the rays end on the circles in the chunk of cells: few hide another."""
     look_at_circles(w, f, n, start)
     rays, turn = f[0], f[3]
@@ -144,7 +144,9 @@ def gather_edges(w: Array, n: int, b: Row, corners: Array, some: Some, place: Pl
 
 
 @inlined_kernel
-def draw_crowd(board: Board, f: Fan, others: Others, g: Row, me: int, at: Place) -> None:
+def draw_crowd(
+    board: RayWorkspace, f: RayBundle, others: Others, g: Row, me: int, at: Place
+) -> None:
     """Let the rays end on the robots of a grid, but for one; bounds are not kept."""
     w, (bodies, starts, shapes, corners), (x, y, first) = board[0], others, at
     here = (0.0, 0.0, first)  # edges are gathered as they are seen from the sensor
@@ -181,11 +183,11 @@ def draw_crowd(board: Board, f: Fan, others: Others, g: Row, me: int, at: Place)
 
 
 @kernel
-def meet_body(b: Row, shape: Row, corners: Array, ray: Ray) -> float:
+def intersect_ray_robot(b: Row, shape: Row, corners: Array, ray: Ray) -> float:
     """The inverse range at which a ray meets a robot's footprint; 0 if it does not."""
     x, y, c, s = ray
     if shape.count == 0:
-        return meet_circle(b.middle_x - x, b.middle_y - y, b.radius, c, s)
+        return intersect_ray_circle(b.middle_x - x, b.middle_y - y, b.radius, c, s)
     h = c * (b.middle_y - y) - s * (b.middle_x - x)
     if h * h > b.radius * b.radius:
         return 0.0

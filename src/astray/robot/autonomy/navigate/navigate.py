@@ -28,8 +28,8 @@ import numpy as np
 from astray.errors import PluginError
 from astray.numerics.elementary import sincos
 from astray.numerics.kernels import kernel
-from astray.plugin import Autonomy, Known, NonNegative, Positive, Sheets
-from astray.plugin.distributions import Drawn
+from astray.plugin import Autonomy, Datasheets, Known, NonNegative, Positive
+from astray.plugin.distributions import DrawnParameter
 from astray.robot.autonomy.free_path import along, beams_of
 from astray.robot.autonomy.navigate.path_tracking import ESCAPE, MEMORY, SAME, decide_all, move_on
 from astray.robot.autonomy.navigate.plan_cache import Fields, Goal, Plans
@@ -143,10 +143,10 @@ class Navigate(Autonomy, kind="navigate"):
     stop_distance: NonNegative = 0.15  # m between the body and what it stops before
     patience: Positive = 10.0  # s before a goal that is blocked is skipped
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Take the size of the body and its turning circle from the datasheets."""
         for name in ("clearance", "keep", "resolution"):
-            if isinstance(getattr(self, name), Drawn):
+            if isinstance(getattr(self, name), DrawnParameter):
                 raise PluginError(f"{name} of navigate must be one number for all robots")
         sheet, motion = sheets.get("footprint"), sheets["motion"].values
         self.outline = (Footprint(**sheet.values) if sheet else Footprint()).outline()

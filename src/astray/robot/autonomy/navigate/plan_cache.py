@@ -11,7 +11,7 @@ from astray.errors import PluginError, suggest
 from astray.plugin import Known
 from astray.tables import Array, Rows, Table, table
 from astray.world.map import Map
-from astray.world.planning.navigation_function import FIELD, Ground, make_ground
+from astray.world.planning.navigation_function import FIELD, NavigationGrid, make_navigation_grid
 
 Goal = tuple[float, float] | str
 Fields = tuple[Array, Table, Array]
@@ -29,7 +29,7 @@ class Plans:
         self.size = (cell, clearance, keep)
         self.fields: Fields = (np.empty(0), table(FIELD, 0), np.zeros(0, np.int64))
         self._maps: list[Map] = []
-        self._grounds: dict[int, Ground] = {}
+        self._grounds: dict[int, NavigationGrid] = {}
         self._keys: list[Key] = []
         self._told = np.zeros((0, 3))
         self._made: dict[Key, tuple[Table, Array]] = {}
@@ -105,16 +105,16 @@ class Plans:
                 self._made[key] = fields[k : k + 1].copy(), way
             self.fields = (np.concatenate(made), fields, first)
 
-    def _ground(self, k: int, key: Key) -> Ground:
+    def _ground(self, k: int, key: Key) -> NavigationGrid:
         """Where one may go on the map of a field: one for all goals that are planned for, and one
         for each that a robot was told, so that no other robot's goal matters to it.
         """
         number = key[0]
         if k >= len(self._maps) * len(self.goals):
-            return make_ground(self._maps[number], np.array([key[1:]]), *self.size)
+            return make_navigation_grid(self._maps[number], np.array([key[1:]]), *self.size)
         if number not in self._grounds:
             goals = self.places(self._maps[number])
-            self._grounds[number] = make_ground(self._maps[number], goals, *self.size)
+            self._grounds[number] = make_navigation_grid(self._maps[number], goals, *self.size)
         return self._grounds[number]
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
-from astray.plugin import Estimator, Known, NonNegative, Sheets
+from astray.plugin import Datasheets, Estimator, Known, NonNegative
 from astray.plugin.reading import Reading
 from astray.robot.estimators.ekf.measurement_intake import (
     estimate_all,
@@ -75,7 +75,7 @@ class Ekf(Estimator, kind="ekf"):
     compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
     rests: bool = False  # whether an IMU without wheels that feels nothing is taken to stand still
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """See what is on board."""
         self.names = {
             what: next((name for name, s in sheets.items() if s.measures == layout), "")

@@ -10,8 +10,8 @@ import numpy as np
 
 from astray.errors import PluginError
 from astray.numerics.elementary import TAU
-from astray.numerics.rotation import rotation
-from astray.plugin import Sheet
+from astray.numerics.rotation import rotation_matrix
+from astray.plugin import Datasheet
 from astray.robot.estimators.ekf.state import MOST, MOST_ALIKE, MOST_MOVED, NONE, PLAN, YAW
 from astray.robot.estimators.odometry.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.tables import WHEELS_PER_ROBOT
@@ -52,7 +52,7 @@ class Places:
         return first
 
 
-def lay_out(body: Sheet, sheets: Mapping[str, Sheet]) -> Any:
+def lay_out(body: Datasheet, sheets: Mapping[str, Datasheet]) -> Any:
     """One plan, a record, for a body and what is on board: imu, wheels, compass, fix, landmarks.
 
     Further ones are "fix.1", "compass.1", "landmarks.1" and so on.
@@ -84,10 +84,10 @@ def numbered(what: str, k: int) -> str:
     return f"{what}.{k}" if k else what
 
 
-def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> None:
+def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Datasheet) -> None:
     """The mount and the noise of the IMU, and its biases."""
     angles = [np.array([float(said.get(name, 0.0))]) for name in ("roll", "pitch", "yaw")]
-    plan["axes"] = rotation(angles[0], angles[1], angles[2])[0]
+    plan["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
     plan["imu_x"], plan["imu_y"] = said.get("x", 0.0), said.get("y", 0.0)
     # An axis that is not upright feels a share of gravity, which counts as a bias.
     leak = number(said, "misalignment_sd") * number(said, "gravity")
@@ -101,7 +101,7 @@ def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> 
     plan["gyro_scale"] = places.take(number(said, "gyro_scale_sd"))
 
 
-def add_wheels(plan: Any, places: Places, said: Mapping[str, Any], body: Sheet) -> None:
+def add_wheels(plan: Any, places: Places, said: Mapping[str, Any], body: Datasheet) -> None:
     """How the wheels move the body, and the errors of their size."""
     if body.kind not in ALONG:
         raise PluginError(f"ekf cannot read the wheels of motion {body.kind!r}")
@@ -148,7 +148,7 @@ def add_landmarks(plan: Any, said: Mapping[str, Any], k: int) -> None:
     plan["bearing_sd"][k] = max(number(said, "bearing_sd"), LEAST_BEARING_SD)
 
 
-def lay_beacons(plan: Any, sheets: Mapping[str, Sheet]) -> Any:
+def lay_beacons(plan: Any, sheets: Mapping[str, Datasheet]) -> Any:
     """The beacons of all sensors, (n, 2) m, those that several have once; each is told its own."""
     lists: list[list[list[float]]] = []
     for k in range(MOST_ALIKE):

@@ -24,14 +24,14 @@ from annotated_types import Ge, Gt, Le, Lt
 from astray.errors import PluginError
 from astray.numerics.elementary import PI
 from astray.numerics.kernels import kernel
-from astray.plugin import Estimator, Known, NonNegative, Positive, Sheets, sensor_that_measures
+from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
 from astray.robot.estimators.mcl.odometry_buffer import LENGTH, latest
 from astray.robot.estimators.mcl.particle_set import scatter
 from astray.robot.estimators.mcl.scan_likelihood import tabulate
 from astray.robot.estimators.mcl.update import FEWEST, MEMORY, How, Room, Tables, look, report, take
 from astray.robot.estimators.odometry.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.tables import SCAN, WHEELS, Array, Rows, Table
-from astray.world.planning.likelihood_field import FAR, Fields, Likelihoods
+from astray.world.planning.likelihood_field import FAR, LikelihoodFields, Likelihoods
 
 MOST = 10_000  # particles
 AXES = 3  # of a pose
@@ -112,7 +112,7 @@ class Particle(Estimator, kind="particle"):
     start_sd: Positive = 0.1  # m, of a start that claims to be exact
     start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Find wheels and scanner, and make room for the clouds."""
         self.body = sheets["motion"]
         if self.body.kind not in ALONG:
@@ -133,7 +133,7 @@ class Particle(Estimator, kind="particle"):
         spare, fits = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
         a = self.arrays
         self.room = (a["cloud"], spare, fits, np.zeros((n, beams, 2)), a["trail"], a["log_q"])
-        self.fields = Fields()
+        self.fields = LikelihoodFields()
 
     def reset(self, rows: Rows) -> None:
         """Start from what the datasheets say."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from astray.numerics.elementary import tan
 from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc, bend, between, log
+from astray.numerics.se2 import arc, bend, between, log_se2
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, columns
 
 LENGTH = 128  # readings that the trail remembers
@@ -75,7 +75,7 @@ def roll(trail: Array, m: Row, o: Row, move: Move) -> None:
 def part_of(a: Array, b: Array, share: float) -> Spot:
     """A spot on the arc from one note to the next, or beyond it."""
     pose = (a[X], a[Y], a[YAW])
-    u, v, w = log(between(pose, (b[X], b[Y], b[YAW])))
+    u, v, w = log_se2(between(pose, (b[X], b[Y], b[YAW])))
     x, y, yaw = arc(pose, share * u, share * v, share * w)
     way, turned = share * (b[WAY] - a[WAY]), share * (b[TURNED] - a[TURNED])
     return x, y, yaw, a[WAY] + way, a[TURNED] + turned

@@ -21,7 +21,7 @@ from astray.errors import PluginError
 from astray.numerics.elementary import TAU, tan
 from astray.numerics.kernels import kernel
 from astray.numerics.se2 import arc, bend
-from astray.plugin import Estimator, Known, Sheet, Sheets, sensor_that_measures
+from astray.plugin import Datasheet, Datasheets, Estimator, Known, sensor_that_measures
 from astray.robot.estimators.odometry.covariance import ERRORS, SPREAD, moved, spread
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
 
@@ -49,7 +49,7 @@ AROUND = {
 }
 
 
-def arm_of(body: Sheet) -> float:
+def arm_of(body: Datasheet) -> float:
     """What the sum of the wheels' ways around is divided by to give the turn, m."""
     if body.kind == "omni":
         return float(4.0 * (body["half_length"] + body["half_width"]))
@@ -102,7 +102,7 @@ class Odometry(Estimator, kind="odometry"):
 
     remembers = MEMORY
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the encoders and read the datasheets."""
         self.body = sheets["motion"]
         if self.body.kind not in ALONG:

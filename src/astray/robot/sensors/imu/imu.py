@@ -22,9 +22,9 @@ import numpy as np
 
 from astray.numerics.elementary import CHUNK, sincos_all
 from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.random import Deck, deal_normals
-from astray.plugin import NonNegative, Positive, Scene, Sensor, Sheets
-from astray.plugin.distributions import Drawn
+from astray.numerics.random import NoiseWorkspace, draw_normals
+from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
+from astray.plugin.distributions import DrawnParameter
 from astray.plugin.reading import Reading
 from astray.robot.sensors.bias_instability import AXES, PARTS, SHARE, flicker_all
 from astray.robot.sensors.error_models import gauss_markov, quantise, saturate
@@ -150,7 +150,7 @@ def sense(o: Row, m: Row, p: Row, s: Row, given: Given) -> None:
 
 @kernel
 def sense_all(
-    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: Deck
+    out: Table, memory: Table, params: Table, truth: Table, rows: Rows, deck: NoiseWorkspace
 ) -> None:
     """Read the units of these rows."""
     _, w, _, cards = deck
@@ -160,7 +160,7 @@ def sense_all(
         for i in some:
             pairs = max(pairs, pairs_for(memory[i], params[i]))
         if pairs > 0:
-            deal_normals(deck, truth, some, pairs)
+            draw_normals(deck, truth, some, pairs)
         for j in range(len(some)):
             w[2, j] = turned_by(memory[some[j]], truth[some[j]])
             w[0, j] = 0.5 * w[2, j]
@@ -229,7 +229,7 @@ class Imu(Sensor, kind="imu"):
             if getattr(self, name) is None:
                 setattr(self, name, typical.get(name, 0.0))
 
-    def bind(self, n: int, sheets: Sheets) -> None:
+    def bind(self, n: int, sheets: Datasheets) -> None:
         """Make room for what biases are made of, where they are unstable."""
         self.unstable = self._has_any("gyro_instability", "accel_instability")
         self.lifelong = self._has_any(*(n for n in GRADES["consumer"] if n.endswith("_sd")))
@@ -239,7 +239,7 @@ class Imu(Sensor, kind="imu"):
     def _has_any(self, *errors: str) -> bool:
         """Whether some unit may have one of these errors: they are drawn, or not zero."""
         given = (getattr(self, name) for name in errors)
-        return any(isinstance(error, Drawn) or error > 0.0 for error in given)
+        return any(isinstance(error, DrawnParameter) or error > 0.0 for error in given)
 
     def reset(self, rows: Rows) -> None:
         """Turn the axes and draw what is wrong with the units of these rows for life."""

@@ -20,7 +20,7 @@ from astray.scenario.load import load_scenario
 from astray.scenario.scenario import GroupPlan
 from astray.tables import Array, Table
 from astray.viewer.page.sources.run_folder import PLOTTED, make_recording
-from astray.viewer.page.sources.source import Recording
+from astray.viewer.page.sources.source import ReplaySource
 from astray.viewer.page.tracks import NEEDED
 from astray.world.map import Map
 
@@ -28,7 +28,7 @@ KEPT = (*PLOTTED, "stamp", "cov")
 LATE = 1.5  # periods without a word after which a robot is taken to be gone
 
 
-def read_recorded(file: Path) -> Recording:
+def read_recorded(file: Path) -> ReplaySource:
     """The first world of a recording."""
     source = read_recording(file)
     try:

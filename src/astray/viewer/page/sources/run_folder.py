@@ -18,7 +18,7 @@ from astray.tables import STATE, Array, about
 from astray.viewer.page.drawables import sight
 from astray.viewer.page.frames import ALIVE, BELIEF, ROBOT
 from astray.viewer.page.scene import beliefs_of, group_data, map_data
-from astray.viewer.page.sources.source import Recording, Shown
+from astray.viewer.page.sources.source import ReplaySource, Shown
 from astray.viewer.page.tracks import logged_tracks, page_numbers
 from astray.world.map import Map
 from astray.world.maps.read import read_map
@@ -28,7 +28,7 @@ PLOTTED = ("x", "y", "yaw", "vx", "vy", "wz")
 DRAWN = ("scan", "sonar")  # the readings that a folder keeps whole
 
 
-def read_folder(folder: Path) -> Recording:
+def read_folder(folder: Path) -> ReplaySource:
     """The first world of a run that was written to a folder."""
     ran, log = read_about(folder), read_log(folder)
     try:
@@ -49,14 +49,14 @@ def make_recording(
     around: Map,
     log: Mapping[str, Array],
     happened: tuple[list[list[float]], list[dict[str, Any]]],
-) -> Recording:
+) -> ReplaySource:
     """A recording of series by name, as a folder keeps them, and of hits and events."""
     plans = scenario.robots
     values = {plan.name: _values(plan, log) for plan in plans}
     robots = [_robots(plan, log) for plan in plans]
     beliefs = [_belief(plan, who, log) for plan in plans for who in beliefs_of(plan)]
     none = np.zeros((len(log["time"]), 0, BELIEF), np.float32)
-    return Recording(
+    return ReplaySource(
         _scene(scenario, ran, around, values),
         log["time"],
         np.concatenate(robots, axis=1),

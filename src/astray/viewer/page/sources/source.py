@@ -22,7 +22,7 @@ class Shown:
 
 
 @dataclass
-class Recording:
+class ReplaySource:
     """One world of a run. Its scene is that of `scene.py`, its tables are those of `frames.py`."""
 
     scene: dict[str, Any]
@@ -42,10 +42,10 @@ class Recording:
     events: list[dict[str, Any]] = field(default_factory=list)
     """What came in from outside: `time` and `kind`."""
 
-    def thinned(self, stride: int) -> Recording:
+    def thinned(self, stride: int) -> ReplaySource:
         """Every so-manieth moment."""
         some = slice(None, None, stride)
-        return Recording(
+        return ReplaySource(
             self.scene,
             self.times[some],
             self.robots[some],

@@ -7,7 +7,7 @@ from pathlib import Path
 from astray.errors import MapError, in_words
 from astray.world.map import Map
 from astray.world.map_data import HEAD, read_content_file
-from astray.world.maps.faults import Findings
+from astray.world.maps.faults import MapFaults
 from astray.world.maps.formats.aria import MAGIC, read_aria
 from astray.world.maps.formats.geojson import read_geojson
 from astray.world.maps.formats.image import read_image
@@ -80,7 +80,7 @@ def _read_yaml(data: bytes, file: Path) -> Map:
     tree = read_yaml_tree(data, str(file))
     if "image" in tree:
         return read_map_server(tree, file, read_bytes)
-    findings = Findings()
+    findings = MapFaults()
     if not any(key in tree for key in KEYS):
         findings.fault((), f"needs 'image', as map_server has it, or one of {', '.join(KEYS)}")
     findings.refuse_unknown(tree, KEYS)

@@ -22,7 +22,7 @@ import numpy as np
 from astray.errors import MapError, Path, in_words
 from astray.tables import Array
 from astray.world.map import FARTHEST, Map, Place
-from astray.world.maps.faults import Findings, as_points, short
+from astray.world.maps.faults import MapFaults, as_points, short
 
 DEEPEST = 16  # levels of collections
 AREAS = ("forbidden_line", "forbidden_area")
@@ -38,7 +38,7 @@ GEOMETRIES = (
 
 
 @dataclass
-class Part:
+class GeoJsonPart:
     """A line or a polygon of a file: its rings, the outer one first."""
 
     rings: list[Array]
@@ -64,7 +64,7 @@ def read_geojson(data: bytes, file: str) -> Map:
         raise MapError(f"{file}: nested too deep") from None
     except ValueError as problem:  # a number of thousands of digits
         raise MapError(f"{file}: {problem}") from None
-    parts: list[Part] = []
+    parts: list[GeoJsonPart] = []
     places: list[Place] = []
     try:
         for path, geometry, properties in _features(tree):
@@ -129,13 +129,13 @@ def _take(
     coordinates: Any,
     where: Path,
     properties: Mapping[str, Any],
-    parts: list[Part],
+    parts: list[GeoJsonPart],
     places: list[Place],
 ) -> None:
     """Add one simple geometry to the obstacles or to the places."""
     if kind == "Point":
         points = _points([coordinates], where, 1)
-        _check_range([Part([points], False, None, where)])
+        _check_range([GeoJsonPart([points], False, None, where)])
         places.append(_place(properties, points[0], ()))
         return
     rings = coordinates if kind == "Polygon" else [coordinates]
@@ -143,7 +143,7 @@ def _take(
         raise _Wrong(where, f"a list of rings is needed, not {short(rings)}")
     if _is_place(properties):
         points = _points(rings[0] if rings else [], where, 1)
-        _check_range([Part([points], False, None, where)])
+        _check_range([GeoJsonPart([points], False, None, where)])
         corners = points[:-1] if kind == "Polygon" and _is_closed(points) else points
         ends = tuple((float(x), float(y)) for x, y in corners)
         places.append(_place(properties, corners.mean(axis=0), ends))
@@ -154,14 +154,14 @@ def _take(
         points = _points(ring, (*where, k) if closed else where, 3 if closed else 2)
         made.append(points[:-1] if closed and _is_closed(points) else points)
     if made:
-        parts.append(Part(made, closed, _solid(properties, where), where))
+        parts.append(GeoJsonPart(made, closed, _solid(properties, where), where))
 
 
 def _points(value: Any, path: Path, least: int) -> Array:
     made = as_points(value) if isinstance(value, list) else None
     if made is None or len(made) < least:
         # The slow way says which point is wrong; heights may be given for some points only.
-        findings = Findings()
+        findings = MapFaults()
         if isinstance(value, list):
             value = [p[:2] if isinstance(p, list) else p for p in value]
         made = findings.points(value, path, least)
@@ -212,7 +212,7 @@ def _place(
     )
 
 
-def _check_range(parts: list[Part]) -> None:
+def _check_range(parts: list[GeoJsonPart]) -> None:
     if not parts or np.all(np.abs(np.concatenate([r for p in parts for r in p.rings])) < FARTHEST):
         return
     for part in parts:
@@ -220,7 +220,7 @@ def _check_range(parts: list[Part]) -> None:
             raise _Wrong(part.path, f"coordinates must be finite and within {FARTHEST:g} m")
 
 
-def _build(parts: list[Part], places: list[Place]) -> Map:
+def _build(parts: list[GeoJsonPart], places: list[Place]) -> Map:
     """The segments of all parts at once: made one by one, a hundred thousand would take seconds."""
     arena = _find_arena(parts)
     lines: list[Array] = []
@@ -252,7 +252,7 @@ def _wound(ring: Array, clockwise: bool) -> Array:
     return ring[::-1] if (area < 0.0) != clockwise else ring
 
 
-def _find_arena(parts: list[Part]) -> Part | None:
+def _find_arena(parts: list[GeoJsonPart]) -> GeoJsonPart | None:
     """The polygon with holes that encloses all other parts, if there is one."""
     holed = [p for p in parts if p.closed and p.solid is None and len(p.rings) > 1]
     if not holed:

@@ -21,7 +21,7 @@ import numpy as np
 from astray.errors import Path
 from astray.tables import Array
 from astray.world.map import FARTHEST, MOST_SEGMENTS, Map, Place, block, boxes, merge, wall
-from astray.world.maps.faults import Findings, short
+from astray.world.maps.faults import MapFaults, short
 
 KEYS = ("walls", "boxes", "polygons", "circles", "places")
 BOX = ("x", "y", "length", "width", "yaw")
@@ -32,7 +32,7 @@ FEWEST_SIDES = 12
 LARGEST_RADIUS = 1e5  # m
 
 
-def parse_inline(spec: Mapping[str, Any], findings: Findings, name: str = "inline") -> Map:
+def parse_inline(spec: Mapping[str, Any], findings: MapFaults, name: str = "inline") -> Map:
     """The map that the keys describe; what is wrong with them goes to the findings."""
     parts: list[Map] = []
     count = _weight(spec)
@@ -58,7 +58,7 @@ def parse_inline(spec: Mapping[str, Any], findings: Findings, name: str = "inlin
     return Map(made.segments, made.solid, places, name)
 
 
-def parse_places(value: object, findings: Findings) -> tuple[Place, ...]:
+def parse_places(value: object, findings: MapFaults) -> tuple[Place, ...]:
     """The places in a list under the key `places`."""
     listed = findings.entries(value, ("places",))
     return tuple(_place(place, ("places", k), findings) for k, place in enumerate(listed))
@@ -87,7 +87,7 @@ def circle_points(x: float, y: float, radius: float) -> Array:
 
 
 def _fields(
-    value: object, keys: tuple[str, ...], needed: int, path: Path, findings: Findings
+    value: object, keys: tuple[str, ...], needed: int, path: Path, findings: MapFaults
 ) -> dict[str, float]:
     """Numbers by name, from a mapping or, without the optional ones, from a list."""
     if isinstance(value, Mapping):
@@ -104,7 +104,7 @@ def _fields(
     return {key: _field(key, entry, where, findings) for key, (entry, where) in named.items()}
 
 
-def _field(key: str, entry: object, where: Path, findings: Findings) -> float:
+def _field(key: str, entry: object, where: Path, findings: MapFaults) -> float:
     if key == "radius":
         return findings.number(entry, where, 0.0, LARGEST_RADIUS, above=True)
     if key in ("length", "width"):
@@ -112,17 +112,17 @@ def _field(key: str, entry: object, where: Path, findings: Findings) -> float:
     return findings.number(entry, where)
 
 
-def _box(value: object, path: Path, findings: Findings) -> list[float]:
+def _box(value: object, path: Path, findings: MapFaults) -> list[float]:
     numbers = _fields(value, BOX, 4, path, findings)
     return [numbers.get(key, 0.0) for key in BOX]
 
 
-def _circle(value: object, path: Path, findings: Findings) -> Array:
+def _circle(value: object, path: Path, findings: MapFaults) -> Array:
     numbers = _fields(value, CIRCLE, 3, path, findings)
     return circle_points(**numbers) if numbers else circle_points(0.0, 0.0, 1.0)
 
 
-def _polygon(points: Array, k: int, findings: Findings) -> Map:
+def _polygon(points: Array, k: int, findings: MapFaults) -> Map:
     if not len(points):
         return Map()
     x, y = (points - points[0]).T
@@ -131,7 +131,7 @@ def _polygon(points: Array, k: int, findings: Findings) -> Map:
     return block(points)
 
 
-def _place(value: object, path: Path, findings: Findings) -> Place:
+def _place(value: object, path: Path, findings: MapFaults) -> Place:
     if not isinstance(value, Mapping):
         findings.fault(path, f"{{kind, x, y}} is needed, not {short(value)}")
         return Place("point")

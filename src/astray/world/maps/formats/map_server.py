@@ -22,7 +22,7 @@ from astray.tables import Array
 from astray.world.geometry.contours import outline_of_mask
 from astray.world.geometry.rasterize import rasterise
 from astray.world.map import Map, Place
-from astray.world.maps.faults import Findings, short
+from astray.world.maps.faults import MapFaults, short
 from astray.world.maps.formats.inline import parse_places
 from astray.world.maps.formats.pixels import Picture, read_picture
 
@@ -34,7 +34,7 @@ FREE, OCCUPIED = 254, 0  # what the saver of map_server writes
 
 def read_map_server(tree: Mapping[str, Any], file: Path, load: Any) -> Map:
     """The map of a YAML file that was read; `load(path)` gives the bytes of its image."""
-    findings = Findings()
+    findings = MapFaults()
     findings.require(tree, "image resolution", ())
     picture_name = findings.word(tree.get("image", ""), ("image",))
     resolution = findings.number(tree.get("resolution", 1), ("resolution",), 0.0, 1000.0, True)
@@ -67,13 +67,13 @@ def read_map_server(tree: Mapping[str, Any], file: Path, load: Any) -> Map:
     return Map(turned.reshape(-1, 4), np.ones(len(cells), bool), places)
 
 
-def _origin(value: object, findings: Findings) -> tuple[float, ...]:
+def _origin(value: object, findings: MapFaults) -> tuple[float, ...]:
     if isinstance(value, (list, tuple)) and len(value) == 2:  # old files leave the yaw out
         value = [*value, 0.0]
     return findings.numbers(value, ("origin",), "x y yaw")
 
 
-def _flag(value: object, findings: Findings) -> bool:
+def _flag(value: object, findings: MapFaults) -> bool:
     if value in (0, 1, True, False):  # an old YAML file says 0, a new one may say false
         return bool(value)
     if isinstance(value, str) and value.lower() in OLD_WORDS:

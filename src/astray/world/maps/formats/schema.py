@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from astray.errors import Path
 from astray.world.map_data import content_fault, is_content
 from astray.world.maps import generate
-from astray.world.maps.faults import Findings, short
+from astray.world.maps.faults import MapFaults, short
 from astray.world.maps.formats.inline import KEYS as INLINE
 from astray.world.maps.formats.inline import parse_inline
 from astray.world.maps.generate import FEWEST_SEGMENTS, GENERATORS, MOST_SEGMENTS, parse_layout
@@ -19,7 +19,7 @@ MADE = ("kind", "segments", "seed", "per_world", "shift")
 
 def check_spec(spec: object) -> list[tuple[Path, str]]:
     """Every fault of a description, each with its path inside; files are not looked into."""
-    findings = Findings()
+    findings = MapFaults()
     if isinstance(spec, (str, FilePath)):
         if not str(spec):
             findings.fault((), "the name of a map or of its file is needed")
@@ -35,7 +35,7 @@ def per_world(spec: object) -> bool:
     return isinstance(spec, Mapping) and "kind" in spec and spec.get("per_world") is True
 
 
-def _check_mapping(spec: Mapping[str, object], findings: Findings) -> None:
+def _check_mapping(spec: Mapping[str, object], findings: MapFaults) -> None:
     if is_content(spec):
         if fault := content_fault(spec):
             findings.fault((), fault)
@@ -59,7 +59,7 @@ def _check_mapping(spec: Mapping[str, object], findings: Findings) -> None:
         parse_inline(spec, findings)
 
 
-def _check_file(spec: Mapping[str, object], findings: Findings) -> None:
+def _check_file(spec: Mapping[str, object], findings: MapFaults) -> None:
     findings.refuse_unknown(spec, FILE)
     if not isinstance(spec["file"], (str, FilePath)) or not str(spec["file"]):
         findings.fault(("file",), f"the name of a file is needed, not {short(spec['file'])}")
@@ -67,7 +67,7 @@ def _check_file(spec: Mapping[str, object], findings: Findings) -> None:
         findings.number(spec["scale"], ("scale",), 0.0, 1000.0, above=True)
 
 
-def _check_made(spec: Mapping[str, object], findings: Findings) -> None:
+def _check_made(spec: Mapping[str, object], findings: MapFaults) -> None:
     kind = spec["kind"]
     if isinstance(kind, str) and kind in GENERATORS:
         own = generate.parameters(kind)

@@ -55,7 +55,7 @@ class Chance:
 
 
 @dataclass(kw_only=True)
-class Layout(ABC):
+class MapLayout(ABC):
     """A kind of map that is made up; its fields are its parameters."""
 
     kind: ClassVar[str] = ""
@@ -79,7 +79,7 @@ class Layout(ABC):
         """The map."""
 
 
-def make(layout: Layout, segments: int | None, seed: int, world: int) -> Map:
+def make(layout: MapLayout, segments: int | None, seed: int, world: int) -> Map:
     """The map of a layout; of about so many segments, if that is asked for, whatever its size."""
     best = _make(layout, seed, world)
     if segments is None:
@@ -109,7 +109,7 @@ def make(layout: Layout, segments: int | None, seed: int, world: int) -> Map:
     return best
 
 
-def _make(layout: Layout, seed: int, world: int) -> Map:
+def _make(layout: MapLayout, seed: int, world: int) -> Map:
     if problem := layout.problem():
         raise MapError(f"{layout.kind}: {problem}")
     made = layout.make(Chance(seed, layout.kind, world))

@@ -10,7 +10,7 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world.map import Map, Place, wall
-from astray.world.maps.generate.base import Chance, Layout, amount
+from astray.world.maps.generate.base import Chance, MapLayout, amount
 
 SIDES = 10  # of a trunk
 BUMPS = 0.12  # how far a trunk is from round, of its radius
@@ -18,7 +18,7 @@ PATIENCE = 30  # tries per tree
 
 
 @dataclass(kw_only=True)
-class Forest(Layout):
+class Forest(MapLayout):
     """Trunks, most of them thin, each a solid polygon."""
 
     kind: ClassVar[str] = "forest"

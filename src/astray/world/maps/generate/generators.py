@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from astray.errors import suggest
-from astray.world.maps.faults import Findings, short
-from astray.world.maps.generate.base import Layout
+from astray.world.maps.faults import MapFaults, short
+from astray.world.maps.generate.base import MapLayout
 from astray.world.maps.generate.forest import Forest
 from astray.world.maps.generate.maze import Maze
 from astray.world.maps.generate.rooms import Rooms
 from astray.world.maps.generate.warehouse import Warehouse
 
-GENERATORS: dict[str, type[Layout]] = {cls.kind: cls for cls in (Forest, Maze, Rooms, Warehouse)}
+GENERATORS: dict[str, type[MapLayout]] = {cls.kind: cls for cls in (Forest, Maze, Rooms, Warehouse)}
 FEWEST_SEGMENTS, MOST_SEGMENTS = 4, 400_000
 
 
-def parse_layout(spec: Mapping[str, Any], findings: Findings) -> Layout:
+def parse_layout(spec: Mapping[str, Any], findings: MapFaults) -> MapLayout:
     """The layout that a mapping with a kind describes; faults go to the findings."""
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in GENERATORS:
@@ -45,7 +45,7 @@ def parameters(kind: str) -> list[str]:
     return [field.name for field in dataclasses.fields(GENERATORS[kind])]
 
 
-def _value(field: Any, value: object, findings: Findings) -> Any:
+def _value(field: Any, value: object, findings: MapFaults) -> Any:
     path, bounds = (field.name,), field.metadata
     if isinstance(field.default, bool):
         return findings.truth(value, path)

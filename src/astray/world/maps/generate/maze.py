@@ -9,13 +9,13 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world.map import Map, Place
-from astray.world.maps.generate.base import Chance, Layout, amount, distance_to_origin
+from astray.world.maps.generate.base import Chance, MapLayout, amount, distance_to_origin
 
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(kw_only=True)
-class Maze(Layout):
+class Maze(MapLayout):
     """Corridors one cell wide between walls without thickness; (0, 0) is the middle of a cell."""
 
     kind: ClassVar[str] = "maze"

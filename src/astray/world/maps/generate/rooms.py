@@ -16,7 +16,7 @@ import numpy as np
 from astray.tables import Array
 from astray.world.geometry.contours import outline_of_mask
 from astray.world.map import Map, Place, boxes, merge
-from astray.world.maps.generate.base import Chance, Layout, amount
+from astray.world.maps.generate.base import Chance, MapLayout, amount
 from astray.world.maps.generate.furniture import Piece, furnish
 
 CELL = 0.1  # m
@@ -37,7 +37,7 @@ class Room:
 
 
 @dataclass(kw_only=True)
-class Rooms(Layout):
+class Rooms(MapLayout):
     """An office floor: closed, with walls of 20 cm, and every room can be reached."""
 
     kind: ClassVar[str] = "rooms"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from astray.world.map import Map, Place, block, boxes, merge
-from astray.world.maps.generate.base import Chance, Layout, amount, distance_to_origin
+from astray.world.maps.generate.base import Chance, MapLayout, amount, distance_to_origin
 from astray.world.maps.generate.furniture import Piece
 
 BAY = 2.7  # m of shelf that is there or missing
@@ -19,7 +19,7 @@ DOCK_EVERY = 6.0  # m
 
 
 @dataclass(kw_only=True)
-class Warehouse(Layout):
+class Warehouse(MapLayout):
     """Shelves back to back along x, a cross aisle in the middle, docks along the west wall."""
 
     kind: ClassVar[str] = "warehouse"
