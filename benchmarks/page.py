@@ -25,8 +25,7 @@ from typing import Any
 from websockets.sync.client import connect
 
 import astray
-from astray.viewer.page import clients
-from astray.viewer.page.view import View
+from astray.viewer.page import View, clients
 
 ROVER = {
     "name": "rover",

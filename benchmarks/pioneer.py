@@ -18,11 +18,8 @@ import statistics
 import time
 from typing import Any
 
-from astray.pioneer import PioneerClient, commands
-from astray.pioneer.background import serving
-from astray.pioneer.commands import PioneerCommand
-from astray.pioneer.packets.framing import Framer
-from astray.pioneer.packets.sip import SIP
+from astray.pioneer import PioneerClient, PioneerCommand, commands, serving
+from astray.pioneer.packets import SIP, Framer
 
 HALL = {"kind": "rooms", "size": [80, 60], "seed": 1}  # m
 ROBOTS, SECONDS = 20, 20.0

@@ -20,9 +20,8 @@ import numpy as np
 
 import astray
 from astray.world import Map, block, merge, wall
-from astray.world.maps.map_set import MapSet
-from astray.world.raycast.cast_rays import cast_bundles, make_raycast_scene
-from astray.world.raycast.ray_bundle import copy_of, make_ray_bundle
+from astray.world.maps import MapSet
+from astray.world.raycast import cast_bundles, copy_of, make_ray_bundle, make_raycast_scene
 
 ROUNDS = 9
 SCANS = 200

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import astray
-from astray.recording.mcap.chunk import Chunk
-from astray.recording.recorder import Recorder
+from astray.recording import Recorder
+from astray.recording.mcap import Chunk
 
 ROBOT: dict[str, Any] = {
     "name": "rover",

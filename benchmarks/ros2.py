@@ -17,12 +17,8 @@ import time
 from typing import Any
 
 import astray
-from astray.ros.dds.batch_publishing import messages_of
-from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.participant import DdsError, DdsWriter, Participant
-from astray.ros.dds.publish_queue import MOST
-from astray.ros.publishers.publisher_set import PublisherSet
-from astray.ros.publishers.readings import ImuReport, ScanReport
+from astray.ros.dds import MOST, DdsError, DdsWriter, Discovery, Participant, messages_of
+from astray.ros.publishers import ImuReport, PublisherSet, ScanReport
 
 DOMAIN = 77
 ROUNDS = 5

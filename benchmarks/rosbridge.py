@@ -21,7 +21,7 @@ from typing import Any
 from websockets.sync.client import connect
 
 import astray
-from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge import serving
 from astray.sim import Sim
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
@@ -77,8 +77,7 @@ def throughput(topic: str, form: str, seconds: float) -> dict[str, float]:
 
 def encode(topic: str, form: str, count: int) -> float:
     """Messages per second of CPU in this form, without a socket and without a run."""
-    from astray.ros.rosbridge.bridge import RosbridgeBridge
-    from astray.ros.rosbridge.compression import Forms
+    from astray.ros.rosbridge import Forms, RosbridgeBridge
 
     sim = load()
     sim.step(20)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 import astray
-from astray import Signal, Signals, Sine
+from astray.signals import Signal, Signals, Sine
 
 ROUNDS = 11
 BATCH = 1_000_000

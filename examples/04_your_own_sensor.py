@@ -3,7 +3,8 @@
 import numpy as np
 
 import astray
-from astray import FIX, NonNegative, Sensor
+from astray import NonNegative, Sensor
+from astray.tables import FIX
 
 
 class Gps(Sensor, kind="gps"):

@@ -8,10 +8,11 @@ import math
 
 import numpy as np
 
-from astray import WHEELS, Known, Reading
+from astray import Known, Reading
 from astray.robot.estimators import Odometry
 from astray.robot.motion import Differential
 from astray.robot.sensors import Wheels
+from astray.tables import WHEELS
 
 TICKS = 2048  # per turn of a wheel
 LOG = (  # s, and the counts of the left and the right wheel so far

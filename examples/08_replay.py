@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import astray
-from astray.engine.event_queue import read_events
+from astray.engine import read_events
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
 file = folder / "events.jsonl"

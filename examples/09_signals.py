@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import astray
-from astray import IntervalConfig, Signal, Signals, SimType
+from astray.signals import IntervalConfig, Signal, Signals, SimType
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
 
@@ -27,8 +27,8 @@ print(f"way by the integral of vx: {speed.integral(10.0):.3f} m")
 # Through a parameter file of ROS 2, and into two robots: one that drives the course, and one that
 # stands still and whose encoders are made up.
 file = folder / "course.yaml"
-astray.write_ros_parameters(course, file, node="driver")
-assert dict(astray.read_ros_parameters(file)) == dict(course)
+astray.scenario.importers.write_ros_parameters(course, file, node="driver")
+assert dict(astray.scenario.importers.read_ros_parameters(file)) == dict(course)
 wheels = {
     "wheel_fl": 3.0,
     "wheel_fr": {"type": "sine", "amplitude": 1, "frequency": 0.1, "offset": 3},

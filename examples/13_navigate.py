@@ -7,8 +7,7 @@ open; in the world somebody has put a shelf across it.
 import sys
 
 import astray
-from astray.world.maps.read import read_map
-from astray.world.maps.write import write_map
+from astray.world.maps import read_map, write_map
 
 WALLS = [[[0, 0], [10, 0], [10, 6], [0, 6], [0, 0]], [[5, 0], [5, 2]], [[5, 4], [5, 6]]]
 OPEN = {"walls": WALLS}

@@ -7,8 +7,7 @@ waits for the client, so that the program prints the same every time.
 import math
 import sys
 
-from astray.pioneer import PioneerClient
-from astray.pioneer.background import serving
+from astray.pioneer import PioneerClient, serving
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 

@@ -14,11 +14,9 @@ if importlib.util.find_spec("cyclonedds") is None:
     print("This example needs the bus of ROS 2: pip install 'astray[ros2]'")
     sys.exit()
 
-from astray.ros.arguments import Arguments
-from astray.ros.dds.connect import connected
-from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.node import Node
-from astray.ros.messages.types import encode
+from astray.ros import Arguments
+from astray.ros.dds import Discovery, Node, connected
+from astray.ros.messages import encode
 
 TWIST, ODOMETRY = "geometry_msgs/msg/Twist", "nav_msgs/msg/Odometry"
 BUS = Discovery(domain=42)  # the number that ROS_DOMAIN_ID names

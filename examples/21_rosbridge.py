@@ -11,7 +11,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 import astray
-from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge import serving
 
 PAUSED = 2  # of simulation_interfaces
 

@@ -68,7 +68,7 @@ def test_rows_of_any_kind_of_number_will_do() -> None:
 class Sideways(astray.Sensor):
     """Keeps an array the wrong way round."""
 
-    measures = astray.FIX
+    measures = astray.tables.FIX
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Make room."""

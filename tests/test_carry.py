@@ -22,7 +22,7 @@ import astray
 class Probe(astray.Sensor, kind="{kind}"):
     """Tells where it is."""
 
-    measures = astray.FIX
+    measures = astray.tables.FIX
 
     def sense(self, rows, scene, out):
         out["x"][rows] = scene.truth["x"][rows]

@@ -217,7 +217,7 @@ def test_wrong_input_exits_with_2_and_no_traceback(
         "import astray\n"
         "class Raises(astray.Sensor, kind='raises'):\n"
         "    '''Raises.'''\n"
-        "    measures = astray.FIX\n"
+        "    measures = astray.tables.FIX\n"
         "    def sense(self, rows, scene, out):\n"
         "        return 1 / 0\n"
     )
@@ -242,7 +242,7 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path, asked: tuple[signal.Sig
         "import astray\n"
         "class Begun(astray.Sensor, kind='begun'):\n"
         "    '''Leaves a file when the run has gone on for a while.'''\n"
-        "    measures = astray.FIX\n"
+        "    measures = astray.tables.FIX\n"
         "    def sense(self, rows, scene, out):\n"
         "        if scene.truth['stamp'][0] > 0.2:\n"
         "            Path('begun').touch()\n"

@@ -280,7 +280,7 @@ def test_sensors_that_it_would_leave_out_are_refused(sensor: dict[str, Any]) -> 
 
 def test_it_runs_alone() -> None:
     filter, belief = Ekf().alone(Differential(), Wheels(ticks=0))
-    readings = {"wheels": astray.Reading(astray.WHEELS, 1)}
+    readings = {"wheels": astray.Reading(astray.tables.WHEELS, 1)}
     known = astray.Known(belief, readings)
     for k in range(11):
         readings["wheels"].table["fresh"] = True

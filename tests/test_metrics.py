@@ -14,7 +14,7 @@ from scipy import stats
 import astray
 from astray.cli.run import _print_summary
 from astray.engine.evaluation.belief_evaluator import STATISTICS, accumulate_all
-from astray.engine.summary import summary
+from astray.engine.run_summary import summary
 from astray.numerics.statistics import student_t_95
 from astray.plugin import KINDS
 from astray.tables import table

@@ -13,9 +13,9 @@ import pytest
 import astray
 from astray.sim import Sim
 from astray.viewer.page.codec import pack
+from astray.viewer.page.live_view import View
 from astray.viewer.page.replay import ReplayServer, write_html
 from astray.viewer.page.sources.run_folder import read_folder
-from astray.viewer.page.view import View
 from chromium import Tab, until
 
 SCENARIO: dict[str, Any] = {

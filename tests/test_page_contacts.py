@@ -16,10 +16,10 @@ from astray.tables import Array
 from astray.viewer.page.codec import pack
 from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
 from astray.viewer.page.live import LiveSource
+from astray.viewer.page.live_view import View
 from astray.viewer.page.replay import ReplayServer
 from astray.viewer.page.sources.run_folder import read_folder
 from astray.viewer.page.subscription import Wishes
-from astray.viewer.page.view import View
 from chromium import Tab, until
 
 SENSOR = {

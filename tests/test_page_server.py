@@ -27,9 +27,9 @@ from astray.ros.rosbridge.server import RosbridgeServer as RosbridgeServer
 from astray.server import request_timeout
 from astray.server.listener import MOST
 from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
+from astray.viewer.page.live_view import View
 from astray.viewer.page.messages import LARGEST, Reset
 from astray.viewer.page.server import PageServer
-from astray.viewer.page.view import View
 
 BUSY: dict[str, Any] = {
     "seed": 5,
@@ -191,7 +191,7 @@ def test_a_foreign_sensor_can_be_plotted_without_the_page_knowing_it() -> None:
     class Thermometer(astray.Sensor, kind="page_thermometer"):
         """Warmer to the right."""
 
-        measures = astray.columns(astray.READING, "warmth K")
+        measures = astray.columns(astray.tables.READING, "warmth K")
 
         def sense(self, rows: Any, scene: Any, out: Any) -> None:
             out["warmth"][rows] = 300.0 + scene.truth["x"][rows]

@@ -19,7 +19,7 @@ import astray
 from astray.engine.event_queue import read_events
 from astray.pioneer import AnswerTimeout, PioneerClient
 from astray.pioneer.commands import PioneerCommand
-from astray.recording.recording import Recording
+from astray.recording.reader import Recording
 
 PATIENCE = 240  # s, for kernels that have to be compiled
 

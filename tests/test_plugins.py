@@ -13,11 +13,12 @@ import pytest
 from pydantic import BaseModel
 
 import astray
-from astray import FIX, PluginError, Sensor, check_plugin, columns
+from astray import PluginError, Sensor, check_plugin, columns
 from astray.plugin import KINDS, Estimator, Plugin
 from astray.plugin.declaration_checks import OF_MODELS
 from astray.plugin.parameters import parameters_of
 from astray.scenario.schema import BUILT_IN
+from astray.tables import FIX
 
 assert BUILT_IN
 TAKEN = ("kind", "name", "params", "memory", "given", "key", "fixed", "normals", "bulk", "measures")
@@ -245,7 +246,7 @@ def test_a_flawed_class_of_a_file_is_a_fault_of_the_scenario_that_lists_it(tmp_p
     (tmp_path / "flawed.py").write_text(
         "import astray\n"
         "class Flawed(astray.Sensor, kind='flawed'):\n"
-        "    measures = astray.FIX\n"
+        "    measures = astray.tables.FIX\n"
         "    def sens(self, rows, scene, out): ...\n"
     )
     scenario = tmp_path / "x.yaml"
@@ -283,7 +284,7 @@ def test_a_foreign_file_is_loaded_and_reloaded_when_it_changes(tmp_path: Path) -
         "import astray\n"
         "class Beacon(astray.Sensor, kind='beacon'):\n"
         "    '''A beacon.'''\n"
-        "    measures = astray.FIX\n"
+        "    measures = astray.tables.FIX\n"
         "    gain: float = {gain}  # m\n"
         "    def sense(self, rows, scene, out):\n"
         "        out['x'][rows] = self.params['gain'][rows]\n"

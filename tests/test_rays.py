@@ -18,7 +18,7 @@ from astray.world.geometry.segment_index import FEW, build_segment_index
 from astray.world.maps.map_set import MapSet
 from astray.world.maps.read import read_map
 from astray.world.raycast.angular_interval import bearing
-from astray.world.raycast.cast_rays import cast_bundles, cast_rays, make_raycast_scene, scan_rays
+from astray.world.raycast.casting import cast_bundles, cast_rays, make_raycast_scene, scan_rays
 from astray.world.raycast.ray_bundle import UNSURE, make_ray_bundle, ray_in_map
 from astray.world.raycast.ray_segment import meet
 

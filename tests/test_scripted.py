@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 import astray
-from astray import PluginError, ScenarioError, Signals, check_plugin
+from astray import PluginError, ScenarioError, check_plugin
 from astray.errors import SignalWarning
 from astray.plugin import KINDS
 from astray.robot.autonomy.scripted import Scripted
 from astray.robot.sensors import ScriptedImu, ScriptedWheels
 from astray.scenario.load import load_scenario
 from astray.scenario.schema import BUILT_IN
+from astray.signals import Signals
 from astray.tables import CURVATURE, TWIST
 from test_signal import EXAMPLES
 
@@ -209,7 +210,7 @@ def test_odometry_believes_made_up_wheels() -> None:
 
 def test_inertial_follows_the_course_of_the_examples_without_an_option(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text(EXAMPLES, encoding="utf-8")
-    signals, seconds = astray.read_ros_parameters(tmp_path / "params.yaml"), 6.0
+    signals, seconds = astray.scenario.importers.read_ros_parameters(tmp_path / "params.yaml"), 6.0
     t = np.linspace(0.0, seconds, 60_001)
     speed, yaw = signals["linear_x"].integral(t), signals["angular_z"].integral(t)
     goal = [np.trapezoid(speed * turned(yaw), t) for turned in (np.cos, np.sin)]

@@ -15,13 +15,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from astray import IntervalConfig, Samples, Signal, SignalError, Signals, SimType, Sine
+from astray import SignalError
 from astray import compute_value as value_of
 from astray.errors import SignalWarning
 from astray.files.marked_yaml import read_yaml
 from astray.numerics import elementary
 from astray.numerics.kernels import kernel
-from astray.signals import bank, constant, evaluate
+from astray.signals import (
+    IntervalConfig,
+    Samples,
+    Signal,
+    Signals,
+    SimType,
+    Sine,
+    bank,
+    constant,
+    evaluate,
+)
 from astray.signals.evaluate import value, value_among
 from conftest import without_jit
 

@@ -15,9 +15,9 @@ from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
+from astray.engine.checkpoint_arrays import group_arrays
 from astray.engine.event_queue import Event
 from astray.engine.path_log import Paths
-from astray.engine.state_arrays import group_arrays
 from astray.engine.worlds import bytes_of_row
 from astray.plots.paths import plot_paths
 from astray.robot.sensors import Lidar
@@ -444,7 +444,7 @@ def test_a_plugin_that_raises_is_named() -> None:
     class Broken(astray.Sensor, kind="broken_sensor"):
         """Raises."""
 
-        measures = astray.FIX
+        measures = astray.tables.FIX
 
         def sense(self, rows: Any, scene: Any, out: Any) -> None:
             if scene.truth["stamp"][0] > 0.05:
@@ -465,7 +465,7 @@ def test_a_plugin_that_raises_is_told_the_line_of_its_own_file() -> None:
     class Careless(astray.Sensor, kind="careless_sensor"):
         """Raises somewhere else."""
 
-        measures = astray.FIX
+        measures = astray.tables.FIX
 
         def sense(self, rows: Any, scene: Any, out: Any) -> None:
             call(helper)

@@ -12,7 +12,7 @@ import astray
 from astray import ScenarioError
 from astray.robot.sensors.sonar import RINGS
 from astray.tables import Array
-from astray.world.raycast.cast_rays import make_raycast_scene, scan_rays
+from astray.world.raycast.casting import make_raycast_scene, scan_rays
 from astray.world.raycast.hits import echo_rays
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}

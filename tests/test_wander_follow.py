@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import astray
-from astray import READING, Positive, Sensor, check_plugin, columns
+from astray import Positive, Sensor, check_plugin, columns
 from astray.plugin import Datasheet
 from astray.robot.autonomy import Wander
 from astray.robot.autonomy.wander import bearings_of
+from astray.tables import READING
 
 HALF = 3.0  # m, from the middle of the room to each wall
 

@@ -5,6 +5,10 @@ import astray
 sim = astray.load("drift")
 log = sim.run(60, log=0.1)
 sim.plot()
+
+What only some programs need has a package of its own: `astray.tables` (column layouts),
+`astray.signals`, `astray.world`, `astray.datasets`, `astray.gym`, `astray.truck`, `astray.pioneer`,
+`astray.ros`.
 """
 
 from __future__ import annotations
@@ -14,85 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from astray.version import __version__
 
-# The public names and where they live; a module is imported when one of its names is used.
-_HOMES = {
-    "load": "astray.sim",
-    "resume": "astray.sim",
-    "Sim": "astray.sim",
-    "Event": "astray.engine.event_queue",
-    "read_events": "astray.engine.event_queue",
-    "record": "astray.recording.recorder",
-    "read_recording": "astray.recording.recording",
-    "Recording": "astray.recording.recording",
-    "Log": "astray.engine.log",
-    "summary": "astray.engine.summary",
-    "sweep": "astray.sweeps.sweep",
-    "read_sweep": "astray.sweeps.sweep",
-    "Sweep": "astray.sweeps.results",
-    "check_plugin": "astray.plugin_contract",
-    "Autonomy": "astray.plugin",
-    "Control": "astray.plugin",
-    "Motion": "astray.plugin",
-    "Sensor": "astray.plugin",
-    "Estimator": "astray.plugin",
-    "Tracker": "astray.plugin",
-    "Metric": "astray.plugin",
-    "ContactMetric": "astray.plugin",
-    "Interaction": "astray.plugin",
-    "Scene": "astray.plugin",
-    "Known": "astray.plugin",
-    "Positive": "astray.plugin",
-    "NonNegative": "astray.plugin",
-    "Reading": "astray.plugin.reading",
-    "Tracks": "astray.plugin.tracks",
-    "columns": "astray.tables",
-    "Column": "astray.tables",
-    "READING": "astray.tables",
-    "STATE": "astray.tables",
-    "COMMAND": "astray.tables",
-    "DRIVE": "astray.tables",
-    "WHEELS": "astray.tables",
-    "IMU": "astray.tables",
-    "INS": "astray.tables",
-    "FIX": "astray.tables",
-    "COMPASS": "astray.tables",
-    "LANDMARKS": "astray.tables",
-    "CONTACTS": "astray.tables",
-    "SCAN": "astray.tables",
-    "RANGE": "astray.tables",
-    "SONAR": "astray.tables",
-    "BUMP": "astray.tables",
-    "TRACK": "astray.tables",
-    "Signal": "astray.signals",
-    "Signals": "astray.signals",
-    "SimType": "astray.signals",
-    "IntervalConfig": "astray.signals",
-    "Sine": "astray.signals",
-    "Samples": "astray.signals",
-    "compute_value": "astray.signals",
-    "read_ros_parameters": "astray.scenario.importers",
-    "write_ros_parameters": "astray.scenario.importers",
-    "AstrayError": "astray.errors",
-    "WrongInput": "astray.errors",
-    "ScenarioError": "astray.errors",
-    "PluginError": "astray.errors",
-    "EventError": "astray.errors",
-    "SignalError": "astray.errors",
-    "MapError": "astray.errors",
-    "LogError": "astray.errors",
-    "RecordingError": "astray.errors",
-    "RecordingFailed": "astray.errors",
-    "WritingFailed": "astray.errors",
-    "SavedError": "astray.errors",
-    "LockstepTimeout": "astray.errors",
-}
-__all__ = ["__version__", *_HOMES]
-
 if TYPE_CHECKING:
-    from astray.engine.event_queue import Event as Event
-    from astray.engine.event_queue import read_events as read_events
-    from astray.engine.log import Log as Log
-    from astray.engine.summary import summary as summary
+    from astray.engine import Event as Event
+    from astray.engine import Log as Log
+    from astray.engine import Robots as Robots
+    from astray.engine import read_events as read_events
+    from astray.engine import summary as summary
     from astray.errors import AstrayError as AstrayError
     from astray.errors import EventError as EventError
     from astray.errors import LockstepTimeout as LockstepTimeout
@@ -104,6 +35,7 @@ if TYPE_CHECKING:
     from astray.errors import SavedError as SavedError
     from astray.errors import ScenarioError as ScenarioError
     from astray.errors import SignalError as SignalError
+    from astray.errors import UnknownName as UnknownName
     from astray.errors import WritingFailed as WritingFailed
     from astray.errors import WrongInput as WrongInput
     from astray.plugin import Autonomy as Autonomy
@@ -116,55 +48,112 @@ if TYPE_CHECKING:
     from astray.plugin import Motion as Motion
     from astray.plugin import NonNegative as NonNegative
     from astray.plugin import Positive as Positive
+    from astray.plugin import Reading as Reading
     from astray.plugin import Scene as Scene
     from astray.plugin import Sensor as Sensor
     from astray.plugin import Tracker as Tracker
-    from astray.plugin.reading import Reading as Reading
-    from astray.plugin.tracks import Tracks as Tracks
+    from astray.plugin import Tracks as Tracks
     from astray.plugin_contract import check_plugin as check_plugin
-    from astray.recording.recorder import record as record
-    from astray.recording.recording import Recording as Recording
-    from astray.recording.recording import read_recording as read_recording
-    from astray.scenario.importers import read_ros_parameters as read_ros_parameters
-    from astray.scenario.importers import write_ros_parameters as write_ros_parameters
-    from astray.signals import IntervalConfig as IntervalConfig
-    from astray.signals import Samples as Samples
-    from astray.signals import Signal as Signal
-    from astray.signals import Signals as Signals
-    from astray.signals import SimType as SimType
-    from astray.signals import Sine as Sine
-    from astray.signals import compute_value as compute_value
+    from astray.recording import Recording as Recording
+    from astray.recording import read_recording as read_recording
+    from astray.recording import record as record
     from astray.sim import Sim as Sim
     from astray.sim import load as load
     from astray.sim import resume as resume
-    from astray.sweeps.results import Sweep as Sweep
-    from astray.sweeps.sweep import read_sweep as read_sweep
-    from astray.sweeps.sweep import sweep as sweep
-    from astray.tables import BUMP as BUMP
-    from astray.tables import COMMAND as COMMAND
-    from astray.tables import COMPASS as COMPASS
-    from astray.tables import CONTACTS as CONTACTS
-    from astray.tables import DRIVE as DRIVE
-    from astray.tables import FIX as FIX
-    from astray.tables import IMU as IMU
-    from astray.tables import INS as INS
-    from astray.tables import LANDMARKS as LANDMARKS
-    from astray.tables import RANGE as RANGE
-    from astray.tables import READING as READING
-    from astray.tables import SCAN as SCAN
-    from astray.tables import SONAR as SONAR
-    from astray.tables import STATE as STATE
-    from astray.tables import TRACK as TRACK
-    from astray.tables import WHEELS as WHEELS
+    from astray.sweeps import Sweep as Sweep
+    from astray.sweeps import read_sweep as read_sweep
+    from astray.sweeps import sweep as sweep
     from astray.tables import Column as Column
     from astray.tables import columns as columns
 
+# The public names and where they live. A module is imported when one of its names is used.
+_HOMES = {
+    "astray.sim": ("Sim", "load", "resume"),
+    "astray.engine": ("Event", "Log", "Robots", "read_events", "summary"),
+    "astray.recording": ("Recording", "read_recording", "record"),
+    "astray.sweeps": ("Sweep", "read_sweep", "sweep"),
+    "astray.plugin_contract": ("check_plugin",),
+    "astray.plugin": (
+        "Autonomy",
+        "Control",
+        "Motion",
+        "Sensor",
+        "Estimator",
+        "Tracker",
+        "Interaction",
+        "Metric",
+        "ContactMetric",
+        "Known",
+        "Scene",
+        "Reading",
+        "Tracks",
+        "Positive",
+        "NonNegative",
+    ),
+    "astray.tables": ("Column", "columns"),
+    "astray.errors": (
+        "AstrayError",
+        "WrongInput",
+        "UnknownName",
+        "ScenarioError",
+        "PluginError",
+        "EventError",
+        "SignalError",
+        "MapError",
+        "LogError",
+        "RecordingError",
+        "RecordingFailed",
+        "SavedError",
+        "WritingFailed",
+        "LockstepTimeout",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = (
+    "datasets",
+    "engine",
+    "errors",
+    "gym",
+    "numerics",
+    "pioneer",
+    "plots",
+    "plugin",
+    "recording",
+    "robot",
+    "ros",
+    "scenario",
+    "signals",
+    "sweeps",
+    "tables",
+    "truck",
+    "viewer",
+    "world",
+)
+_MOVED = {
+    **dict.fromkeys(
+        (
+            *("ADDRESS", "BUMP", "COMMAND", "COMPASS", "CONTACTS", "DRIVE", "FIX", "IMU", "INS"),
+            *("LANDMARKS", "RANGE", "READING", "SCAN", "SONAR", "STATE", "TRACK", "WHEELS"),
+        ),
+        "astray.tables",
+    ),
+    **dict.fromkeys(
+        ("IntervalConfig", "Samples", "Signal", "Signals", "SimType", "Sine", "compute_value"),
+        "astray.signals",
+    ),
+    **dict.fromkeys(("read_ros_parameters", "write_ros_parameters"), "astray.scenario.importers"),
+}
+__all__ = ["__version__", *_HOME_OF]
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'astray' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(_HOME_OF[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"astray.{name}")
+    hint = f"; it is in {_MOVED[name]} now" if name in _MOVED else ""
+    raise AttributeError(f"module 'astray' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_PACKAGES])

@@ -13,14 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from astray.engine.event_queue import Event
-from astray.engine.manual_override import ManualOverride
-from astray.engine.run import Run
-from astray.engine.state_arrays import state_arrays
+from astray.engine import Event, ManualOverride, Run, state_arrays
 from astray.errors import SavedError, WrongInput
-from astray.files.atomic_write import whole_file
-from astray.files.npz import read_npz
-from astray.scenario.bundle import with_maps
+from astray.files import read_npz, whole_file
+from astray.scenario import with_maps
 from astray.tables import Array
 from astray.version import __version__
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.state_arrays import group_arrays
+from astray.engine import group_arrays
 from astray.errors import AstrayError, PluginError
 from astray.plugin import Plugin
 from astray.sim import Sim, load, resume

@@ -12,18 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from astray import checkpoint
-from astray.engine.event_queue import Event
+from astray.engine import Event, Log, Run, Worlds
 from astray.engine.events import apply_event, check_event
-from astray.engine.log import Log
-from astray.engine.run import Run
-from astray.engine.worlds import Worlds
 from astray.errors import SavedError, ScenarioError, WrongInput
-from astray.scenario.load import Source, load_scenario
+from astray.scenario import Source, load_scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from astray.viewer.page.view import View
+    from astray.viewer.page import View
 
 
 @final
@@ -66,14 +63,13 @@ class Sim(Run):
             WrongInput: The folder holds files, or is none.
             WritingFailed: The disk is full or broken.
         """
-        from astray.recording.run_folder.write import write_folder
+        from astray.recording.run_folder import write_folder
 
         write_folder(self, log, Path(folder), overwrite)
 
     def plot(self) -> Figure:
         """Where the robots were and where they believed to be, as a matplotlib figure."""
-        from astray.plots.notebook import shown_in_notebooks
-        from astray.plots.paths import plot_paths
+        from astray.plots import plot_paths, shown_in_notebooks
 
         return shown_in_notebooks(plot_paths(self.path_log.paths(), self.map()))
 
@@ -88,7 +84,7 @@ class Sim(Run):
         Returns:
             A handle; the page is served until its `close` is called.
         """
-        from astray.viewer.page.view import view_run
+        from astray.viewer.page import view_run
 
         return view_run(self, port=port, browser=browser, token=token)
 

@@ -13,6 +13,8 @@ import click
 from astray.cli import commands, serve, show
 from astray.version import __version__
 
+__all__ = ["__version__", "astray", "commands", "main", "serve", "show"]
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="astray")

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from astray.cli.run import Wiring
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.robot.autonomy import RemoteAutonomy
-from astray.ros.subscriptions.drivable import make_drivable
-from astray.scenario.load import Source
+from astray.ros.subscriptions import make_drivable
+from astray.scenario import Source
 from astray.sim import Sim
 
 TIMEOUT = 0.5  # s after which a robot that nobody commands any more stops
@@ -31,7 +31,7 @@ def plan_bridges(
         sets = make_drivable(scenario, overrides, TIMEOUT)
         wires.append(lambda sim, say: on_rosbridge(sim, port, origins, say))
     if foxglove is not None:
-        from astray.recording.foxglove import check_package, on_foxglove
+        from astray.recording import check_package, on_foxglove
 
         check_package()
         other = foxglove
@@ -42,7 +42,7 @@ def plan_bridges(
 @contextlib.contextmanager
 def on_rosbridge(sim: Sim, port: int, origins: Sequence[str], say: Say) -> Iterator[object]:
     """A run that clients of rosbridge can reach as long as the with block lasts."""
-    from astray.ros.rosbridge.bridge import RosbridgeBridge
+    from astray.ros.rosbridge import RosbridgeBridge
 
     warm_up(sim)
     wire = RosbridgeBridge(sim, origins=origins, log=say)

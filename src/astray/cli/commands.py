@@ -154,9 +154,8 @@ def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_jso
     """Print the effective SCENARIO, or everything that is wrong with it."""
     import json
 
-    from astray.files.marked_yaml import dump_yaml
-    from astray.scenario.load import load_scenario
-    from astray.scenario.schema import json_schema
+    from astray.files import dump_yaml
+    from astray.scenario import json_schema, load_scenario
 
     if schema:
         if scenario is not None:

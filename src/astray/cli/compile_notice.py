@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
-from astray.numerics.kernels import watchers
+from astray.numerics import watchers
 
 
 @contextlib.contextmanager

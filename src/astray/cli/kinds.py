@@ -11,13 +11,9 @@ from typing import Any
 import click
 
 from astray.errors import Fault, ScenarioError, WrongInput
-from astray.files.marked_yaml import mark
-from astray.plugin import KINDS, Plugin
-from astray.plugin.parameters import parameters_of, units
-from astray.scenario.foreign_plugins import load_plugins
-from astray.scenario.layers import suggest
-from astray.scenario.schema import BUILT_IN
-from astray.scenario.write import plain_value
+from astray.files import mark
+from astray.plugin import KINDS, Plugin, parameters_of, units
+from astray.scenario import BUILT_IN, load_plugins, plain_value, suggest
 
 
 def describe(cls: type[Plugin]) -> dict[str, Any]:

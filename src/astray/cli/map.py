@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from astray.errors import Fault, MapError, suggest
-from astray.world.map import Map
-from astray.world.maps.describe import describe_map, in_lines
-from astray.world.maps.formats.detect import format_of, read_bytes
-from astray.world.maps.formats.schema import FILE, MADE
+from astray.world import Map
+from astray.world.maps import bundled_maps, describe_map, in_lines, read_map, write_map
+from astray.world.maps.formats import FILE, MADE, format_of, read_bytes
 from astray.world.maps.generate import GENERATORS, parameters
-from astray.world.maps.read import bundled_maps, read_map
-from astray.world.maps.write import write_map
 
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
 
@@ -54,7 +51,7 @@ def tell_map(
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
     """What --set says; values are YAML."""
-    from astray.files.marked_yaml import read_yaml
+    from astray.files import read_yaml
 
     spec: dict[str, Any] = {}
     for text in overrides:
@@ -80,8 +77,8 @@ def draw(found: Map, goal: Path) -> None:
     """Draw a map to an image file, all of it or nothing."""
     import io
 
-    from astray.files.atomic_write import whole_file
-    from astray.plots.map import plot_map
+    from astray.files import whole_file
+    from astray.plots import plot_map
 
     picture = io.BytesIO()
     plot_map(found).savefig(picture, dpi=150, format=goal.suffix[1:].lower())

@@ -10,8 +10,8 @@ from typing import Any
 from astray.cli.compile_notice import compiling
 from astray.cli.interrupt import stopping_on_interrupt
 from astray.errors import WrongInput, suggest
-from astray.ros.arguments import parse_arguments
-from astray.ros.dds.discovery import Discovery, check_transport
+from astray.ros import parse_arguments
+from astray.ros.dds import Discovery, check_transport
 
 NODES = (
     "imu_data_simulator",
@@ -59,7 +59,7 @@ def make_node(
     discovery: Discovery | None = None,
 ) -> Any:
     """A node, ready to be run; its bus is `node.node`."""
-    from astray.ros.dds.node import Node
+    from astray.ros.dds import Node
 
     arguments = parse_arguments(name, remaps, params, files)
     module = importlib.import_module(f"astray.ros.nodes.{name}")

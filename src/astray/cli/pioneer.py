@@ -14,15 +14,21 @@ from astray.cli.interrupt import stopping_on_interrupt
 from astray.cli.run import LOG_PERIOD
 from astray.cli.view import PageOptions, viewed
 from astray.errors import WrongInput, suggest
-from astray.pioneer.background import warm_up
-from astray.pioneer.bridge import PioneerBridge
-from astray.pioneer.fleet import RANDOM, Fleet, RobotRequest, plan_fleet
-from astray.pioneer.serial_terminal import Terminal
-from astray.pioneer.session import Rules, ServedRobot
-from astray.pioneer.snapshot import Pose
-from astray.recording.around_run import check_recording, recording_if
-from astray.recording.run_folder.write import check_folder, write_folder
-from astray.server.background import FOREVER
+from astray.pioneer import (
+    RANDOM,
+    Fleet,
+    PioneerBridge,
+    Pose,
+    RobotRequest,
+    Rules,
+    ServedRobot,
+    Terminal,
+    plan_fleet,
+    warm_up,
+)
+from astray.recording import check_recording, recording_if
+from astray.recording.run_folder import check_folder, write_folder
+from astray.server import FOREVER
 from astray.sim import load
 
 DEFAULT_ROBOT = "p3dx"

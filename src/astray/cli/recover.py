@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from astray.recording.around_run import check_recording
-from astray.recording.mcap.recover import Mended, recover_recording
+from astray.recording import check_recording
+from astray.recording.mcap import Mended, recover_recording
 
 
 def recover_file(

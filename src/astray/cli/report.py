@@ -12,11 +12,16 @@ from rich.console import Console
 from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.errors import WrongInput
-from astray.recording.run_folder.write import check_folder, whole_folder, write_files
-from astray.viewer.reports.figures import DrawnFigures, draw
-from astray.viewer.reports.metrics import lines, table_text
-from astray.viewer.reports.page import report_page
-from astray.viewer.reports.source import Story, read_story
+from astray.recording.run_folder import check_folder, whole_folder, write_files
+from astray.viewer.reports import (
+    DrawnFigures,
+    Story,
+    draw,
+    lines,
+    read_story,
+    report_page,
+    table_text,
+)
 
 PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
 RESOLUTION = 150  # dots per inch

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from astray.cli.run import Wiring
-from astray.ros.arguments import parse_arguments
-from astray.ros.dds.connect import NODE, connected
-from astray.ros.dds.discovery import Discovery, check_transport
-from astray.ros.dds.settings import DdsSettings
-from astray.ros.subscriptions.drivable import make_drivable
-from astray.scenario.load import Source
+from astray.ros import parse_arguments
+from astray.ros.dds import NODE, DdsSettings, Discovery, check_transport, connected
+from astray.ros.subscriptions import make_drivable
+from astray.scenario import Source
 from astray.sim import Sim
 
 

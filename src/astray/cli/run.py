@@ -18,13 +18,11 @@ from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.cli.interrupt import stopping_on_interrupt
 from astray.cli.view import PageOptions, run_again, viewed
-from astray.engine.event_queue import Event, numbered_events
-from astray.engine.log import Log
-from astray.engine.summary import summary
+from astray.engine import Event, Log, numbered_events, summary
 from astray.errors import AstrayError, EventError, WrongInput
-from astray.files.atomic_write import check_writable
-from astray.recording.around_run import check_recording, recording_if
-from astray.recording.run_folder.write import check_folder, write_folder
+from astray.files import check_writable
+from astray.recording import check_recording, recording_if
+from astray.recording.run_folder import check_folder, write_folder
 from astray.sim import Sim, load
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise

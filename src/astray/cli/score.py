@@ -20,17 +20,17 @@ from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.cli.kinds import declare
 from astray.datasets import (
+    BagTopics,
     Dataset,
     EstimatorResult,
     Outages,
+    compare,
     read_logs,
     run_on_log,
     score_dataset,
     withhold,
 )
-from astray.datasets.bag import BagTopics
-from astray.datasets.score import compare
-from astray.engine.path_log import Paths
+from astray.engine import Paths
 from astray.errors import WrongInput, suggest
 from astray.plugin import KINDS, Estimator
 from astray.robot.estimators import RemoteEstimator
@@ -190,8 +190,8 @@ def _draw(results: Sequence[EstimatorResult], goal: Path) -> None:
     """Truth and belief of each log as a picture, all of it or nothing."""
     import io
 
-    from astray.files.atomic_write import whole_file
-    from astray.plots.paths import plot_paths
+    from astray.files import whole_file
+    from astray.plots import plot_paths
 
     picture = io.BytesIO()
     around = results[0].log.map if len(results) == 1 else None

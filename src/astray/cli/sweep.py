@@ -14,9 +14,16 @@ from rich.table import Table
 
 from astray.cli.console import Teller
 from astray.errors import AstrayError
-from astray.sweeps.cases import SweepPlan, as_text, make_plan, read_vary
-from astray.sweeps.results import Sweep, figure
-from astray.sweeps.sweep import read_sweep, run_plan
+from astray.sweeps import (
+    Sweep,
+    SweepPlan,
+    as_text,
+    figure,
+    make_plan,
+    read_sweep,
+    read_vary,
+    run_plan,
+)
 
 MOST_TOLD, MOST_NAMED = 10, 5  # failures, and worlds of each
 WIDEST = 40  # characters of a varied value in the table

@@ -32,7 +32,7 @@ def viewed(sim: Sim, look: PageOptions | None, say: Say, resets: bool = True) ->
     if look is None:
         yield
         return
-    from astray.viewer.page.view import View
+    from astray.viewer.page import View
 
     with View(sim, port=look.port, resets=resets, log=say) as view:
         _show(view.url, look.browser)
@@ -55,11 +55,9 @@ def replay(
     source: Path, *, html: Path | None, look: PageOptions, say: Say, overwrite: bool = False
 ) -> None:
     """Show a run that was recorded or written to a folder, or make one file that shows itself."""
-    from astray.recording.around_run import check_recording
-    from astray.viewer.page.codec import pack
-    from astray.viewer.page.replay import ReplayServer, write_html
-    from astray.viewer.page.sources.mcap import read_recorded
-    from astray.viewer.page.sources.run_folder import read_folder
+    from astray.recording import check_recording
+    from astray.viewer.page import ReplayServer, pack, write_html
+    from astray.viewer.page.sources import read_folder, read_recorded
 
     if not source.exists():
         raise WrongInput(f"{source}: there is no such file or folder")

@@ -22,8 +22,8 @@ from astray.plugin import Motion, Sensor
 from astray.recording.mcap import tables
 from astray.robot.motion import Differential
 from astray.robot.sensors import Imu, Wheels
-from astray.ros.messages.deserializer import MessageColumns
-from astray.scenario.load import load_scenario
+from astray.ros.messages import MessageColumns
+from astray.scenario import load_scenario
 from astray.tables import IMU, WHEELS, Array, Table
 
 IMUS = ("sensor_msgs/msg/Imu",)

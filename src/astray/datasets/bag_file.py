@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from astray.errors import LogError
-from astray.recording.mcap.parse import is_mcap
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.types import is_known
+from astray.recording.mcap import is_mcap
+from astray.ros.messages import MessageColumns, is_known
 from astray.tables import Array
 
 ROS1, SQLITE = b"#ROSBAG", b"SQLite format 3"

@@ -20,8 +20,7 @@ from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.mapping import NEAREST, make_map
 from astray.datasets.wheel_conversion import roll_differential
 from astray.errors import LogError
-from astray.numerics import random
-from astray.numerics.elementary import PI
+from astray.numerics import PI, random
 from astray.robot.motion import Differential
 from astray.robot.sensors import Lidar, Wheels
 from astray.tables import ADDRESS, SCAN, Array, Table, table

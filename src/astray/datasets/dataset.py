@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from astray.plugin import Datasheet, Datasheets, Motion
-from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import RowInitializer
+from astray.plugin import Datasheet, Datasheets, Motion, Reading, RowInitializer
 from astray.tables import STATE, Array, Table, table
-from astray.world.map import Map
+from astray.world import Map
 
 CLOSE = 0.25  # s between two stamps of a reference, if straight lines between them are the truth
 

@@ -11,11 +11,10 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos
 from astray.tables import Array
-from astray.world.map import Map, Place
-from astray.world.planning.likelihood_field import FLOOR
+from astray.world import Map, Place
+from astray.world.planning import FLOOR
 
 CELL = 0.05  # m
 MOST_CELLS = 1 << 24  # a larger place gets wider cells

@@ -11,10 +11,9 @@ import numpy as np
 
 from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.errors import LogError, RecordingError
-from astray.recording.mcap.parse import is_mcap
-from astray.recording.recording import TRUTH, NotOurs, Track, read_recording
-from astray.scenario.load import load_scenario
-from astray.scenario.scenario import GroupPlan
+from astray.recording import TRUTH, NotOurs, Track, read_recording
+from astray.recording.mcap import is_mcap
+from astray.scenario import GroupPlan, load_scenario
 from astray.tables import Array
 
 ROUNDING = 1e-6  # s, of the difference between two times

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from astray.datasets.dataset import Dataset
-from astray.plugin import Estimator, Known
-from astray.plugin.reading import Reading
+from astray.plugin import Estimator, Known, Reading
 from astray.tables import ADDRESS, STATE, Array, Table, table
-from astray.world.maps.map_set import MapSet
+from astray.world.maps import MapSet
 
 Kept = Mapping[str, Array]
 """By the name of a stream: which rows get which of its readings, (readings, n) of bool."""

@@ -1,1 +1,34 @@
 """How a run goes: groups of robots, the world around them, their lives, and the tick."""
+
+from astray.engine.checkpoint_arrays import group_arrays, state_arrays
+from astray.engine.event_queue import Event, is_whole, numbered_events, read_events
+from astray.engine.log import GroupLog, Log
+from astray.engine.manual_override import ManualOverride
+from astray.engine.pacing import Pace
+from astray.engine.path_log import Paths
+from astray.engine.robots import Robots
+from astray.engine.run import Run
+from astray.engine.run_summary import summary
+from astray.engine.sensor_pipeline import SensorPipeline
+from astray.engine.stepper import PHASES
+from astray.engine.worlds import Worlds
+
+__all__ = [
+    "PHASES",
+    "Event",
+    "GroupLog",
+    "Log",
+    "ManualOverride",
+    "Pace",
+    "Paths",
+    "Robots",
+    "Run",
+    "SensorPipeline",
+    "Worlds",
+    "group_arrays",
+    "is_whole",
+    "numbered_events",
+    "read_events",
+    "state_arrays",
+    "summary",
+]

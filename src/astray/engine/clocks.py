@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array, Rows, Table
 
 STARTS_PER_EPISODE = 1024  # of one row

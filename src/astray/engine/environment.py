@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from astray.interactions.collisions.collision_log import HIT
-from astray.interactions.collisions.collisions import Collisions
-from astray.plugin import Interaction, Motion, Scene
-from astray.plugin.row_initializer import RowInitializer
-from astray.scenario.maps import MapPlan
-from astray.scenario.scenario import GroupPlan, Scenario
+from astray.interactions.collisions import HIT, Collisions
+from astray.plugin import Interaction, Motion, RowInitializer, Scene
+from astray.scenario import GroupPlan, MapPlan, Scenario
 from astray.tables import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
-from astray.world.geometry.footprint import make_shapes
-from astray.world.geometry.robot_grid import build_robot_grid, make_robot_grid
-from astray.world.map import Map
-from astray.world.map_data import labelled, labels_of
-from astray.world.maps.map_set import MapSet
-from astray.world.planning.free_space import TakenSpots
+from astray.world import Map, labelled, labels_of
+from astray.world.geometry import build_robot_grid, make_robot_grid, make_shapes
+from astray.world.maps import MapSet
+from astray.world.planning import TakenSpots
 
 
 class Environment:

@@ -13,7 +13,7 @@ import numpy as np
 
 from astray.engine.clocks import Clocks
 from astray.engine.robots import Robots
-from astray.numerics.schedule import NEVER, Schedule
+from astray.numerics import NEVER, Schedule
 from astray.tables import CONTACTS, Rows
 
 Due = Callable[[Schedule], Rows | None]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from astray.engine.robots import RunState
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array, Table
 
 MOMENTS = 1024

@@ -19,16 +19,21 @@ from astray.engine.event_queue import Event, indices
 from astray.engine.manual_override import ManualOverride
 from astray.engine.sensor_pipeline import SensorPipeline
 from astray.errors import PluginError, WrongInput, suggest, unknown_attribute
-from astray.numerics.kernels import kernel
-from astray.numerics.schedule import make_schedule, ticks_in
-from astray.plugin import ContactMetric, Known, Metric, Plugin
-from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import InitialValue, RowInitializer
-from astray.plugin.tracks import Tracks
+from astray.numerics import kernel, make_schedule, ticks_in
+from astray.plugin import (
+    ContactMetric,
+    InitialValue,
+    Known,
+    Metric,
+    Plugin,
+    Reading,
+    RowInitializer,
+    Tracks,
+)
 from astray.robot.autonomy import RemoteAutonomy
-from astray.scenario.scenario import GroupPlan
+from astray.scenario import GroupPlan
 from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
-from astray.world.planning.free_space import TakenSpots
+from astray.world.planning import TakenSpots
 
 RENAMED = {
     "haunt": "set_ghost",

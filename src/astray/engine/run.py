@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload, runtime_che
 
 import numpy as np
 
+from astray.engine.checkpoint_arrays import digest
 from astray.engine.clocks import Clocks
 from astray.engine.environment import Environment
 from astray.engine.error_attribution import attribute_error
@@ -24,13 +25,12 @@ from astray.engine.log import Log, Logger
 from astray.engine.pacing import LOOK_UP, Pace
 from astray.engine.path_log import PathLog
 from astray.engine.robots import Robots
-from astray.engine.state_arrays import digest
 from astray.engine.stepper import PHASES, Stepper
 from astray.engine.worlds import WorldIndex, Worlds, world_numbers
 from astray.errors import WrongInput, unknown_attribute, unknown_name
-from astray.scenario.scenario import Scenario
+from astray.scenario import Scenario
 from astray.tables import Array, Rows, Table
-from astray.world.map import Map
+from astray.world import Map
 
 NEWEST_COLLISIONS = 65536  # that are kept where events are not
 TELL = 0.1  # s of real time between two reports of progress

@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.numerics import random
-from astray.numerics.schedule import Schedule, ticks_in
-from astray.plugin import Scene, Sensor
-from astray.plugin.reading import Reading
-from astray.plugin.row_initializer import InitialValue
+from astray.numerics import Schedule, random, ticks_in
+from astray.plugin import InitialValue, Reading, Scene, Sensor
 from astray.tables import Array, Rows, put
 
 

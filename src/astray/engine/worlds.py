@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.scenario.scenario import GroupPlan, Scenario
+from astray.scenario import GroupPlan, Scenario
 from astray.tables import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
 
 MOST_WORLDS = 2**31

@@ -22,9 +22,9 @@ from astray.gym.task import Reach, Task
 from astray.gym.vector_env import VectorEnv
 
 if TYPE_CHECKING:
-    from astray.gym.parallel_env import ParallelEnv as ParallelEnv
+    from astray.gym.parallel_env import ParallelEnv
 
-__all__ = ["Env", "Options", "ParallelEnv", "Reach", "Task", "VectorEnv"]
+__all__ = ["REACH", "Env", "Options", "ParallelEnv", "Reach", "Task", "VectorEnv", "WrongInput"]
 
 REACH = "astray/Reach-v0"
 

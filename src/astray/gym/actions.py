@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import WrongInput, suggest
-from astray.plugin.plugin import Datasheet
+from astray.plugin import Datasheet
 from astray.tables import Array
 
 Limits = Mapping[str, tuple[float, float]]

@@ -15,14 +15,13 @@ from typing import TypedDict
 
 import numpy as np
 
-from astray.engine.worlds import Worlds
+from astray.engine import Worlds
 from astray.errors import WrongInput, suggest
 from astray.gym.actions import Actions, Limits, limits_of
 from astray.gym.observations import ObservedRobots
 from astray.gym.task import Reach, Task, shaped
 from astray.robot.autonomy import RemoteAutonomy
-from astray.scenario.load import Source, load_scenario
-from astray.scenario.scenario import GroupPlan, Scenario
+from astray.scenario import GroupPlan, Scenario, Source, load_scenario
 from astray.sim import Sim
 from astray.tables import Array, Rows
 

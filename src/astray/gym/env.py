@@ -12,7 +12,7 @@ from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
 from astray.gym.rendering import RenderFrame, checked_mode
 from astray.gym.spaces import action_space, observation_space
-from astray.scenario.load import Source
+from astray.scenario import Source
 from astray.tables import Array
 
 MODES = ("rgb_array", "human")

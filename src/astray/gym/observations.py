@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from astray.engine.robots import Robots
+from astray.engine import Robots
 from astray.errors import WrongInput, suggest
 from astray.gym.task import Task, shaped
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos
 from astray.tables import Array, Rows, Table
 
 FARTHEST = 1e6  # the bound of what has none by itself

@@ -9,8 +9,7 @@ import numpy as np
 from astray.errors import WrongInput
 from astray.gym.agents import Agents
 from astray.gym.task import Reach
-from astray.plots.map import draw_map
-from astray.plots.paths import BELIEF, COLOURS
+from astray.plots import BELIEF, COLOURS, draw_map
 from astray.tables import Array, Row
 
 if TYPE_CHECKING:

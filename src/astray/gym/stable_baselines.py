@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from astray.gym.agents import Options
 from astray.gym.vector_env import VectorEnv
-from astray.scenario.load import Source
+from astray.scenario import Source
 from astray.tables import Array
 
 

@@ -17,14 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from astray.engine.robots import Robots
+from astray.engine import Robots
 from astray.errors import WrongInput
-from astray.numerics import random
-from astray.numerics.elementary import atan2, sincos
-from astray.numerics.kernels import kernel
-from astray.scenario.start import TRIES
+from astray.numerics import atan2, kernel, random, sincos
+from astray.scenario import TRIES
 from astray.tables import Array, Rows, Table
-from astray.world.planning.free_space import sample_free_spots
+from astray.world.planning import sample_free_spots
 
 
 @kernel

@@ -1,3 +1,5 @@
 """What robots do to each other, and the world to them."""
 
-from astray.interactions.collisions.collisions import Collisions as Collisions
+from astray.interactions.collisions import Collisions
+
+__all__ = ["Collisions"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array
 
 U, V, ROW, WAY, LEAST, USED = range(6)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.plugin import Metric
 from astray.tables import Array, Column, Row, Rows, Table, columns
 

@@ -13,10 +13,8 @@ import math
 import numpy as np
 
 from astray.metrics.track_matching import Around, Room, around, make_room, match, observers
-from astray.numerics.elementary import NAN, sincos
-from astray.numerics.kernels import kernel
-from astray.plugin import ContactMetric, Positive, Scene
-from astray.plugin.tracks import Tracks
+from astray.numerics import NAN, kernel, sincos
+from astray.plugin import ContactMetric, Positive, Scene, Tracks
 from astray.tables import Array, Row, Rows, Table
 
 

@@ -15,9 +15,8 @@ import math
 from typing import Literal
 
 from astray.metrics.track_matching import Around, Room, around, make_room, match, observers
-from astray.numerics.kernels import kernel
-from astray.plugin import ContactMetric, Positive, Scene
-from astray.plugin.tracks import Tracks
+from astray.numerics import kernel
+from astray.plugin import ContactMetric, Positive, Scene, Tracks
 from astray.tables import Array, Row, Rows, Table
 
 PARTS = ("all", "distance", "missed", "nobody")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.elementary import wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, wrap
 from astray.plugin import Metric
 from astray.tables import Array, Rows, Table
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import NAN, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, kernel, wrap
 from astray.plugin import Metric
 from astray.tables import Array, Row, Rows, Table
 

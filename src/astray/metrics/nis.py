@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.numerics.elementary import NAN
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, kernel
 from astray.plugin import Estimator, Metric
 from astray.tables import Array, Rows, Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.plugin import Metric
 from astray.tables import Array, Rows, Table
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import NAN
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import between
+from astray.numerics import NAN, between, kernel
 from astray.plugin import Metric, Positive
 from astray.tables import Array, Column, Row, Rows, Table, columns
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import NAN, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, kernel, wrap
 from astray.plugin import Metric, Positive
 from astray.tables import Array, Column, Row, Rows, Table, columns
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from astray.metrics.assignment import LINES, ROW, assign
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.plugin import Scene
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry.cell_grid import in_reach
+from astray.world.geometry import in_reach
 
 Room = tuple[Array, Array, Array, Array, Array]
 """Rows of the robots near, slots of the tracks near, costs, lines of the assignment, pairs."""

@@ -2,5 +2,29 @@
 
 from __future__ import annotations
 
-from astray.pioneer.client import PioneerClient as PioneerClient
-from astray.pioneer.client_connection import AnswerTimeout as AnswerTimeout
+from astray.pioneer.background import serving, warm_up
+from astray.pioneer.bridge import PioneerBridge
+from astray.pioneer.client import PioneerClient
+from astray.pioneer.client_connection import AnswerTimeout
+from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.fleet import RANDOM, Fleet, RobotRequest, plan_fleet
+from astray.pioneer.serial_terminal import Terminal
+from astray.pioneer.session import Rules, ServedRobot
+from astray.pioneer.snapshot import Pose
+
+__all__ = [
+    "RANDOM",
+    "AnswerTimeout",
+    "Fleet",
+    "PioneerBridge",
+    "PioneerClient",
+    "PioneerCommand",
+    "Pose",
+    "RobotRequest",
+    "Rules",
+    "ServedRobot",
+    "Terminal",
+    "plan_fleet",
+    "serving",
+    "warm_up",
+]

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from astray.errors import Fault, ScenarioError, WrongInput
-from astray.files.marked_yaml import mark
+from astray.files import mark
 from astray.plugin import distributions
-from astray.scenario.importers.robot_file import wheels
-from astray.scenario.layers import merge_layers, with_presets
-from astray.scenario.load import load_scenario
+from astray.scenario import load_scenario, merge_layers, with_presets
+from astray.scenario.importers import wheels
 
 MOST_ACCEL, MOST_DECEL, MOST_TURN_ACCEL = 2.0, 10.0, 6.28
 """The most that a session may ask of a robot, m/s² and rad/s²; an emergency stop takes 9.999."""

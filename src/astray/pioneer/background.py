@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.pioneer.bridge import CYCLE, PioneerBridge
 from astray.pioneer.connection import Log
 from astray.pioneer.fleet import RobotRequest, plan_fleet
 from astray.pioneer.session import Rules
 from astray.pioneer.snapshot import Pose
-from astray.server.background import in_background
+from astray.server import in_background
 from astray.sim import Sim, load
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.robots import Robots
-from astray.engine.run import Run
+from astray.engine import Robots, Run
 from astray.pioneer.connection import Connection, Log
 from astray.pioneer.map_access import MapLoader
 from astray.pioneer.ports import Port

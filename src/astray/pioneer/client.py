@@ -20,19 +20,28 @@ from contextlib import AbstractContextManager
 from astray.pioneer import commands
 from astray.pioneer.client_connection import AnswerTimeout, Connection, TooLate
 from astray.pioneer.commands import ControlCommand, PioneerCommand
-from astray.pioneer.packets.config import CONFIG, Config
-from astray.pioneer.packets.fields import BadPacket, from_text
-from astray.pioneer.packets.framing import Packet, encode
-from astray.pioneer.packets.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
-from astray.pioneer.packets.simulator import (
+from astray.pioneer.packets import (
+    CONFIG,
     MAP_CHANGED,
+    PLAIN,
     SIMINFO,
     SIMSTAT,
+    SIP,
+    SIP_MOVING,
+    STALLED,
+    WITH_REFLECTANCE,
+    BadPacket,
+    Config,
     MapChanged,
+    Packet,
+    PlainScan,
+    Scan,
     SimInfo,
     SimStat,
+    Sip,
+    encode,
+    from_text,
 )
-from astray.pioneer.packets.sip import SIP, SIP_MOVING, STALLED, Sip
 
 Pose = tuple[float, float, float]
 TURN = 0x8000  # counts after which the odometer starts anew

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from astray.errors import AstrayError
-from astray.pioneer.packets.framing import Framer, Packet
+from astray.pioneer.packets import Framer, Packet
 
 
 class AnswerTimeout(AstrayError):

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from astray.pioneer.commands import ControlCommand, PioneerCommand, number, numbers, signed, words
-from astray.pioneer.packets.extras import BatteryPacket
-from astray.pioneer.packets.framing import Packet
-from astray.pioneer.packets.laser import ScanLayout
+from astray.pioneer.packets import BatteryPacket, Packet, ScanLayout
 from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Say
 from astray.pioneer.snapshot import Pose
 from astray.pioneer.units import config_of, siminfo_of

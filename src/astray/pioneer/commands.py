@@ -10,8 +10,7 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
-from astray.pioneer.packets.fields import fit
-from astray.pioneer.packets.framing import Packet, encode
+from astray.pioneer.packets import Packet, encode, fit
 
 POSITIVE, NEGATIVE, TEXT = 0x3B, 0x1B, 0x2B
 LARGEST = 0x7FFF

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from astray.pioneer.commands import describe
-from astray.pioneer.packets.framing import Framer
+from astray.pioneer.packets import Framer
 from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, Session, SessionOutput
 
 PATIENCE = 10.0  # s of real time that a handshake may take

@@ -13,12 +13,12 @@ from astray.pioneer.map_access import APART, homes_of
 from astray.pioneer.mobilesim import like_mobilesim
 from astray.pioneer.model import RobotModel, find_model
 from astray.pioneer.odometry import odometry_errors
-from astray.pioneer.packets.sip import FIRST_FRONT, FIRST_REAR
+from astray.pioneer.packets import FIRST_FRONT, FIRST_REAR
 from astray.pioneer.ports import Port
 from astray.pioneer.session import ServedRobot
 from astray.pioneer.snapshot import Pose
-from astray.world.map import Map
-from astray.world.maps.read import read_map
+from astray.world import Map
+from astray.world.maps import read_map
 
 FIRST_PORT = 8101
 ROOM = 0.5  # m of clearance around a robot that starts anywhere

@@ -7,16 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from astray.engine.event_queue import Event
-from astray.engine.run import Run
+from astray.engine import Event, Run
 from astray.errors import WrongInput
 from astray.pioneer.connection import Connection
-from astray.pioneer.packets.simulator import MapChanged
+from astray.pioneer.packets import MapChanged
 from astray.pioneer.requests import LoadMap
 from astray.pioneer.session import ServedRobot
 from astray.pioneer.snapshot import Pose
-from astray.world.map import Map
-from astray.world.maps.read import read_map
+from astray.world import Map
+from astray.world.maps import read_map
 
 if TYPE_CHECKING:
     pass

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from astray.errors import Fault, ScenarioError, WrongInput, suggest
-from astray.files.marked_yaml import Marked, read_yaml
+from astray.files import Marked, read_yaml
 from astray.pioneer.adaptation import fit
-from astray.scenario.importers.aria_robot import read_aria_robot
-from astray.scenario.importers.stage_robot import read_stage_robot
+from astray.scenario.importers import read_aria_robot, read_stage_robot
 
 BUNDLED = Path(__file__).with_name("models.yaml")
 ALIASES = {"peoplebot": "peoplebot-sh", "patrolbot": "patrolbot-sh"}

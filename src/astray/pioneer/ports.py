@@ -10,7 +10,7 @@ from astray.errors import WrongInput
 from astray.pioneer.connection import Connection, Log
 from astray.pioneer.serial_terminal import Terminal
 from astray.pioneer.session import ServedRobot
-from astray.server.listener import Listener
+from astray.server import Listener
 
 
 @dataclass

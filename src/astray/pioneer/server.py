@@ -16,14 +16,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.pioneer.connection import ALLOWANCE, Connection, Log
 from astray.pioneer.ports import Port, listen
 from astray.pioneer.requests import Request, Say
 from astray.pioneer.serial_terminal import Terminal
 from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, SessionOutput
-from astray.server.log_guard import guarded_log
-from astray.server.switch_interval import short_switch_interval
+from astray.server import guarded_log, short_switch_interval
 
 BREATH = 0.1  # s of real time after which the thread looks up by itself
 NEAR = 0.0015  # s before a due time from which on it is slept for

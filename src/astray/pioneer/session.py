@@ -9,13 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.pioneer.command_handlers import ALWAYS, MOTIONS, OFF, ORDERS
 from astray.pioneer.model import RobotModel
 from astray.pioneer.motion_demand import Axes
-from astray.pioneer.packets.extras import EncoderPacket, InputOutputPacket
-from astray.pioneer.packets.framing import Packet, encode
-from astray.pioneer.packets.laser import ScanLayout, plain_scan_packets, scan_packets
+from astray.pioneer.packets import (
+    EncoderPacket,
+    InputOutputPacket,
+    Packet,
+    ScanLayout,
+    encode,
+    plain_scan_packets,
+    scan_packets,
+)
 from astray.pioneer.requests import Request, Say
 from astray.pioneer.snapshot import Intervals, Pose, RobotSnapshot
 from astray.pioneer.units import Panel, hello, odometer_of, simstat_of, sip_of

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from astray.pioneer.packets.fields import fit
-from astray.pioneer.packets.laser import ScanLayout
+from astray.pioneer.packets import ScanLayout, fit
 from astray.tables import Array
 
 Pose = tuple[float, float, float]

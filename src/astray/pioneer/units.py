@@ -6,12 +6,7 @@ import math
 from dataclasses import dataclass
 
 from astray.pioneer.model import RobotModel
-from astray.pioneer.packets import sip
-from astray.pioneer.packets.config import Config
-from astray.pioneer.packets.fields import wrap16
-from astray.pioneer.packets.framing import encode
-from astray.pioneer.packets.simulator import Device, SimInfo, SimStat
-from astray.pioneer.packets.sip import Sip
+from astray.pioneer.packets import Config, Device, SimInfo, SimStat, Sip, encode, sip, wrap16
 from astray.pioneer.snapshot import Intervals, RobotSnapshot
 from astray.version import __version__
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.polylines import Polyline, polylines_of, with_holes
-from astray.world.map import Map, Place
+from astray.world import Map, Place
+from astray.world.geometry import Polyline, polylines_of, with_holes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine.path_log import Paths
+from astray.engine import Paths
 from astray.plots.map import draw_map
-from astray.world.map import Map
+from astray.world import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,21 +1,58 @@
 """What plugins are, how they are declared, and what they are handed."""
 
-from astray.numerics.schedule import NEVER as NEVER
-from astray.plugin.families import Autonomy as Autonomy
-from astray.plugin.families import ContactMetric as ContactMetric
-from astray.plugin.families import Control as Control
-from astray.plugin.families import Estimator as Estimator
-from astray.plugin.families import Interaction as Interaction
-from astray.plugin.families import Metric as Metric
-from astray.plugin.families import Motion as Motion
-from astray.plugin.families import NonNegative as NonNegative
-from astray.plugin.families import Positive as Positive
-from astray.plugin.families import Sensor as Sensor
-from astray.plugin.families import Tracker as Tracker
-from astray.plugin.plugin import KINDS as KINDS
-from astray.plugin.plugin import Datasheet as Datasheet
-from astray.plugin.plugin import Datasheets as Datasheets
-from astray.plugin.plugin import Plugin as Plugin
-from astray.plugin.plugin import sensor_that_measures as sensor_that_measures
-from astray.plugin.views import Known as Known
-from astray.plugin.views import Scene as Scene
+from astray.numerics import NEVER
+from astray.plugin.distributions import DrawnParameter, nominal, values_of, written
+from astray.plugin.families import (
+    Autonomy,
+    ContactMetric,
+    Control,
+    Estimator,
+    Interaction,
+    Metric,
+    Motion,
+    NonNegative,
+    Positive,
+    Sensor,
+    Tracker,
+)
+from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters_of, units
+from astray.plugin.plugin import KINDS, Datasheet, Datasheets, Plugin, sensor_that_measures
+from astray.plugin.reading import Reading
+from astray.plugin.row_initializer import InitialValue, RowInitializer
+from astray.plugin.tracks import Tracks
+from astray.plugin.views import Known, Scene
+
+__all__ = [
+    "KINDS",
+    "NEVER",
+    "TIMING",
+    "Autonomy",
+    "ContactMetric",
+    "Control",
+    "Datasheet",
+    "Datasheets",
+    "DrawnParameter",
+    "Estimator",
+    "InitialValue",
+    "Interaction",
+    "Known",
+    "Metric",
+    "Motion",
+    "NonNegative",
+    "Parameter",
+    "Plugin",
+    "Positive",
+    "Reading",
+    "RowInitializer",
+    "Scene",
+    "Sensor",
+    "Tracker",
+    "Tracks",
+    "nominal",
+    "out_of_bounds",
+    "parameters_of",
+    "sensor_that_measures",
+    "units",
+    "values_of",
+    "written",
+]

@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray.errors import PluginError
-from astray.numerics.schedule import Schedule, make_schedule, ticks_in
+from astray.numerics import Schedule, make_schedule, ticks_in
 from astray.plugin.plugin import Datasheets, Plugin
 from astray.plugin.reading import Reading
 from astray.plugin.tracks import Tracks

@@ -17,8 +17,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics import random
-from astray.numerics.elementary import CHUNK
+from astray.numerics import CHUNK, random
 from astray.plugin.declaration_checks import check_declared
 from astray.plugin.distributions import nominal
 from astray.plugin.parameters import (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from astray.numerics.kernels import compiled_for, kernel
+from astray.numerics import compiled_for, kernel
 from astray.tables import Array, Rows
 
 TOGETHER = 8  # tables that are handed to the kernel at a time: one compiles for any number of them

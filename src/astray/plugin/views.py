@@ -15,10 +15,9 @@ import numpy as np
 from astray.plugin.reading import Reading
 from astray.plugin.tracks import Tracks
 from astray.tables import CONTACT, Array, Table, table
-from astray.world.geometry.footprint import Footprint, Shapes, make_shapes
-from astray.world.geometry.robot_grid import RobotGrid, make_robot_grid
-from astray.world.maps.map_set import MapSet
-from astray.world.raycast.cast_rays import RaycastScene, make_raycast_scene
+from astray.world.geometry import Footprint, RobotGrid, Shapes, make_robot_grid, make_shapes
+from astray.world.maps import MapSet
+from astray.world.raycast import RaycastScene, make_raycast_scene
 
 
 @dataclasses.dataclass

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+__all__ = ["MAPS", "ROBOTS", "SCENARIOS"]
+
 _HERE = Path(__file__).resolve().parent
 
 ROBOTS = _HERE / "robots"

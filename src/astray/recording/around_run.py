@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.errors import RecordingFailed, WrongInput
-from astray.files.atomic_write import check_writable
+from astray.files import check_writable
 
 if TYPE_CHECKING:
     pass

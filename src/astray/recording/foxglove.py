@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.errors import WrongInput
-from astray.ros.messages.occupancy_grid import GRID
-from astray.ros.messages.types import definition
-from astray.ros.publishers.clock import ClockPublisher
-from astray.ros.publishers.maps import MapTopic, map_topics
-from astray.ros.publishers.publisher import Publisher
-from astray.ros.publishers.publisher_set import Localization, PublisherSet
-from astray.ros.publishers.transforms import TF
+from astray.ros.messages import GRID, definition
+from astray.ros.publishers import (
+    TF,
+    ClockPublisher,
+    Localization,
+    MapTopic,
+    Publisher,
+    PublisherSet,
+    map_topics,
+)
 from astray.tables import Array
 
 if TYPE_CHECKING:

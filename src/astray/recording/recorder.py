@@ -15,21 +15,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
 from astray.recording.around_run import check_recording
-from astray.recording.mcap.channels import COLLISIONS, EVENTS, Topics
-from astray.recording.mcap.chunk import Chunk, Memory
-from astray.recording.mcap.chunk_encoder import ChunkEncoder
-from astray.recording.mcap.chunk_layout import ChannelWriter
-from astray.recording.mcap.event_cursor import EventCursor, text_message
-from astray.recording.mcap.header import STATIC, Maps, attachments
-from astray.recording.mcap.records import Op
-from astray.recording.mcap.sensor_truth import sensor_truths
-from astray.recording.mcap.write_ahead_log import WriteAheadLog
-from astray.recording.mcap.writer import McapWriter
-from astray.ros.publishers.publisher import Publisher
-from astray.ros.publishers.publisher_set import PublisherSet
+from astray.recording.mcap import (
+    COLLISIONS,
+    EVENTS,
+    STATIC,
+    ChannelWriter,
+    Chunk,
+    ChunkEncoder,
+    EventCursor,
+    Maps,
+    McapWriter,
+    Memory,
+    Op,
+    Topics,
+    WriteAheadLog,
+    attachments,
+    sensor_truths,
+    text_message,
+)
+from astray.ros.publishers import Publisher, PublisherSet
 from astray.version import __version__
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from astray.errors import Fault, Origin, ScenarioError, WrongInput, suggest
-from astray.files.marked_yaml import Marked
-from astray.scenario.importers.ros_parameters import as_parameter, node_parameters
-from astray.scenario.layers import merge_layers
+from astray.files import Marked
+from astray.scenario import merge_layers
+from astray.scenario.importers import as_parameter, node_parameters
 
 NAME = re.compile(r"(~/|/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")
 NODE_NAMES = ("__node", "__name")

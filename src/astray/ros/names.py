@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 
 if TYPE_CHECKING:
-    from astray.engine.robots import Robots
+    from astray.engine import Robots
 
 MAP, ODOM, BASE, WORLD, TRUTH = "map", "odom", "base_link", "world", "base_link_truth"
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from astray.scenario.foreign_plugins import SOURCES
 from astray.scenario.scenario import Scenario
-from astray.signals.csv import digest_of
-from astray.world.map_data import content_file, is_content
+from astray.signals import digest_of
+from astray.world import content_file, is_content
 
 FILES = "files"
 """The folder beside a scenario for what it takes from files."""

@@ -7,15 +7,14 @@ from functools import partial
 from typing import Any
 
 from astray.errors import Fault, Path, WrongInput, in_words, suggest
-from astray.files.marked_yaml import Marked
-from astray.plugin import Estimator
-from astray.plugin.distributions import nominal
+from astray.files import Marked
+from astray.plugin import Estimator, nominal
 from astray.robot.autonomy import Follow, Navigate
-from astray.robot.autonomy.navigate.plan_cache import spots_of
+from astray.robot.autonomy.navigate import spots_of
 from astray.scenario.maps import MapPlan
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.scenario.start import place_of
-from astray.world.map import Map
+from astray.world import Map
 
 Complaint = tuple[Path, str]
 """The path of a value, and what is wrong with it."""

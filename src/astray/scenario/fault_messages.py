@@ -10,9 +10,8 @@ from typing import Any
 
 from astray.errors import Fault, Path
 from astray.errors import in_words as in_words
-from astray.files.marked_yaml import Marked
-from astray.plugin import KINDS
-from astray.plugin.parameters import parameters_of
+from astray.files import Marked
+from astray.plugin import KINDS, parameters_of
 from astray.scenario.layers import suggest
 from astray.scenario.schema import SLOTS, robot_model, scenario_model
 from astray.scenario.start import Start

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 
 from astray.errors import Fault
-from astray.files.marked_yaml import Marked
+from astray.files import Marked
 from astray.plugin import KINDS
 
 SOURCES: dict[Path, bytes] = {}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from astray.errors import Fault, Origin
 from astray.errors import suggest as suggest
-from astray.files.marked_yaml import Marked, read_yaml
+from astray.files import Marked, read_yaml
 from astray.presets import ROBOTS
 
 NAMED = ("robots", "sensors", "rivals", "metrics", "interactions")

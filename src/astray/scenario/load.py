@@ -11,8 +11,8 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, ValidationError
 
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
-from astray.files.marked_yaml import Marked, mark, read_yaml, walk
-from astray.numerics.schedule import (
+from astray.files import Marked, mark, read_yaml, walk
+from astray.numerics import (
     HIGHEST_TICK_RATE,
     LONGEST_TICK,
     common_dt,
@@ -32,7 +32,7 @@ from astray.scenario.signals import read_all_signals
 from astray.scenario.start import Start
 from astray.scenario.write import effective
 from astray.tables import ADDRESS, table
-from astray.world.geometry.footprint import Footprint
+from astray.world.geometry import Footprint
 
 BUNDLED = SCENARIOS
 EARLY = re.compile(r"(^|\.)(preset|plugins)$")

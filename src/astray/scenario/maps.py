@@ -15,12 +15,11 @@ import numpy as np
 
 from astray.errors import Fault, MapError, in_words
 from astray.errors import Path as Place
-from astray.files.marked_yaml import Marked
+from astray.files import Marked
 from astray.tables import Array
-from astray.world.map import Map
-from astray.world.map_data import content_of
+from astray.world import Map, content_of
+from astray.world.maps import bundled_maps, check_spec, per_world, read_map
 from astray.world.maps.generate import GENERATORS
-from astray.world.maps.read import bundled_maps, check_spec, per_world, read_map
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from astray.robot.control import Servo
 from astray.robot.motion import Differential
 from astray.scenario.maps import MapPlan
 from astray.scenario.start import Start
-from astray.world.geometry.footprint import Footprint
+from astray.world.geometry import Footprint
 
 
 @dataclass(kw_only=True)

@@ -18,10 +18,17 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 from pydantic_core import PydanticCustomError
 
 from astray import interactions, metrics
-from astray.numerics.random import MOST_ROBOTS
-from astray.numerics.schedule import HIGHEST_TICK_RATE, LONGEST_TICK
-from astray.plugin import KINDS, Plugin, distributions
-from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters_of, units
+from astray.numerics import HIGHEST_TICK_RATE, LONGEST_TICK, MOST_ROBOTS
+from astray.plugin import (
+    KINDS,
+    TIMING,
+    Parameter,
+    Plugin,
+    distributions,
+    out_of_bounds,
+    parameters_of,
+    units,
+)
 from astray.robot import autonomy, control, estimators, motion, sensors, tracking
 from astray.scenario.start import Start
 

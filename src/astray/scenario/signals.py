@@ -12,19 +12,11 @@ import warnings
 
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
-from astray.files.marked_yaml import Marked, walk
-from astray.plugin import KINDS
-from astray.plugin.parameters import parameters_of
-from astray.scenario.importers.ros_parameters import (
-    absolute,
-    located,
-    make_paths_absolute,
-    signal_tree,
-)
+from astray.files import Marked, walk
+from astray.plugin import KINDS, parameters_of
+from astray.scenario.importers import absolute, located, make_paths_absolute, signal_tree
 from astray.scenario.schema import SLOTS
-from astray.signals import Signals, channels
-from astray.signals.faults import SignalFaults
-from astray.signals.read import read_signals
+from astray.signals import SignalFaults, Signals, channels, read_signals
 
 
 def read_all_signals(tree: Marked, faults: list[Fault]) -> None:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from astray.errors import WrongInput, suggest
-from astray.numerics import random
-from astray.numerics.elementary import PI, TAU, wrap
-from astray.plugin import NonNegative
-from astray.plugin.distributions import DrawnParameter, values_of
+from astray.numerics import PI, TAU, random, wrap
+from astray.plugin import DrawnParameter, NonNegative, values_of
 from astray.tables import Array, Table
-from astray.world.map import Map, Place
-from astray.world.maps.map_set import MapSet
-from astray.world.planning.free_space import TakenSpots, sample_free_spots
+from astray.world import Map, Place
+from astray.world.maps import MapSet
+from astray.world.planning import TakenSpots, sample_free_spots
 
 TRIES = 200  # spots that are tried before a map counts as full
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from astray.plugin import Plugin
-from astray.plugin.distributions import DrawnParameter, written
-from astray.plugin.parameters import parameters_of
+from astray.plugin import DrawnParameter, Plugin, parameters_of, written
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.signals import Signals
-from astray.world.geometry.footprint import Footprint
+from astray.world.geometry import Footprint
 
 
 def effective(scenario: Scenario, plugins: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 
 if TYPE_CHECKING:
     pass

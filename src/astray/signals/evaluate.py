@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import NAN, TAU, sincos_turns
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, TAU, kernel, sincos_turns
 from astray.tables import Array, Column, Row, Table, columns
 
 SEGMENT = columns(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from astray.errors import Problem, SignalError
-from astray.numerics.elementary import TAU
+from astray.numerics import TAU
 from astray.signals import evaluate
 from astray.signals.evaluate import CONSTANT, LINEAR, QUADRATIC, SEGMENT, SINE
 from astray.signals.interval import Interval, IntervalConfig, Samples, SimType, Sine

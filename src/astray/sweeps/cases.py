@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astray.engine.event_queue import is_whole
+from astray.engine import is_whole
 from astray.errors import Fault, Origin, ScenarioError, WrongInput
-from astray.files.marked_yaml import read_yaml
-from astray.scenario.load import Source, load_scenario
-from astray.scenario.scenario import Scenario
+from astray.files import read_yaml
+from astray.scenario import Scenario, Source, load_scenario
 from astray.version import __version__
 
 MOST_CASES = 10_000  # each is loaded and checked before anything runs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.plots.paths import COLOURS, DASHES
+from astray.plots import COLOURS, DASHES
 from astray.sweeps.cases import as_text
 from astray.sweeps.results import Key, Sweep, are_numbers, interval
 from astray.tables import Array

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.numerics.statistics import student_t_95
+from astray.numerics import student_t_95
 from astray.sweeps.cases import SweepPlan, SweepTask, as_text
 from astray.sweeps.results_database import Ledger
 from astray.sweeps.task import Row
@@ -114,7 +114,7 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Each metric over what was varied, with intervals, as a matplotlib figure."""
-        from astray.plots.notebook import shown_in_notebooks
+        from astray.plots import shown_in_notebooks
         from astray.sweeps.plot import plot_sweep
 
         return shown_in_notebooks(plot_sweep(self))

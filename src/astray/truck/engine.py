@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine.path_log import Paths
+from astray.engine import Paths
 from astray.errors import WrongInput
-from astray.plugin.reading import Reading
+from astray.plugin import Reading
 from astray.sim import load
 from astray.tables import Array, Table
 from astray.truck.model import TruckModel, read_model
 from astray.truck.state import TruckScan, TruckState
-from astray.world.map import Map
-from astray.world.maps.read import read_map
+from astray.world import Map
+from astray.world.maps import read_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

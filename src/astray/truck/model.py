@@ -15,8 +15,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
-from astray.files.marked_yaml import read_yaml
-from astray.scenario.fault_messages import describe_fault
+from astray.files import read_yaml
+from astray.scenario import describe_fault
 from astray.truck.frames import LoggedFrame, Mount, find_mount
 
 Size = Annotated[float, Gt(0)]

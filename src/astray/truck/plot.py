@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.path_log import Paths
-from astray.plots.map import draw_map
-from astray.plots.paths import BELIEF, COLOURS
+from astray.engine import Paths
+from astray.plots import BELIEF, COLOURS, draw_map
 from astray.tables import Array
 from astray.truck.model import LIDAR_FRAME, TruckModel
-from astray.world.map import Map
+from astray.world import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from astray.plugin.reading import Reading
+from astray.plugin import Reading
 from astray.tables import DRIVE, STATE, Array, Table
 from astray.truck.model import TruckModel
 

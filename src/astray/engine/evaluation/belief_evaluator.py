@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
-from astray.numerics.schedule import Schedule
+from astray.numerics import Schedule, kernel
 from astray.plugin import Metric
 from astray.tables import STATE, Array, Column, Row, Rows, Table, clear, columns, table
 

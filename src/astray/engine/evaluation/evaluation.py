@@ -8,9 +8,8 @@ from typing import NamedTuple
 from astray.engine.evaluation.belief_evaluator import BeliefEvaluator, TruthHistory
 from astray.engine.evaluation.track_evaluator import TrackEvaluator
 from astray.engine.sensor_pipeline import SensorPipeline
-from astray.numerics.schedule import NEVER, Schedule, make_schedule, ticks_in
-from astray.plugin import ContactMetric, Estimator, Known, Metric, Scene
-from astray.plugin.tracks import Tracks
+from astray.numerics import NEVER, Schedule, make_schedule, ticks_in
+from astray.plugin import ContactMetric, Estimator, Known, Metric, Scene, Tracks
 from astray.robot.estimators import RemoteEstimator
 from astray.tables import CONTACTS, Rows, Table
 

@@ -18,12 +18,10 @@ from astray.engine.evaluation.belief_evaluator import (
     accumulate_all,
     copy_moment,
 )
-from astray.numerics.kernels import kernel
-from astray.numerics.schedule import Schedule
-from astray.plugin import ContactMetric, Scene
-from astray.plugin.tracks import Tracks
+from astray.numerics import Schedule, kernel
+from astray.plugin import ContactMetric, Scene, Tracks
 from astray.tables import STATE, Array, Rows, Table, clear, table
-from astray.world.geometry.robot_grid import build_robot_grid, make_robot_grid
+from astray.world.geometry import build_robot_grid, make_robot_grid
 
 
 @kernel

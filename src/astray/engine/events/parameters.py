@@ -16,7 +16,7 @@ from astray.engine.events.selectors import (
 from astray.engine.events.values import numbers
 from astray.engine.run import Run
 from astray.errors import EventError
-from astray.plugin.parameters import out_of_bounds, parameters_of
+from astray.plugin import out_of_bounds, parameters_of
 
 
 def check_set(run: Run, event: Event) -> list[Event]:

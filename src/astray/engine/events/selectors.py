@@ -11,8 +11,7 @@ from astray.engine.event_queue import Event
 from astray.engine.robots import Robots
 from astray.engine.run import Run
 from astray.errors import EventError, suggest
-from astray.plugin import Plugin
-from astray.plugin.parameters import parameters_of
+from astray.plugin import Plugin, parameters_of
 from astray.tables import Array, Rows
 
 

@@ -11,10 +11,9 @@ import numpy as np
 from astray.engine.events.selectors import each_of
 from astray.engine.robots import Robots
 from astray.errors import EventError
-from astray.numerics.elementary import wrap
-from astray.numerics.statistics import is_negative
+from astray.numerics import is_negative, wrap
 from astray.tables import Array, Rows, Table
-from astray.world.maps.faults import short
+from astray.world.maps import short
 
 ASYMMETRY = 1e-6  # of its largest entry, by which it may differ from its transpose
 

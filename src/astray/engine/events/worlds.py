@@ -11,9 +11,8 @@ from astray.engine.events.kinds import EventKind
 from astray.engine.events.selectors import worlds_of
 from astray.engine.run import Run
 from astray.errors import EventError
-from astray.world.map import Map
-from astray.world.map_data import content_fault, content_of, map_with
-from astray.world.maps.read import per_world, read_map
+from astray.world import Map, content_fault, content_of, map_with
+from astray.world.maps import per_world, read_map
 
 
 def check_reset(run: Run, event: Event) -> list[Event]:

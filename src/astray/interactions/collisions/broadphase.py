@@ -12,10 +12,9 @@ import math
 from astray.interactions.collisions.collision_context import MARGIN, CollisionContext, forget
 from astray.interactions.collisions.robot_robot import before
 from astray.interactions.collisions.swept_motion import trace_motion
-from astray.numerics.elementary import wrap
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, wrap
 from astray.tables import Row, Rows, Table
-from astray.world.geometry.nearest_segments import Disc, list_near_segments
+from astray.world.geometry import Disc, list_near_segments
 
 LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long as its chord
 LONGEST = 1.0 + LONGER * 10.0  # times its chord that an arc is, at most: it turns by π or less

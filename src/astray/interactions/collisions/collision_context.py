@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from astray.interactions.collisions.time_of_impact import SKIN
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, sincos
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
-from astray.world.geometry.nearest_segments import NearestSegments
-from astray.world.geometry.point_in_polygon import Solids, winding_number
-from astray.world.geometry.robot_grid import RobotGrid
+from astray.world.geometry import NearestSegments, RobotGrid, Solids, winding_number
 
 MARGIN = 8.0 * SKIN  # by which discs are wider than they have to be
 

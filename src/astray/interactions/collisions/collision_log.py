@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Column, Rows, Table, columns, table
 
 HIT = columns(

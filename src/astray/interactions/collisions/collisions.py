@@ -28,10 +28,10 @@ from astray.interactions.collisions.quiet_ticks import spare_ticks
 from astray.interactions.collisions.robot_robot import PAIR
 from astray.interactions.collisions.solve_tick import SLIDE, STOP, collide
 from astray.interactions.collisions.swept_motion import PATH
-from astray.numerics.kernels import compiled_for
+from astray.numerics import compiled_for
 from astray.plugin import Datasheets, Interaction, Scene
 from astray.tables import Array, Rows, put, table
-from astray.world.geometry.nearest_segments import make_nearest_segments
+from astray.world.geometry import make_nearest_segments
 
 FEW = 64  # robots that one can hope to find away from all walls at the same time
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from astray.interactions.collisions.swept_motion import Stance, point_at, stance_at
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 
 FLAT = 1e-5  # m: corners so near to the plane between two bodies lie in it

@@ -9,9 +9,9 @@ from astray.interactions.collisions.collision_context import MARGIN, PHASE, Coll
 from astray.interactions.collisions.robot_wall import note, resolve_wall_collisions
 from astray.interactions.collisions.swept_motion import FOREVER, point_at, stance_at
 from astray.interactions.collisions.time_of_impact import SKIN
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array, Row, Rows
-from astray.world.geometry.nearest_segments import nearest_segment_distance
+from astray.world.geometry import nearest_segment_distance
 
 
 @kernel

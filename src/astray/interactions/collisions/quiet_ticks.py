@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from astray.interactions.collisions.collision_context import MARGIN, CollisionContext
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Row, Rows
-from astray.world.geometry.nearest_segments import list_near_segments
+from astray.world.geometry import list_near_segments
 
 MOST = 1_000_000_000  # ticks that nobody skips at once
 SOON = 64.0  # ticks after which one looks for a new disc

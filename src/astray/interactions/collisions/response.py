@@ -15,8 +15,7 @@ import math
 
 from astray.interactions.collisions.collision_context import CollisionContext
 from astray.interactions.collisions.swept_motion import begin, pose_at, stance_at
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, sincos
 from astray.tables import WHEELS_PER_ROBOT, Row, Rows
 
 LOST = 1e-6  # of the speed: what is left of a robot that is held

@@ -27,9 +27,9 @@ from astray.interactions.collisions.time_of_impact import (
     piece,
     pieces,
 )
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Column, Row, Table, columns
-from astray.world.geometry.distance import separation
+from astray.world.geometry import separation
 
 SHARE = 1e-6  # of the speed at which two meet: who adds less is not stopped
 

@@ -19,16 +19,9 @@ from astray.interactions.collisions.time_of_impact import (
     piece,
     pieces,
 )
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row
-from astray.world.geometry.distance import (
-    Line,
-    Piece,
-    crossings,
-    from_point,
-    separation,
-    squared_distance,
-)
+from astray.world.geometry import Line, Piece, crossings, from_point, separation, squared_distance
 
 HALVINGS = 24  # of the interval in which the scale of a shrunk copy is sought
 

@@ -15,10 +15,9 @@ from astray.interactions.collisions.face_walls import face_walls
 from astray.interactions.collisions.response import glide, hold, slide_on, turn_on
 from astray.interactions.collisions.robot_robot import resolve_robot_collisions
 from astray.interactions.collisions.swept_motion import pose_at
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import bearing
+from astray.numerics import bearing, kernel
 from astray.tables import Rows, Table
-from astray.world.geometry.robot_grid import fill_cells, lay_grids
+from astray.world.geometry import fill_cells, lay_grids
 
 STOP, SLIDE = range(2)
 SLIDES = 3  # times that a motion is turned aside in a tick

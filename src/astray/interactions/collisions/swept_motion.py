@@ -20,9 +20,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import sincos, wrap
-from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.se2 import Pose, sinc
+from astray.numerics import Pose, inlined_kernel, kernel, sinc, sincos, wrap
 from astray.tables import Column, Row, columns
 
 FOREVER = math.inf

@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 
 from astray.interactions.collisions.swept_motion import Stance, course, point_at, soonest, stance_at
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row
-from astray.world.geometry.distance import Line, Piece, separation
+from astray.world.geometry import Line, Piece, separation
 
 SKIN = 1e-6  # m that are left between two bodies that touch
 CREEP = 1e-9  # m per motion that may be used up of it

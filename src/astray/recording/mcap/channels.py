@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from astray.errors import WrongInput
 from astray.recording.mcap import records
-from astray.ros.messages.types import definition, type_hash
-from astray.ros.publishers.publisher import Publisher, Topic
+from astray.ros.messages import definition, type_hash
+from astray.ros.publishers import Publisher, Topic
 
 EVENTS = Topic("/astray/events", "std_msgs/msg/String")
 COLLISIONS = Topic("/astray/collisions", "std_msgs/msg/String")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.ros.messages.serializer_steps import octets
-from astray.ros.publishers.publisher import Publisher
+from astray.ros.messages import octets
+from astray.ros.publishers import Publisher
 from astray.tables import Array, Rows
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.numerics.kernels import compiled_for, kernel
+from astray.numerics import compiled_for, kernel
 from astray.recording.mcap import records
 from astray.recording.mcap.chunk import Chunk, Memory, Written
 from astray.recording.mcap.chunk_layout import (
@@ -25,14 +25,7 @@ from astray.recording.mcap.chunk_layout import (
 )
 from astray.recording.mcap.message_index import enter
 from astray.recording.mcap.writer import Batch
-from astray.ros.messages.serializer_steps import (
-    begin_all,
-    make_hands,
-    octets,
-    put,
-    record_size,
-    write_all,
-)
+from astray.ros.messages import begin_all, make_hands, octets, put, record_size, write_all
 from astray.tables import Array
 
 NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record

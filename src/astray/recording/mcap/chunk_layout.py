@@ -13,8 +13,8 @@ import numpy as np
 from astray.recording.mcap.chunk import Chunk, Written
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.records import HEAD, MESSAGE, Op
-from astray.ros.messages.templates import MessageTemplate
-from astray.ros.publishers.publisher import Publisher
+from astray.ros.messages import MessageTemplate
+from astray.ros.publishers import Publisher
 from astray.tables import Array, Rows
 
 

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from astray.engine.event_queue import Event
-from astray.engine.run import Run
-from astray.interactions.collisions.collisions import Collisions
-from astray.ros.messages.types import encode
+from astray.engine import Event, Run
+from astray.interactions.collisions import Collisions
+from astray.ros.messages import encode
 
 if TYPE_CHECKING:
     pass

@@ -6,19 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.robots import Robots
-from astray.engine.run import Run
-from astray.files.marked_yaml import dump_yaml
+from astray.engine import Robots, Run
+from astray.files import dump_yaml
 from astray.plugin import NEVER
-from astray.ros.messages.occupancy_grid import GRID, make_occupancy_grid
-from astray.ros.names import MAP, RosRobot, world_frame
-from astray.ros.publishers.publisher import Topic
-from astray.ros.publishers.publisher_set import PublisherSet, belief_topic
-from astray.ros.publishers.readings import topics_of
-from astray.ros.publishers.transforms import TF
-from astray.scenario.bundle import with_map_files
+from astray.ros import MAP, RosRobot, world_frame
+from astray.ros.messages import GRID, make_occupancy_grid
+from astray.ros.publishers import TF, PublisherSet, Topic, belief_topic, topics_of
+from astray.scenario import with_map_files
 from astray.version import __version__
-from astray.world.maps.write import geojson_text
+from astray.world.maps import geojson_text
 
 if TYPE_CHECKING:
     pass

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.recording.mcap.records import INDEX, Op
 from astray.tables import Array, Rows
 

@@ -26,8 +26,7 @@ from astray.recording.mcap.parse import (
     walk,
 )
 from astray.recording.mcap.records import HEAD, MAGIC, MESSAGE, Op
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.types import BadMessage, declare
+from astray.ros.messages import BadMessage, MessageColumns, declare
 from astray.tables import Array
 
 LENGTH_AT = 1  # bytes from the beginning of a record

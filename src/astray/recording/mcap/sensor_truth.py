@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.engine.robots import Robots
-from astray.engine.sensor_pipeline import SensorPipeline
+from astray.engine import Robots, SensorPipeline
 from astray.plugin import NEVER
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.types import OWN_PACKAGE, declare
-from astray.ros.names import BASE, RosRobot, ros_name
-from astray.ros.publishers.generic import fields_of
-from astray.ros.publishers.poses import PeriodicPublisher
+from astray.ros import BASE, RosRobot, ros_name
+from astray.ros.messages import OWN_PACKAGE, MessageLayout, declare
+from astray.ros.publishers import PeriodicPublisher, fields_of
 from astray.tables import Table
 
 RATE = 10.0  # Hz

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from astray.plugin.reading import Reading
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.planar import PLANAR, yaw_of
-from astray.ros.publishers.readings import EARTH, LOST, NORTH, STEERING
-from astray.ros.publishers.tracks import FIELDS
+from astray.plugin import Reading
+from astray.ros.messages import PLANAR, MessageColumns, yaw_of
+from astray.ros.publishers import EARTH, FIELDS, LOST, NORTH, STEERING
 from astray.tables import (
     FIX,
     IMU,

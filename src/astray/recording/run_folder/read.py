@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from astray.engine.event_queue import is_whole
+from astray.engine import is_whole
 from astray.errors import WrongInput
-from astray.files.npz import read_npz
-from astray.scenario.bundle import FILES
+from astray.files import read_npz
+from astray.scenario import FILES
 from astray.tables import Array
 
 

@@ -26,16 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine.log import GroupLog, Log
-from astray.engine.run import Run
-from astray.engine.summary import summary
+from astray.engine import GroupLog, Log, Run, summary
 from astray.errors import WrongInput
-from astray.files.atomic_write import check_writable, part_of, unwritten
-from astray.files.marked_yaml import dump_yaml
-from astray.scenario.bundle import with_files
+from astray.files import check_writable, dump_yaml, part_of, unwritten
+from astray.scenario import with_files
 from astray.tables import Array, Table
 from astray.version import __version__
-from astray.world.maps.write import write_map
+from astray.world.maps import write_map
 
 if TYPE_CHECKING:
     pass
@@ -85,7 +82,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def _write(sim: Run, log: Log, folder: Path) -> None:
-    from astray.plots.paths import plot_paths
+    from astray.plots import plot_paths
 
     def text(name: str, content: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", newline="\n")

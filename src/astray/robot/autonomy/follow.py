@@ -19,8 +19,7 @@ import numpy as np
 from annotated_types import Ge
 
 from astray.errors import PluginError
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos
 from astray.plugin import Autonomy, Datasheets, Known, Positive
 from astray.tables import CURVATURE, TWIST, Row, Rows, Table
 

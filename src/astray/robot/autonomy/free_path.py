@@ -15,10 +15,8 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import atan2
-from astray.numerics.kernels import kernel
-from astray.plugin import Datasheet
-from astray.plugin.reading import Reading
+from astray.numerics import atan2, kernel
+from astray.plugin import Datasheet, Reading
 from astray.robot.autonomy.wander import bearings_of
 from astray.tables import Array
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
-from astray.numerics.schedule import ticks_in
+from astray.numerics import kernel, ticks_in
 from astray.plugin import NEVER, Autonomy, Known, Positive
 from astray.tables import COMMAND, LIMITS, STOP, Array, Column, Row, Rows, Table, columns, set_rows
 

@@ -9,11 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.kernels import kernel
-from astray.numerics.schedule import ticks_in
+from astray.numerics import kernel, ticks_in
 from astray.plugin import NEVER, Autonomy, Datasheets, Known, Positive
-from astray.signals import Channels, Signal, Signals, bank
-from astray.signals.evaluate import value_among
+from astray.signals import Channels, Signal, Signals, bank, value_among
 from astray.tables import CURVATURE, TWIST, Array, Rows, Table
 
 CHANNELS = ("vx", "vy", "wz", "curvature")

@@ -25,9 +25,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import TAU, exp
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair
+from astray.numerics import TAU, exp, kernel, normal_pair
 from astray.plugin import Autonomy, Datasheet, Datasheets, Known, NonNegative, Positive
 from astray.tables import TWIST, Array, Column, Row, Rows, Table, columns
 

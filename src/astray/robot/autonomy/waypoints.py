@@ -15,8 +15,7 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Len
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos
 from astray.plugin import Autonomy, Datasheets, Known, Positive
 from astray.tables import CURVATURE, Array, Column, Row, Rows, Table, columns
 

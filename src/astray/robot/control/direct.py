@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.elementary import NAN
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, kernel
 from astray.plugin import NEVER, Control, Known
 from astray.tables import CURVATURE, TWIST, Row, Rows, Table
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import allowed, sincos, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import allowed, kernel, sincos, wrap
 from astray.plugin import NEVER, Control, Known, NonNegative, Positive
 from astray.robot.control.direct import steer
 from astray.tables import CURVATURE, HEADING, MOVE, SERVO, TWIST, Column, Row, Rows, Table, columns

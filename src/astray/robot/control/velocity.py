@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import NAN
-from astray.numerics.kernels import kernel
+from astray.numerics import NAN, kernel
 from astray.plugin import Control, Known, NonNegative
 from astray.robot.control.direct import steer
 from astray.tables import CURVATURE, TWIST, Column, Row, Rows, Table, columns

@@ -22,9 +22,16 @@ from typing import Literal
 
 import numpy as np
 
-from astray.numerics.elementary import CHUNK, NAN, sincos, sincos_all, wrap
-from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.rotation import rotation_matrix
+from astray.numerics import (
+    CHUNK,
+    NAN,
+    inlined_kernel,
+    kernel,
+    rotation_matrix,
+    sincos,
+    sincos_all,
+    wrap,
+)
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
 from astray.tables import IMU, Array, Column, Row, Rows, Table, columns
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.plugin import Datasheets, Estimator, Known, sensor_that_measures
 from astray.tables import INS, Row, Rows, Table
 

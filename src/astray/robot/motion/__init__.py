@@ -1,7 +1,9 @@
 """How robots move: what changes the truth."""
 
-from astray.robot.motion.ackermann import Ackermann as Ackermann
-from astray.robot.motion.differential import Differential as Differential
-from astray.robot.motion.integrator import Integrator as Integrator
-from astray.robot.motion.mecanum import Omni as Omni
-from astray.robot.motion.unicycle import Unicycle as Unicycle
+from astray.robot.motion.ackermann import Ackermann
+from astray.robot.motion.differential import Differential
+from astray.robot.motion.integrator import Integrator
+from astray.robot.motion.mecanum import Omni
+from astray.robot.motion.unicycle import Unicycle
+
+__all__ = ["Ackermann", "Differential", "Integrator", "Omni", "Unicycle"]

@@ -28,9 +28,7 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Gt, Le, Lt
 
-from astray.numerics.elementary import allowed, atan2, tan
-from astray.numerics.kernels import compiled_for, inlined_kernel, kernel
-from astray.numerics.se2 import bow, shift
+from astray.numerics import allowed, atan2, bow, compiled_for, inlined_kernel, kernel, shift, tan
 from astray.plugin import Datasheets, Motion, Positive
 from astray.robot.motion.limits import reach, slew
 from astray.tables import Array, Row, Rows, Table

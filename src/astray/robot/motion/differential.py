@@ -20,9 +20,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import CHUNK, allowed, sincos, sincos_all
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc_by
+from astray.numerics import CHUNK, allowed, arc_by, kernel, sincos, sincos_all
 from astray.plugin import Motion, NonNegative, Positive
 from astray.robot.motion.limits import approach, turn_limits
 from astray.tables import Array, Row, Rows, Table

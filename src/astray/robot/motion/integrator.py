@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import allowed
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc
+from astray.numerics import allowed, arc, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turning
 from astray.tables import Array, Row, Rows, Table

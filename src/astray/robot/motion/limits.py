@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import allowed
-from astray.numerics.kernels import kernel
+from astray.numerics import allowed, kernel
 from astray.tables import Row
 
 ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import allowed
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc
+from astray.numerics import allowed, arc, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turn_limits
 from astray.tables import Array, Row, Rows, Table

@@ -8,9 +8,7 @@ The body follows the arc of ds = (vx + vx') dt / 2 and turn = (wz + wz') dt / 2,
 
 from __future__ import annotations
 
-from astray.numerics.elementary import allowed
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc
+from astray.numerics import allowed, arc, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turn_limits, turning
 from astray.tables import Array, Row, Rows, Table

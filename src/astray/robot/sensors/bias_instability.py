@@ -17,8 +17,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair
+from astray.numerics import kernel, normal_pair
 from astray.robot.sensors.error_models import gauss_markov
 from astray.tables import Array, Row, Rows, Table
 

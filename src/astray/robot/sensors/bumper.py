@@ -15,10 +15,8 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU
-from astray.numerics.kernels import kernel
-from astray.plugin import Datasheets, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import TAU, kernel
+from astray.plugin import Datasheets, Reading, Scene, Sensor
 from astray.tables import BUMP, Array, Row, Rows, Table
 
 MOST = 4096

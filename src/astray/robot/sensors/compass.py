@@ -13,11 +13,8 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import sincos, wrap
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair
-from astray.plugin import NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import kernel, normal_pair, sincos, wrap
+from astray.plugin import NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.error_models import gauss_markov, quantise
 from astray.tables import COMPASS, Column, Row, Rows, Table, columns
 

@@ -21,16 +21,23 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Le
 
-from astray.numerics.elementary import TAU, atan2, exp, log_normal, sincos, sincos_quarters, wrap
-from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.random import random_bits, uniform_pair
-from astray.plugin import NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import (
+    TAU,
+    atan2,
+    exp,
+    inlined_kernel,
+    kernel,
+    log_normal,
+    random_bits,
+    sincos,
+    sincos_quarters,
+    uniform_pair,
+    wrap,
+)
+from astray.plugin import NonNegative, Positive, Reading, Scene, Sensor
 from astray.tables import CONTACTS, Array, Row, Rows, Table
-from astray.world.geometry.cell_grid import in_reach
-from astray.world.raycast.cast_rays import RaycastScene
-from astray.world.raycast.robots import intersect_ray_robot
-from astray.world.raycast.single_ray import Ray, cast_at, cast_cells_along
+from astray.world.geometry import in_reach
+from astray.world.raycast import Ray, RaycastScene, cast_at, cast_cells_along, intersect_ray_robot
 
 MOST_ALARMS = 64  # in one reading
 SCALE = 2.0**-32

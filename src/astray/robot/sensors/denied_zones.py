@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array
 
 Polygon = list[tuple[float, float]]

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import exp
-from astray.numerics.kernels import kernel
+from astray.numerics import exp, kernel
 
 
 @kernel

@@ -20,11 +20,8 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Le
 
-from astray.numerics.elementary import NAN, sincos
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import NAN, kernel, normal_pair, sincos, uniform_pair
+from astray.plugin import Datasheets, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.denied_zones import Polygon, inside, make_zones
 from astray.robot.sensors.error_models import gauss_markov, switch
 from astray.tables import FIX, Array, Column, Row, Rows, Table, columns

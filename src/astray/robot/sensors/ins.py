@@ -29,11 +29,8 @@ from dataclasses import field
 
 import numpy as np
 
-from astray.numerics.elementary import exp, wrap
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair
-from astray.plugin import Datasheets, NonNegative, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import exp, kernel, normal_pair, wrap
+from astray.plugin import Datasheets, NonNegative, Reading, Scene, Sensor
 from astray.robot.sensors.denied_zones import Polygon, inside, make_zones
 from astray.tables import INS, Array, Column, Row, Rows, Table, columns
 

@@ -19,14 +19,11 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU, atan2, sincos, wrap
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import TAU, atan2, kernel, normal_pair, sincos, uniform_pair, wrap
+from astray.plugin import Datasheets, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.rangefinder import whose
 from astray.tables import LANDMARKS, Array, Row, Rows, Table
-from astray.world.raycast.cast_rays import scan_rays
+from astray.world.raycast import scan_rays
 
 MOST = 1 << 14  # beacons: each has draws of its own
 CHANCE = 1 << 15  # the first draw that decides about detection; those before it are noise

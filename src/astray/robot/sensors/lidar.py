@@ -20,21 +20,27 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU, sincos
-from astray.numerics.kernels import compiled_for, inlined_kernel, kernel
-from astray.numerics.random import normals_of, uniforms_of
-from astray.numerics.se2 import arc
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.distributions import DrawnParameter
-from astray.plugin.reading import Reading
+from astray.numerics import (
+    TAU,
+    arc,
+    compiled_for,
+    inlined_kernel,
+    kernel,
+    normals_of,
+    sincos,
+    uniforms_of,
+)
+from astray.plugin import Datasheets, DrawnParameter, NonNegative, Positive, Reading, Scene, Sensor
 from astray.tables import SCAN, Array, Row, Rows, Table
-from astray.world.raycast.cast_rays import RaycastScene, cast_bundle, scan_rays
-from astray.world.raycast.ray_bundle import (
+from astray.world.raycast import (
     MOST_RAYS,
     RayBundle,
+    RaycastScene,
     RayWorkspace,
+    cast_bundle,
     copy_of,
     make_ray_bundle,
+    scan_rays,
 )
 
 WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round

@@ -15,10 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.kernels import kernel
-from astray.numerics.random import uniform_pair
-from astray.plugin import Datasheets, NonNegative, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import kernel, uniform_pair
+from astray.plugin import Datasheets, NonNegative, Reading, Scene, Sensor
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
 
 MEMORY = columns(

@@ -14,13 +14,11 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Le
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import kernel, sincos
+from astray.plugin import Datasheets, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.lidar import Share, worsen
 from astray.tables import RANGE, Array, Row, Rows, Table
-from astray.world.raycast.cast_rays import scan_rays
+from astray.world.raycast import scan_rays
 
 RAYS = 7  # that a cone is looked through with
 

@@ -20,12 +20,19 @@ from typing import Annotated
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU
-from astray.numerics.kernels import kernel
-from astray.plugin import Datasheets, Scene, Sensor
-from astray.plugin.reading import Reading
-from astray.signals import Bank, Channels, Signal, Signals, bank, constant
-from astray.signals.evaluate import accumulate, integral_among, value_among
+from astray.numerics import TAU, kernel
+from astray.plugin import Datasheets, Reading, Scene, Sensor
+from astray.signals import (
+    Bank,
+    Channels,
+    Signal,
+    Signals,
+    accumulate,
+    bank,
+    constant,
+    integral_among,
+    value_among,
+)
 from astray.tables import IMU, WHEELS, Array, Row, Rows, Table
 
 GRAVITY = 9.81  # m/s²; what the document's position approximator takes off

@@ -23,15 +23,12 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from astray.errors import PluginError
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair, uniform_pair
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import kernel, normal_pair, sincos, uniform_pair
+from astray.plugin import Datasheets, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.lidar import DROPPED, Share
 from astray.robot.sensors.rangefinder import whose
 from astray.tables import SONAR, Array, Row, Rows, Table
-from astray.world.raycast.hits import echo_rays
+from astray.world.raycast import echo_rays
 
 # Front and rear ring of the Pioneer 3-DX as the robot's parameter file has them: x and y in mm from
 # the middle of the axle, and the heading in degrees.

@@ -29,11 +29,8 @@ from dataclasses import field
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.elementary import CHUNK, TAU
-from astray.numerics.kernels import kernel
-from astray.numerics.random import NoiseWorkspace, draw_normals
-from astray.plugin import Datasheets, NonNegative, Scene, Sensor
-from astray.plugin.reading import Reading
+from astray.numerics import CHUNK, TAU, NoiseWorkspace, draw_normals, kernel
+from astray.plugin import Datasheets, NonNegative, Reading, Scene, Sensor
 from astray.robot.sensors.denied_zones import make_zones
 from astray.robot.sensors.wheel_slip import NO_SPELLS, STATE_SIZE, Spells, Surface, slip_all
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns

@@ -16,8 +16,7 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt
 
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair, uniform_pair
+from astray.numerics import kernel, normal_pair, uniform_pair
 from astray.robot.sensors.denied_zones import Polygon, zone_at
 from astray.robot.sensors.error_models import switch
 from astray.tables import WHEELS_PER_ROBOT, Array, Row, Rows, Table

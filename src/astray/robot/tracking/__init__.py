@@ -1,3 +1,5 @@
 """What robots make of their detections of others: tracks."""
 
-from astray.robot.tracking.tracker import MultiTargetTracker as MultiTargetTracker
+from astray.robot.tracking.tracker import MultiTargetTracker
+
+__all__ = ["MultiTargetTracker"]

@@ -14,8 +14,7 @@ sensor has one.
 
 from __future__ import annotations
 
-from astray.numerics.elementary import log
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, log
 from astray.robot.tracking.constant_velocity import ALIKE, IDENTITY, TRACK, XX, YY, X, Y, surprise
 from astray.tables import Array, Table
 

@@ -12,7 +12,7 @@ A detection z of the position with the covariance R has the innovation z − p w
 
 from __future__ import annotations
 
-from astray.numerics.kernels import inlined_kernel
+from astray.numerics import inlined_kernel
 from astray.tables import Array, Column, Row, columns
 
 KEPT = columns(

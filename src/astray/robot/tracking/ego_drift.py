@@ -14,7 +14,7 @@ error grow with the way, but nothing move: that is why P is first carried to the
 
 from __future__ import annotations
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.robot.tracking.polar_conversion import Pose
 from astray.tables import Row
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.elementary import wrap
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc
+from astray.numerics import arc, kernel, wrap
 from astray.robot.tracking.polar_conversion import Pose
 from astray.tables import Array, Row
 

@@ -12,8 +12,7 @@ which is range_sd² and (r bearing_sd)² where the bearing is good.
 
 from __future__ import annotations
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, sincos
 from astray.tables import Row
 
 Pose = tuple[float, float, float]

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import atan2, wrap
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import atan2, inlined_kernel, kernel, wrap
 from astray.robot.tracking.constant_velocity import (
     IDENTITY,
     TRACK,

@@ -22,10 +22,8 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray import plugin
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU, exp, log
-from astray.numerics.kernels import kernel
-from astray.plugin import Datasheet, Datasheets, Known, NonNegative, Positive
-from astray.plugin.tracks import Tracks
+from astray.numerics import TAU, exp, kernel, log
+from astray.plugin import Datasheet, Datasheets, Known, NonNegative, Positive, Tracks
 from astray.robot.tracking.association import NOBODY, choose, possible_pairs
 from astray.robot.tracking.constant_velocity import FIELDS, IDENTITY, KEPT, TRACK, coast
 from astray.robot.tracking.ego_drift import own, shake, wander

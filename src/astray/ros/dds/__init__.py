@@ -1,1 +1,24 @@
 """ROS 2 without ROS 2: a run, and the nodes of the documents, on the bus that ROS 2 uses."""
+
+from astray.ros.dds.batch_publishing import messages_of
+from astray.ros.dds.connect import NODE, connected
+from astray.ros.dds.discovery import Discovery, check_transport
+from astray.ros.dds.node import LOOK, Node
+from astray.ros.dds.participant import DdsError, DdsWriter, Participant
+from astray.ros.dds.publish_queue import MOST
+from astray.ros.dds.settings import DdsSettings
+
+__all__ = [
+    "LOOK",
+    "MOST",
+    "NODE",
+    "DdsError",
+    "DdsSettings",
+    "DdsWriter",
+    "Discovery",
+    "Node",
+    "Participant",
+    "check_transport",
+    "connected",
+    "messages_of",
+]

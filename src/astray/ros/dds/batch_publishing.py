@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.ros.publishers.publisher import Publisher, Taken, joined
+from astray.ros.publishers import Publisher, Taken, joined
 
 Said = Sequence[tuple[Publisher, Taken]]
 """Who has something to say at one moment, and what it took for that."""

@@ -12,21 +12,16 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.ros.dds.batch_publishing import Said, messages_of
 from astray.ros.dds.node import Node
 from astray.ros.dds.participant import DdsError, DdsReader, DdsWriter
 from astray.ros.dds.publish_queue import Outbox
 from astray.ros.dds.settings import DdsSettings
-from astray.ros.messages.occupancy_grid import GRID
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.types import OWN_PACKAGE, decode, typestore
-from astray.ros.publishers.clock import CLOCK, clock_schedule
-from astray.ros.publishers.maps import map_topics
-from astray.ros.publishers.publisher_set import PublisherSet
-from astray.ros.publishers.transforms import TF
-from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
-from astray.server.switch_interval import short_switch_interval
+from astray.ros.messages import GRID, OWN_PACKAGE, MessageLayout, decode, typestore
+from astray.ros.publishers import CLOCK, TF, PublisherSet, clock_schedule, map_topics
+from astray.ros.subscriptions import Hearing, Subscriptions
+from astray.server import short_switch_interval
 
 if TYPE_CHECKING:
     pass

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.ros.arguments import Arguments
 from astray.ros.dds.discovery import Discovery, check_transport
 from astray.ros.dds.settings import DdsSettings

@@ -14,7 +14,7 @@ from cyclonedds.idl import types as idl
 
 from astray.ros.dds.distros import gid_size
 from astray.ros.dds.idl import bus_name
-from astray.ros.messages.serializer import HEADER
+from astray.ros.messages import HEADER
 
 if TYPE_CHECKING:
     from astray.ros.dds.participant import Participant

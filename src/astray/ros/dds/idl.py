@@ -11,7 +11,7 @@ from typing import Any
 from cyclonedds.idl import make_idl_struct
 from cyclonedds.idl import types as idl
 
-from astray.ros.messages.types import typestore
+from astray.ros.messages import typestore
 
 BASES: dict[str, Any] = {
     "bool": bool,

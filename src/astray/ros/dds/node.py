@@ -12,7 +12,7 @@ from astray.ros.dds.discovery import Discovery
 from astray.ros.dds.distros import usual_distro
 from astray.ros.dds.graph import NodeGraph
 from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
-from astray.ros.messages.types import decode
+from astray.ros.messages import decode
 
 Heard = Callable[[Any], None]
 Tell = Callable[[str], None]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from astray.errors import WrongInput
 from astray.ros.dds.distros import gid_size, usual_distro
-from astray.ros.publishers.publisher_set import RATE
+from astray.ros.publishers import RATE
 
 TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
 """Where filters that people have say what they believe."""

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from astray.ros.messages.serializer import MessageLayout
-from astray.world.geometry.rasterize import rasterise
-from astray.world.map import Map
+from astray.world import Map
+from astray.world.geometry import rasterise
 
 RESOLUTION = 0.05  # m
 MOST_CELLS = 4_000_000  # beyond it cells grow

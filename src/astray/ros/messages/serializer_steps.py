@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.numerics.elementary import cos, sin
-from astray.numerics.kernels import kernel
+from astray.numerics import cos, kernel, sin
 from astray.tables import Array, Rows
 
 ACTION, TABLE, AT, TO, COUNT, MORE = range(6)

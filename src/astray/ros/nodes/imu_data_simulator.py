@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from astray.robot.sensors.scripted import AXES, ScriptedImu
-from astray.ros.dds.node import Node
+from astray.robot.sensors import AXES, ScriptedImu
+from astray.ros.dds import Node
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
-from astray.ros.publishers.readings import ImuReport
-from astray.scenario.importers.ros_parameters import signals_of
-from astray.signals.read import SETTINGS
+from astray.ros.publishers import ImuReport
+from astray.scenario.importers import signals_of
+from astray.signals import SETTINGS
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from astray.plugin import Known
-from astray.plugin.reading import Reading
+from astray.plugin import Known, Reading
 from astray.robot.estimators import Inertial
 from astray.robot.motion import Differential
-from astray.robot.sensors.imu.imu import Imu
-from astray.ros.dds.node import Node
-from astray.ros.messages.types import BadMessage, encode, make
+from astray.robot.sensors.imu import Imu
+from astray.ros.dds import Node
+from astray.ros.messages import BadMessage, encode, make
 from astray.ros.nodes.signal_playback import ROW, SECOND
 from astray.tables import IMU
 

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import SensorPipeline
+from astray.engine import SensorPipeline
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
-from astray.ros.dds.node import LOOK, Node
+from astray.ros.dds import LOOK, Node
 from astray.ros.names import RosRobot
-from astray.ros.publishers.clock import CLOCK
-from astray.ros.publishers.publisher import Publisher
+from astray.ros.publishers import CLOCK, Publisher
 from astray.tables import ADDRESS, STATE, table
 
 SECOND = 1_000_000_000  # ns

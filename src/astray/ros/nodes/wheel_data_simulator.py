@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from astray.robot.sensors.scripted import WHEEL, ScriptedWheels
-from astray.ros.dds.node import Node
-from astray.ros.messages.serializer import MessageLayout
+from astray.robot.sensors import WHEEL, ScriptedWheels
+from astray.ros.dds import Node
+from astray.ros.messages import MessageLayout
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
-from astray.ros.publishers.readings import WheelsReport
-from astray.scenario.importers.ros_parameters import signals_of
-from astray.signals.read import SETTINGS
+from astray.ros.publishers import WheelsReport
+from astray.scenario.importers import signals_of
+from astray.signals import SETTINGS
 
 ARRAY = "std_msgs/msg/Float64MultiArray"
 MessageType = Literal["JointState", "Float64MultiArray"]

@@ -18,18 +18,17 @@ from typing import Any
 import numpy as np
 
 from astray.errors import WrongInput
-from astray.plugin import Known
-from astray.plugin.reading import Reading
+from astray.plugin import Known, Reading
 from astray.robot.estimators import Odometry
 from astray.robot.motion import Omni
-from astray.robot.sensors.scripted import WHEEL, ScriptedWheels
-from astray.ros.dds.node import Node
-from astray.ros.messages.types import BadMessage
+from astray.robot.sensors import WHEEL, ScriptedWheels
+from astray.ros.dds import Node
+from astray.ros.messages import BadMessage
 from astray.ros.names import BASE, ODOM, RosRobot
 from astray.ros.nodes.imu_position_approximator import POSE, stamp_of
 from astray.ros.nodes.signal_playback import ROW, SECOND, alone, restamped
 from astray.ros.nodes.wheel_data_simulator import ARRAY, MessageType
-from astray.ros.publishers.poses import OdometryPublisher
+from astray.ros.publishers import OdometryPublisher
 from astray.tables import WHEELS, Array
 
 JOINT_STATE = "sensor_msgs/msg/JointState"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from astray.ros.messages.serializer import MessageLayout
+from astray.ros.messages import MessageLayout
 from astray.ros.names import BASE, RosRobot
 from astray.ros.publishers.poses import PeriodicPublisher
 from astray.tables import Table

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.numerics.schedule import ROUNDING, Schedule
-from astray.ros.messages.serializer import MessageLayout
+from astray.engine import Run
+from astray.numerics import ROUNDING, Schedule
+from astray.ros.messages import MessageLayout
 from astray.ros.names import robots_of
 from astray.ros.publishers.publisher import Publisher, Topic
 from astray.tables import Rows

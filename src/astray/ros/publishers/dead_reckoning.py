@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.kernels import compiled_for, kernel
-from astray.numerics.schedule import NEVER, Schedule
+from astray.numerics import NEVER, Schedule, compiled_for, kernel
 from astray.robot.estimators import Odometry
-from astray.robot.estimators.odometry.odometry import estimate_all
+from astray.robot.estimators.odometry import estimate_all
 from astray.ros.publishers.pose_history import Past, remember
 from astray.tables import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
-    from astray.engine.robots import Robots
+    from astray.engine import Robots
 
 LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
 

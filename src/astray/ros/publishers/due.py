@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.ros.publishers.poses import PeriodicPublisher
 from astray.ros.publishers.publisher import Publisher
 from astray.tables import Rows

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import SensorPipeline
-from astray.ros.messages.templates import Words
-from astray.ros.messages.types import OWN_PACKAGE, declare
+from astray.engine import SensorPipeline
+from astray.ros.messages import OWN_PACKAGE, Words, declare
 from astray.ros.names import RosRobot, ros_name
 from astray.ros.publishers.reading_publisher import Reported
 from astray.tables import Columns

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
-from astray.ros.messages.occupancy_grid import make_occupancy_grid
+from astray.engine import Run
+from astray.ros.messages import make_occupancy_grid
 from astray.ros.names import MAP, robots_of, world_frame
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.numerics.elementary import cos, sin, wrap
-from astray.numerics.kernels import compiled_for, kernel
+from astray.numerics import compiled_for, cos, kernel, sin, wrap
 from astray.tables import Array, Row, Rows, Table
 
 DEPTH = 256  # moments that are kept

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.numerics.kernels import compiled_for, kernel
-from astray.numerics.schedule import Schedule
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.templates import Words
+from astray.engine import Run
+from astray.numerics import Schedule, compiled_for, kernel
+from astray.ros.messages import MessageLayout, Words
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
 from astray.ros.publishers.publisher import Publisher
 from astray.tables import Array, Rows, Table

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.numerics.schedule import Schedule
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.templates import MessageTemplate, Words
+from astray.engine import Run
+from astray.numerics import Schedule
+from astray.ros.messages import MessageLayout, MessageTemplate, Words
 from astray.ros.names import RosRobot
 from astray.tables import Array, Rows, copied
 

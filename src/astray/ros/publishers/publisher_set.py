@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from astray.engine.robots import Robots
-from astray.engine.run import Run
+from astray.engine import Robots, Run
 from astray.errors import WrongInput
-from astray.numerics.schedule import Schedule, first_due
+from astray.numerics import Schedule, first_due
 from astray.plugin import NEVER
 from astray.ros.names import BASE, RosRobot, alike, robots_of, ros_name
 from astray.ros.publishers.battery import BatteryPublisher

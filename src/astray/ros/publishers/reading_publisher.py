@@ -6,10 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from astray.engine.run import Run
-from astray.engine.sensor_pipeline import SensorPipeline
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.templates import Words
+from astray.engine import Run, SensorPipeline
+from astray.ros.messages import MessageLayout, Words
 from astray.ros.names import RosRobot
 from astray.ros.publishers.publisher import NOBODY, Publisher
 from astray.tables import Rows

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from astray.engine.sensor_pipeline import SensorPipeline
-from astray.ros.messages.templates import Words
+from astray.engine import SensorPipeline
+from astray.ros.messages import Words
 from astray.ros.names import BASE, MAP, RosRobot, ros_name, world_frame
 from astray.ros.publishers.generic import OwnReport
 from astray.ros.publishers.publisher import Find

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.plugin.tracks import Tracks
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.types import OWN_PACKAGE, declare
+from astray.engine import Run
+from astray.plugin import Tracks
+from astray.ros.messages import OWN_PACKAGE, MessageLayout, declare
 from astray.ros.names import MAP, RosRobot, world_frame
 from astray.ros.publishers.generic import base_of
 from astray.ros.publishers.poses import PeriodicPublisher, Unsaid

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.numerics.elementary import cos, sin
-from astray.numerics.kernels import compiled_for, kernel
-from astray.ros.messages.serializer import MessageLayout
+from astray.engine import Run
+from astray.numerics import compiled_for, cos, kernel, sin
+from astray.ros.messages import MessageLayout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
 from astray.ros.publishers.dead_reckoning import DeadReckoning
 from astray.ros.publishers.pose_history import was

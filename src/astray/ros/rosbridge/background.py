@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.ros.rosbridge.bridge import RosbridgeBridge
-from astray.server.background import FOREVER, in_background
+from astray.server import FOREVER, in_background
 
 
 @contextlib.contextmanager
@@ -17,7 +17,7 @@ def serving(
 ) -> Iterator[RosbridgeBridge]:
     """Serve a run, and let it go on as long as the with block lasts.
 
-    `wire.port` is where, a free port unless one is given. What else a `RosbridgeBridge` takes may be named.
+    `wire.port` is where, a free port unless one is given. More arguments go to `RosbridgeBridge`.
     """
     wire = RosbridgeBridge(sim, **more)
     wire.open(port)

@@ -13,23 +13,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.numerics.schedule import Schedule, first_due
-from astray.ros.messages.occupancy_grid import GRID
-from astray.ros.publishers.clock import ClockPublisher
-from astray.ros.publishers.maps import MapTopic, map_topics
-from astray.ros.publishers.publisher import Publisher, Taken, joined
-from astray.ros.publishers.publisher_set import Localization, PublisherSet
-from astray.ros.publishers.transforms import TF
+from astray.engine import Run
+from astray.numerics import Schedule, first_due
+from astray.ros.messages import GRID
+from astray.ros.publishers import (
+    TF,
+    ClockPublisher,
+    Localization,
+    MapTopic,
+    Publisher,
+    PublisherSet,
+    Taken,
+    joined,
+    map_topics,
+)
 from astray.ros.rosbridge import rosapi
 from astray.ros.rosbridge.compression import Forms, Telling, said_by
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.server import PATIENCE, Log, RosbridgeServer
-from astray.ros.services.simulation import Services
-from astray.ros.services.snapshot import look_at_run
-from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
+from astray.ros.services import Services, look_at_run
+from astray.ros.subscriptions import Hearing, Subscriptions
 from astray.tables import Array
-from astray.world.map import Map
+from astray.world import Map
 
 if TYPE_CHECKING:
     pass

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.ros.messages.serializer import MessageLayout
+from astray.ros.messages import MessageLayout
 from astray.ros.rosbridge.json import Slot, plan_of
 from astray.tables import Array
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.types import decode, to_plain
-from astray.ros.publishers.publisher import Messages
+from astray.ros.messages import MessageLayout, decode, to_plain
+from astray.ros.publishers import Messages
 from astray.ros.rosbridge.cbor import Packer, pack
 from astray.ros.rosbridge.json import JsonWriter, to_text
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.types import decode, to_plain
+from astray.ros.messages import MessageLayout, decode, to_plain
 from astray.tables import Array
 
 _dumps = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astray.errors import AstrayError
-from astray.ros.messages.types import full_name, is_known, make, to_bytes
+from astray.ros.messages import full_name, is_known, make, to_bytes
 from astray.ros.rosbridge.client import MOST_TOPICS, RosbridgeClient, Wish
 from astray.ros.rosbridge.compression import FORMS, PLAIN, Telling, said_by, whole
 from astray.ros.rosbridge.json import to_text
@@ -23,7 +23,7 @@ from astray.ros.rosbridge.protocol import (
     parse,
     text_of,
 )
-from astray.ros.services.simulation import Service
+from astray.ros.services import Service
 
 MOST_CALLS = 32  # of services by one client that have not been answered
 LONGEST_THROTTLE = 3_600_000.0  # ms

@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from astray.ros.messages.simulation_interfaces import SERVICES, request_of, response_of
-from astray.ros.messages.types import definition, full_name, is_known, structure
+from astray.ros.messages import (
+    SERVICES,
+    definition,
+    full_name,
+    is_known,
+    request_of,
+    response_of,
+    structure,
+)
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.protocol import BadRequest
-from astray.ros.services.answers import Plain, Response
-from astray.ros.services.simulation import Service
+from astray.ros.services import Plain, Response, Service
 
 NODE = "/astray"
 

@@ -29,9 +29,7 @@ from astray.errors import WrongInput
 from astray.ros.rosbridge.client import RosbridgeClient
 from astray.ros.rosbridge.operations import OperationHub, Reply, TopicGraph
 from astray.ros.rosbridge.protocol import MOST_BYTES
-from astray.server.listener import BUSY, WAITING, Listener
-from astray.server.log_guard import guarded_log
-from astray.server.switch_interval import short_switch_interval
+from astray.server import BUSY, WAITING, Listener, guarded_log, short_switch_interval
 
 ADDRESS = "127.0.0.1"
 PATIENCE = 10.0  # s of real time that a client may take to read what it is sent

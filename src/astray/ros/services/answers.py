@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from astray.errors import AstrayError
-from astray.ros.messages.simulation_interfaces import ServiceResult
+from astray.ros.messages import ServiceResult
 
 Plain = Mapping[str, Any]
 Response = dict[str, Any]

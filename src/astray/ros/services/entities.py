@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.run import Run
-from astray.numerics.elementary import wrap
-from astray.ros.messages.planar import yaw_of
-from astray.ros.messages.simulation_interfaces import ROBOT
+from astray.engine import Run
+from astray.numerics import wrap
+from astray.ros.messages import ROBOT, yaw_of
 from astray.ros.names import MAP, WORLD, RosRobot, robots_of, world_frame
 
 if TYPE_CHECKING:

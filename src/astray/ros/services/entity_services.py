@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from astray.engine.event_queue import Event
-from astray.engine.run import Run
-from astray.ros.messages.simulation_interfaces import INVALID_POSE, ROBOT, ServiceResult, SpawnFault
+from astray.engine import Event, Run
+from astray.ros.messages import INVALID_POSE, ROBOT, ServiceResult, SpawnFault
 from astray.ros.names import RosRobot
 from astray.ros.services.answers import OK, Plain, Response, Unable
 from astray.ros.services.entities import (

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from astray.engine.event_queue import Event
-from astray.engine.run import Run
+from astray.engine import Event, Run
 from astray.errors import AstrayError
-from astray.ros.messages.simulation_interfaces import (
+from astray.ros.messages import (
     PACKAGE,
     SERVICES,
     Feature,
@@ -24,10 +23,12 @@ from astray.ros.messages.simulation_interfaces import (
     SimulationState,
     StateFault,
     declare_types,
+    fields_of,
+    make,
     request_of,
     response_of,
+    to_plain,
 )
-from astray.ros.messages.types import fields_of, make, to_plain
 from astray.ros.services.answers import OK, Plain, Response, Unable, failed
 from astray.ros.services.entity_services import EntityServices
 from astray.ros.services.snapshot import PATIENCE, POLL, Found, look_at_run, post_and_wait

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from typing import TYPE_CHECKING, TypeVar
 
-from astray.engine.run import Run
+from astray.engine import Run
 from astray.errors import AstrayError
 
 if TYPE_CHECKING:
-    from astray.engine.event_queue import Event
+    from astray.engine import Event
 
 PATIENCE = 10.0  # s of real time that a run may take to look up
 POLL = 0.002  # s

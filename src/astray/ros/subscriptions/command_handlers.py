@@ -1,7 +1,7 @@
 """What a run hears: messages of ROS 2 that become events, whatever brought them here.
 
-`Subscriptions(sim).topics` has a type and a function for each topic; a wire decodes the message and calls
-the function, from any thread. What makes no sense raises an AstrayError that says why.
+`Subscriptions(run).topics` has a type and a function for each topic. A bridge decodes the message
+and calls the function, from any thread. What makes no sense raises an AstrayError that says why.
 
     cmd_vel          drives a robot; one that drives itself for half a second, as a hand does
     initialpose      sets what it believes, with a covariance
@@ -18,20 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from astray.engine.event_queue import Event
-from astray.engine.run import Run
+from astray.engine import Event, Run
 from astray.errors import WrongInput
-from astray.numerics.statistics import is_negative
+from astray.numerics import is_negative
 from astray.robot.autonomy import Navigate, RemoteAutonomy
 from astray.robot.estimators import RemoteEstimator as RemoteEstimator
-from astray.ros.messages.planar import PLANAR, yaw_of
-from astray.ros.messages.types import BadMessage
+from astray.ros.messages import PLANAR, BadMessage, yaw_of
 from astray.ros.names import BASE, MAP, ODOM, WORLD, RosRobot, robots_of, world_frame
-from astray.ros.publishers.dead_reckoning import DeadReckoning
-from astray.ros.publishers.transforms import TF
+from astray.ros.publishers import TF, DeadReckoning
 
 if TYPE_CHECKING:
-    from astray.engine.robots import Robots
+    from astray.engine import Robots
 
 TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"
 POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamped"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from astray.robot.autonomy import Idle, RemoteAutonomy
-from astray.scenario.load import Source, load_scenario
+from astray.scenario import Source, load_scenario
 
 
 def make_drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:

@@ -24,12 +24,21 @@ from astray.errors import (
     in_words,
     suggest,
 )
-from astray.files.marked_yaml import DEEPEST, Marked, read_yaml, walk
+from astray.files import DEEPEST, Marked, read_yaml, walk
 from astray.scenario.layers import merge_layers
-from astray.signals import IntervalConfig, Samples, Signal, Signals, SimType, Sine
-from astray.signals.faults import SignalFaults
-from astray.signals.read import NUMBERED, SETTINGS, read_signals
-from astray.signals.signal import segments
+from astray.signals import (
+    NUMBERED,
+    SETTINGS,
+    IntervalConfig,
+    Samples,
+    Signal,
+    SignalFaults,
+    Signals,
+    SimType,
+    Sine,
+    read_signals,
+    segments,
+)
 
 INSIDE = "ros__parameters"
 ANY = "/**"

@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from astray.server.log_guard import guarded_log
+from astray.server import guarded_log
 from astray.viewer.page import messages
 from astray.viewer.page.commands import Commands
 from astray.viewer.page.live import LiveSource

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from astray.tables import Array
-from astray.viewer.page.sources.source import ReplaySource
+from astray.viewer.page.sources import ReplaySource
 
 MOST_NUMBERS = 24_000_000  # that a page is given
 FAR = 1 << 30  # stands for infinity

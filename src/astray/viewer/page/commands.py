@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.errors import AstrayError, EventError
 from astray.viewer.page import messages
 from astray.viewer.page.live import LiveSource

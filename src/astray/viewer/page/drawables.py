@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from astray.plugin import Plugin, Sensor
-from astray.plugin.distributions import nominal
-from astray.plugin.reading import Reading
-from astray.robot.sensors.lidar import layout
+from astray.plugin import Plugin, Reading, Sensor, nominal
+from astray.robot.sensors import layout
 from astray.tables import CONTACTS, FIX, LANDMARKS, RANGE, SCAN, SONAR, Array
 
 DRAWN = {

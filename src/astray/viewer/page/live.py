@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.robots import Robots
-from astray.engine.run import Run
-from astray.interactions.collisions.collisions import Collisions
-from astray.plugin.reading import Reading
+from astray.engine import Robots, Run
+from astray.interactions.collisions import Collisions
+from astray.plugin import Reading
 from astray.tables import BUMP, Array, Table
 from astray.viewer.page import frames
 from astray.viewer.page.drawables import numbers, sight

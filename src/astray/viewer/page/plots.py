@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.engine.robots import Robots
+from astray.engine import Robots
 from astray.tables import STATE, Array, Table, about
 
 TRUTH = ("x", "y", "yaw", "vx", "vy", "wz", "ax", "ay", "alpha", "steer", "steer_rate")

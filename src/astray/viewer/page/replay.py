@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from astray.files.atomic_write import whole_file
+from astray.files import whole_file
 from astray.viewer.page.server import PageServer, index, static_text
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)

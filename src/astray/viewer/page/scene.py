@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.run import Run
-from astray.engine.stepper import PHASES
-from astray.scenario.scenario import GroupPlan
+from astray.engine import PHASES, Run
+from astray.scenario import GroupPlan
 from astray.viewer.page.drawables import sight
 from astray.viewer.page.plots import PlotSignals
 from astray.viewer.page.tracks import contacts_data
-from astray.world.map import Map
+from astray.world import Map
 
 PLACES = ("home", "dock", "goal")
 

@@ -17,11 +17,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from astray.errors import WrongInput
-from astray.server.access import AccessGuard
-from astray.server.listener import BUSY, WAITING, Listener
-from astray.server.log_guard import guarded_log
-from astray.server.request_timeout import TimeoutProtocol
-from astray.server.switch_interval import short_switch_interval
+from astray.server import (
+    BUSY,
+    WAITING,
+    AccessGuard,
+    Listener,
+    TimeoutProtocol,
+    guarded_log,
+    short_switch_interval,
+)
 from astray.viewer.page.messages import LARGEST
 
 ADDRESS = "127.0.0.1"

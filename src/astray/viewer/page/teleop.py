@@ -14,9 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from astray.engine.event_queue import Event
-from astray.engine.pacing import Pace
-from astray.engine.robots import Robots
+from astray.engine import Event, Pace, Robots
 from astray.errors import EventError
 
 DEAD_MAN = 0.5  # s

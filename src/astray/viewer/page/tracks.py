@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.robots import Robots
-from astray.scenario.scenario import GroupPlan
+from astray.engine import Robots
+from astray.scenario import GroupPlan
 from astray.tables import Array, Rows
 from astray.viewer.page.drawables import number_of
 from astray.viewer.page.frames import TRACK

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from astray.numerics.statistics import nees_band
-from astray.plots.map import draw_map
-from astray.plots.paths import BELIEF, COLOURS, DASHES, OVER_TRUTHS, faintness, opaque
+from astray.numerics import nees_band
+from astray.plots import BELIEF, COLOURS, DASHES, OVER_TRUTHS, draw_map, faintness, opaque
 from astray.tables import Array
 from astray.viewer.reports.source import SIGMAS, Story, Tale
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from astray.datasets.dataset import Reference
-from astray.datasets.score import Comparison, measure
-from astray.engine.event_queue import Event, read_events
+from astray.datasets import Comparison, Reference, measure
+from astray.engine import Event, read_events
 from astray.errors import WrongInput
 from astray.metrics import Nees
-from astray.recording.recording import Track, read_recording
-from astray.recording.run_folder.read import (
+from astray.recording import Track, read_recording
+from astray.recording.run_folder import (
     fitting_together,
     read_about,
     read_carried,
@@ -28,8 +27,8 @@ from astray.recording.run_folder.read import (
     read_text,
 )
 from astray.tables import STATE, Array, Table, table
-from astray.world.map import Map
-from astray.world.maps.read import read_map
+from astray.world import Map
+from astray.world.maps import read_map
 
 SIGMAS = 3.0
 ROUNDING = 1e-12  # m or rad, of numbers that went through a message

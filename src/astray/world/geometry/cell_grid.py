@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import inlined_kernel
+from astray.numerics import inlined_kernel
 from astray.tables import Column, Row, columns
 
 GRID = columns(

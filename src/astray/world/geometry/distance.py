@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 
 Piece = tuple[float, float, float, float, float]
 """x and y of one end and of the other, radius; m."""

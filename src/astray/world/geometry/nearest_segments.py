@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 from astray.world.geometry.cell_grid import in_reach
 from astray.world.geometry.distance import squared_distance

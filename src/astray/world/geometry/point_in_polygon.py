@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array
 from astray.world.map import Map
 

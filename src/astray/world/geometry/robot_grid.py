@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, sincos
 from astray.tables import Array, Column, Row, Rows, Table, columns, table
 from astray.world.geometry.cell_grid import GRID, cell_of
 from astray.world.geometry.footprint import Shapes

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Column, Row, Table, columns, table
 from astray.world.geometry.cell_grid import GRID
 from astray.world.map import Map

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.rasterize import cells_along
+from astray.world.geometry import cells_along
 from astray.world.map import Map
 
 TOUCH = 1e-6  # m: ends that are closer meet

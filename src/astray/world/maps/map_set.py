@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.point_in_polygon import Solids, solids_of
-from astray.world.geometry.segment_index import SegmentIndex, build_segment_index
+from astray.world.geometry import SegmentIndex, Solids, build_segment_index, solids_of
 from astray.world.map import Map
 
 

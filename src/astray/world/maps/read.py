@@ -25,10 +25,9 @@ from astray.presets import MAPS
 from astray.world.map import Map
 from astray.world.map_data import is_content, map_with
 from astray.world.maps.faults import MapFaults
-from astray.world.maps.formats.detect import SUFFIXES, read_file
-from astray.world.maps.formats.inline import parse_inline
-from astray.world.maps.formats.schema import check_spec as check_spec
-from astray.world.maps.formats.schema import per_world as per_world
+from astray.world.maps.formats import SUFFIXES, parse_inline, read_file
+from astray.world.maps.formats import check_spec as check_spec
+from astray.world.maps.formats import per_world as per_world
 from astray.world.maps.generate import GENERATORS, make, parse_layout
 
 BUNDLED = MAPS

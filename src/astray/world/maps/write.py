@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError
-from astray.files.atomic_write import whole_file
-from astray.world.geometry.polylines import Polyline, polylines_of, with_holes
+from astray.files import whole_file
+from astray.world.geometry import Polyline, polylines_of, with_holes
 from astray.world.map import Map, Place
 
 SUFFIXES = (".geojson", ".json", ".map", ".yaml", ".yml")
@@ -30,11 +30,11 @@ def write_map(found: Map, file: str | os.PathLike[str], resolution: float = RESO
     if suffix in (".geojson", ".json"):
         _put(goal, geojson_text(found).encode())
     elif suffix == ".map":
-        from astray.world.maps.formats.aria import aria_text
+        from astray.world.maps.formats import aria_text
 
         _put(goal, aria_text(found).encode())
     elif suffix in (".yaml", ".yml"):
-        from astray.world.maps.formats.map_server import map_server_files
+        from astray.world.maps.formats import map_server_files
 
         picture = goal.with_suffix(".pgm")
         try:

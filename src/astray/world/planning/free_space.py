@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array
-from astray.world.geometry.nearest_segments import list_near_segments, make_nearest_segments
-from astray.world.geometry.point_in_polygon import winding_number
-from astray.world.maps.map_set import MapSet
+from astray.world.geometry import list_near_segments, make_nearest_segments, winding_number
+from astray.world.maps import MapSet
 
 TakenSpots = tuple[Array, Array]
 """Worlds, by their places in the batch, and the spots in them that are taken, (n, 2) m."""

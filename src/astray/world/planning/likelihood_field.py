@@ -17,12 +17,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.tables import Array, Column, Table, columns, table
-from astray.world.geometry.distance import squared_distance
-from astray.world.geometry.rasterize import rasterise
+from astray.world.geometry import rasterise, squared_distance
 from astray.world.map import Map, Place
-from astray.world.maps.map_set import MapSet
+from astray.world.maps import MapSet
 
 FLOOR = "floor"
 """The kind of a place that is known to be floor."""

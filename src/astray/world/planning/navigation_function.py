@@ -19,10 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Column, Row, columns
-from astray.world.geometry.distance import squared_distance
-from astray.world.geometry.rasterize import rasterise
+from astray.world.geometry import rasterise, squared_distance
 from astray.world.map import Map, block, merge, wall
 
 STEEP = 3.0  # of the slope where nobody should be

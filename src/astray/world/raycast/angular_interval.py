@@ -14,10 +14,9 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import TAU
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import TAU, inlined_kernel, kernel
 from astray.tables import Array
-from astray.world.geometry.segment_index import SURELY, padded
+from astray.world.geometry import SURELY, padded
 from astray.world.raycast.ray_bundle import (
     AX,
     AY,

@@ -10,11 +10,9 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import HALF_PI
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import HALF_PI, inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry.cell_grid import in_reach
-from astray.world.geometry.segment_index import SURELY, padded
+from astray.world.geometry import SURELY, in_reach, padded
 from astray.world.raycast.angular_interval import Place, bearing, cast, cast_kept
 from astray.world.raycast.ray_bundle import (
     AX,

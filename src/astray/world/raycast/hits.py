@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry.cell_grid import in_reach
-from astray.world.raycast.cast_rays import RaycastScene
+from astray.world.geometry import in_reach
+from astray.world.raycast.casting import RaycastScene
 from astray.world.raycast.ray_segment import meet
 from astray.world.raycast.robots import Others, intersect_ray_circle
 from astray.world.raycast.single_ray import Ray, border, entry

@@ -13,8 +13,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import TAU, sincos
-from astray.numerics.kernels import inlined_kernel
+from astray.numerics import TAU, inlined_kernel, sincos
 from astray.tables import Array
 from astray.world.raycast.ray_segment import INFINITE
 

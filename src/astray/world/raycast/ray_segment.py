@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import inlined_kernel
+from astray.numerics import inlined_kernel
 
 NEEDLE = 1e18  # 1/m², of the square of the distance to a line that is seen end on
 INFINITE = math.inf

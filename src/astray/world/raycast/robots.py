@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry.cell_grid import in_reach
+from astray.world.geometry import in_reach
 from astray.world.raycast.angular_interval import Place, bearing, cast
 from astray.world.raycast.ray_bundle import (
     AX,

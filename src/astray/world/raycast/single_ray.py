@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 from astray.world.raycast.ray_segment import meet
 

@@ -26,16 +26,14 @@ from dataclasses import field
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
-from astray.plugin import Autonomy, Datasheets, Known, NonNegative, Positive
-from astray.plugin.distributions import DrawnParameter
+from astray.numerics import kernel, sincos
+from astray.plugin import Autonomy, Datasheets, DrawnParameter, Known, NonNegative, Positive
 from astray.robot.autonomy.free_path import along, beams_of
 from astray.robot.autonomy.navigate.path_tracking import ESCAPE, MEMORY, SAME, decide_all, move_on
 from astray.robot.autonomy.navigate.plan_cache import Fields, Goal, Plans
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry.footprint import Footprint
-from astray.world.planning.navigation_function import descend, slope
+from astray.world.geometry import Footprint
+from astray.world.planning import descend, slope
 
 MARGIN = 0.05  # m kept clear beyond what the body sweeps over
 SIDE = 0.03  # m to either side that what is passed by must be away

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import atan2, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import atan2, kernel, wrap
 from astray.tables import CURVATURE, TWIST, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(

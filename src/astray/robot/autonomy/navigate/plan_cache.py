@@ -10,8 +10,8 @@ import numpy as np
 from astray.errors import PluginError, suggest
 from astray.plugin import Known
 from astray.tables import Array, Rows, Table, table
-from astray.world.map import Map
-from astray.world.planning.navigation_function import FIELD, NavigationGrid, make_navigation_grid
+from astray.world import Map
+from astray.world.planning import FIELD, NavigationGrid, make_navigation_grid
 
 Goal = tuple[float, float] | str
 Fields = tuple[Array, Table, Array]

@@ -8,7 +8,7 @@ time. A robot whose readings are never late has no ring, and none of the cost.
 
 from __future__ import annotations
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.robot.estimators.ekf.landmarks import fuse_landmark
 from astray.robot.estimators.ekf.measurement_models import (
     forget_way,

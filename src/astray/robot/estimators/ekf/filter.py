@@ -24,8 +24,7 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
-from astray.plugin import Datasheets, Estimator, Known, NonNegative
-from astray.plugin.reading import Reading
+from astray.plugin import Datasheets, Estimator, Known, NonNegative, Reading
 from astray.robot.estimators.ekf.measurement_intake import (
     estimate_all,
     take_fixes,

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import atan2, sincos, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import atan2, kernel, sincos, wrap
 from astray.robot.estimators.ekf.relocalization import relocate
 from astray.robot.estimators.ekf.state import LANDMARK_EVENT, WHICH, YAW, X, Y
 from astray.robot.estimators.ekf.update import aim, fuse, is_tired, refuse, weigh

@@ -6,7 +6,7 @@ with all else, and each further one by itself.
 
 from __future__ import annotations
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.robot.estimators.ekf.delayed_measurements import hear
 from astray.robot.estimators.ekf.state import (
     COMPASS_EVENT,

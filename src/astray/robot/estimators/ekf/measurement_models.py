@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import sincos, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos, wrap
 from astray.robot.estimators.ekf.recovery import forget_fixes, note_fix, turn_back
 from astray.robot.estimators.ekf.state import (
     ACROSS,

@@ -22,9 +22,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import exp, sincos, tan
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc, bend
+from astray.numerics import arc, bend, exp, kernel, sincos, tan
 from astray.robot.estimators.ekf.recovery import go_anywhere
 from astray.robot.estimators.ekf.state import ACROSS, ALONG, TURN, VX, VY, YAW, X, Y
 from astray.tables import WHEELS_PER_ROBOT, Row

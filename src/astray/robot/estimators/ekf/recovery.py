@@ -26,8 +26,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import PI, atan2, exp, sincos, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import PI, atan2, exp, kernel, sincos, wrap
 from astray.robot.estimators.ekf.state import YAW, X, Y
 from astray.robot.estimators.ekf.update import LEAST_REFUSED
 from astray.tables import Row

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import atan2, sincos, wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import atan2, kernel, sincos, wrap
 from astray.robot.estimators.ekf.recovery import SURE, forget_fixes
 from astray.robot.estimators.ekf.state import LANDMARK_EVENT, WHICH, YAW, X, Y
 from astray.tables import Array, Row

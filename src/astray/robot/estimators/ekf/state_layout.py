@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU
-from astray.numerics.rotation import rotation_matrix
+from astray.numerics import TAU, rotation_matrix
 from astray.plugin import Datasheet
 from astray.robot.estimators.ekf.state import MOST, MOST_ALIKE, MOST_MOVED, NONE, PLAN, YAW
-from astray.robot.estimators.odometry.odometry import ACROSS, ALONG, AROUND, arm_of
+from astray.robot.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.tables import WHEELS_PER_ROBOT
 
 SIDEWAYS = ("omni", "integrator")  # motions that can go sideways

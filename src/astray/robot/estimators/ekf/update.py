@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.elementary import wrap
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, wrap
 from astray.robot.estimators.ekf.state import (
     ACROSS,
     ALONG,

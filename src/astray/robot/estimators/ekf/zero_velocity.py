@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel
 from astray.robot.estimators.ekf.measurement_models import forget_way
 from astray.robot.estimators.ekf.state import ALONG, TURN, VX
 from astray.robot.estimators.ekf.update import aim, apply, weigh

@@ -22,16 +22,15 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray.errors import PluginError
-from astray.numerics.elementary import PI
-from astray.numerics.kernels import kernel
+from astray.numerics import PI, kernel
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
 from astray.robot.estimators.mcl.odometry_buffer import LENGTH, latest
 from astray.robot.estimators.mcl.particle_set import scatter
 from astray.robot.estimators.mcl.scan_likelihood import tabulate
 from astray.robot.estimators.mcl.update import FEWEST, MEMORY, How, Room, Tables, look, report, take
-from astray.robot.estimators.odometry.odometry import ACROSS, ALONG, AROUND, arm_of
+from astray.robot.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.tables import SCAN, WHEELS, Array, Rows, Table
-from astray.world.planning.likelihood_field import FAR, LikelihoodFields, Likelihoods
+from astray.world.planning import FAR, LikelihoodFields, Likelihoods
 
 MOST = 10_000  # particles
 AXES = 3  # of a pose

@@ -7,9 +7,7 @@ how far it had turned, |w| added up: what the errors of a motion grow with.
 
 from __future__ import annotations
 
-from astray.numerics.elementary import tan
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc, bend, between, log_se2
+from astray.numerics import arc, bend, between, kernel, log_se2, tan
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, columns
 
 LENGTH = 128  # readings that the trail remembers

@@ -14,10 +14,7 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import PI, atan2, sincos, wrap
-from astray.numerics.kernels import kernel
-from astray.numerics.random import normal_pair, uniform_pair
-from astray.numerics.se2 import between
+from astray.numerics import PI, atan2, between, kernel, normal_pair, sincos, uniform_pair, wrap
 from astray.tables import Array, Row
 
 X, Y, YAW, WEIGHT = range(4)

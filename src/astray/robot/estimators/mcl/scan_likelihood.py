@@ -14,12 +14,21 @@ import math
 
 import numpy as np
 
-from astray.numerics.elementary import PI, TAU, exp, log, sincos, wrap
-from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.random import normal_pair, uniform_pair
-from astray.numerics.se2 import arc
+from astray.numerics import (
+    PI,
+    TAU,
+    arc,
+    exp,
+    inlined_kernel,
+    kernel,
+    log,
+    normal_pair,
+    sincos,
+    uniform_pair,
+    wrap,
+)
 from astray.tables import Array, Row
-from astray.world.planning.likelihood_field import FAR, STEP, Likelihoods
+from astray.world.planning import FAR, STEP, Likelihoods
 
 SHARP, BLURRED = 0, 1
 BLUR = 3.0  # times sigma: how wide a place attracts poses that are thrown

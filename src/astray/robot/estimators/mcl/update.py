@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.numerics.elementary import exp, sincos
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import between, compose
+from astray.numerics import between, compose, exp, kernel, sincos
 from astray.robot.estimators.mcl.odometry_buffer import (
     TRAIL,
     latest,
@@ -42,7 +40,7 @@ from astray.robot.estimators.mcl.scan_likelihood import (
     throw,
     weigh,
 )
-from astray.robot.estimators.odometry.covariance import moved
+from astray.robot.estimators.odometry import moved
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, Table, columns
 
 STAGES = 6  # in which a scan is taken into account, at most

@@ -21,8 +21,7 @@ carried along but put on top of what is reported.
 
 from __future__ import annotations
 
-from astray.numerics.elementary import sincos
-from astray.numerics.kernels import kernel
+from astray.numerics import kernel, sincos
 from astray.tables import WHEELS_PER_ROBOT, Column, Row, columns
 
 ARM = WHEELS_PER_ROBOT  # the lasting error after those of the wheels

@@ -18,9 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics.elementary import TAU, tan
-from astray.numerics.kernels import kernel
-from astray.numerics.se2 import arc, bend
+from astray.numerics import TAU, arc, bend, kernel, tan
 from astray.plugin import Datasheet, Datasheets, Estimator, Known, sensor_that_measures
 from astray.robot.estimators.odometry.covariance import ERRORS, SPREAD, moved, spread
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from astray.numerics.elementary import PI
+from astray.numerics import PI
 
 DEGREE = PI / 180.0
 G = 9.80665

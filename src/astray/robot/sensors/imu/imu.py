@@ -20,12 +20,8 @@ from typing import Literal
 
 import numpy as np
 
-from astray.numerics.elementary import CHUNK, sincos_all
-from astray.numerics.kernels import inlined_kernel, kernel
-from astray.numerics.random import NoiseWorkspace, draw_normals
-from astray.plugin import Datasheets, NonNegative, Positive, Scene, Sensor
-from astray.plugin.distributions import DrawnParameter
-from astray.plugin.reading import Reading
+from astray.numerics import CHUNK, NoiseWorkspace, draw_normals, inlined_kernel, kernel, sincos_all
+from astray.plugin import Datasheets, DrawnParameter, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.bias_instability import AXES, PARTS, SHARE, flicker_all
 from astray.robot.sensors.error_models import gauss_markov, quantise, saturate
 from astray.robot.sensors.imu.grades import GRADES

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics.kernels import kernel
-from astray.numerics.rotation import axes_from_euler
+from astray.numerics import axes_from_euler, kernel
 from astray.tables import Array, Row, Rows, Table
 
 

@@ -13,8 +13,7 @@ moment instead.
 
 from __future__ import annotations
 
-from astray.numerics.elementary import wrap
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import inlined_kernel, kernel, wrap
 from astray.tables import Row, Rows, Table
 
 Direction = tuple[float, float]

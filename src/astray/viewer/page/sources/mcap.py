@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from astray.errors import ScenarioError, WrongInput
-from astray.recording.mcap.channels import COLLISIONS, EVENTS
-from astray.recording.recording import TRUTH, Track, read_recording
-from astray.recording.recording import Recording as Recorded
-from astray.ros.publishers.publisher import Topic
-from astray.ros.publishers.tracks import TOPIC as TRACKS
-from astray.scenario.load import load_scenario
-from astray.scenario.scenario import GroupPlan
+from astray.recording import TRUTH, Track, read_recording
+from astray.recording import Recording as Recorded
+from astray.recording.mcap import COLLISIONS, EVENTS
+from astray.ros.publishers import TOPIC as TRACKS
+from astray.ros.publishers import Topic
+from astray.scenario import GroupPlan, load_scenario
 from astray.tables import Array, Table
 from astray.viewer.page.sources.run_folder import PLOTTED, make_recording
 from astray.viewer.page.sources.source import ReplaySource
 from astray.viewer.page.tracks import NEEDED
-from astray.world.map import Map
+from astray.world import Map
 
 KEPT = (*PLOTTED, "stamp", "cov")
 LATE = 1.5  # periods without a word after which a robot is taken to be gone

@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.event_queue import read_events
+from astray.engine import read_events
 from astray.errors import ScenarioError, WrongInput
-from astray.recording.run_folder.read import fitting_together, read_about, read_log
-from astray.scenario.load import load_scenario
-from astray.scenario.scenario import GroupPlan, Scenario
+from astray.recording.run_folder import fitting_together, read_about, read_log
+from astray.scenario import GroupPlan, Scenario, load_scenario
 from astray.tables import STATE, Array, about
 from astray.viewer.page.drawables import sight
 from astray.viewer.page.frames import ALIVE, BELIEF, ROBOT
 from astray.viewer.page.scene import beliefs_of, group_data, map_data
 from astray.viewer.page.sources.source import ReplaySource, Shown
 from astray.viewer.page.tracks import logged_tracks, page_numbers
-from astray.world.map import Map
-from astray.world.maps.read import read_map
+from astray.world import Map
+from astray.world.maps import read_map
 
 UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)  # of a symmetric matrix
 PLOTTED = ("x", "y", "yaw", "vx", "vy", "wz")

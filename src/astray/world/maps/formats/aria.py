@@ -22,7 +22,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.geometry.contours import outline_of_cells
+from astray.world.geometry import outline_of_cells
 from astray.world.map import FARTHEST, Map, Place, block, boxes, merge
 
 MAGIC = "2D-Map"

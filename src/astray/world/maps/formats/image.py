@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import MapError
-from astray.world.geometry.contours import outline_of_mask
+from astray.world.geometry import outline_of_mask
 from astray.world.map import Map
 from astray.world.maps.formats.pixels import read_picture
 

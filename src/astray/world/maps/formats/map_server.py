@@ -19,8 +19,7 @@ import numpy as np
 
 from astray.errors import MapError, in_words
 from astray.tables import Array
-from astray.world.geometry.contours import outline_of_mask
-from astray.world.geometry.rasterize import rasterise
+from astray.world.geometry import outline_of_mask, rasterise
 from astray.world.map import Map, Place
 from astray.world.maps.faults import MapFaults, short
 from astray.world.maps.formats.inline import parse_places

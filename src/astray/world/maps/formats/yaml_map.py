@@ -13,7 +13,7 @@ def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
     """The mapping in the bytes of a YAML file; `file` is what errors call it."""
     import yaml
 
-    from astray.files.marked_yaml import read_yaml
+    from astray.files import read_yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

@@ -9,11 +9,4 @@ from astray.world.maps.generate.generators import (
     parse_layout,
 )
 
-__all__ = [
-    "FEWEST_SEGMENTS",
-    "GENERATORS",
-    "MOST_SEGMENTS",
-    "make",
-    "parameters",
-    "parse_layout",
-]
+__all__ = ["FEWEST_SEGMENTS", "GENERATORS", "MOST_SEGMENTS", "make", "parameters", "parse_layout"]

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.contours import outline_of_mask
+from astray.world.geometry import outline_of_mask
 from astray.world.map import Map, Place, boxes, merge
 from astray.world.maps.generate.base import Chance, MapLayout, amount
 from astray.world.maps.generate.furniture import Piece, furnish

@@ -16,20 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine.event_queue import Event
+from astray.engine import Event
 from astray.errors import AstrayError, RecordingError
-from astray.files.marked_yaml import read_yaml
-from astray.plugin.reading import Reading
-from astray.recording.mcap import tables
-from astray.recording.mcap.channels import COLLISIONS, EVENTS
-from astray.recording.mcap.header import MAP_FILE, RUN, SCENARIO, own_map_file
-from astray.recording.mcap.read_topics import McapReader
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.publishers.tracks import TOPIC as TRACKS
-from astray.scenario.bundle import NAMED
+from astray.files import read_yaml
+from astray.plugin import Reading
+from astray.recording.mcap import (
+    COLLISIONS,
+    EVENTS,
+    MAP_FILE,
+    RUN,
+    SCENARIO,
+    McapReader,
+    own_map_file,
+    tables,
+)
+from astray.ros.messages import MessageColumns
+from astray.ros.publishers import TOPIC as TRACKS
+from astray.scenario import NAMED
 from astray.tables import STATE, Array, Table, table
-from astray.world.map import Map
-from astray.world.maps.formats.geojson import read_geojson
+from astray.world import Map
+from astray.world.maps.formats import read_geojson
 
 TRUTH, COMMAND = "ground_truth/odom", "command"
 

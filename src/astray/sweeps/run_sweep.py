@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from astray.engine.event_queue import is_whole
+from astray.engine import is_whole
 from astray.errors import WrongInput
-from astray.files.atomic_write import whole_file
-from astray.recording.run_folder.write import check_folder
-from astray.scenario.load import Source
+from astray.files import whole_file
+from astray.recording.run_folder import check_folder
+from astray.scenario import Source
 from astray.sweeps.cases import SweepPlan, Vary, make_plan
 from astray.sweeps.results import Sweep
 from astray.sweeps.results_database import NAME, Ledger

@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.numerics.elementary import PI, TAU
-from astray.numerics.kernels import inlined_kernel, kernel
+from astray.numerics import PI, TAU, inlined_kernel, kernel
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry.cell_grid import in_reach
-from astray.world.geometry.footprint import Shapes, make_shapes
-from astray.world.geometry.robot_grid import RobotGrid, make_robot_grid
+from astray.world.geometry import RobotGrid, Shapes, in_reach, make_robot_grid, make_shapes
 from astray.world.map import Map
-from astray.world.maps.map_set import MapSet
+from astray.world.maps import MapSet
 from astray.world.raycast.culling import cast_all, cast_grid, cast_near
 from astray.world.raycast.ray_bundle import (
     END,

@@ -10,7 +10,7 @@ import numpy as np
 from astray.engine.evaluation import BeliefEvaluator, TrackEvaluator
 from astray.engine.robots import Robots
 from astray.engine.run import Run
-from astray.numerics.statistics import student_t_95
+from astray.numerics import student_t_95
 from astray.tables import Array, Table
 
 Evaluator = BeliefEvaluator | TrackEvaluator

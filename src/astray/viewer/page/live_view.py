@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
-from astray.engine.run import Run
-from astray.plots.notebook import frame_html, in_notebook
+from astray.engine import Run
+from astray.plots import frame_html, in_notebook
 from astray.viewer.page.clients import PageClients
 from astray.viewer.page.live import LiveSource
 from astray.viewer.page.server import PageServer, index
