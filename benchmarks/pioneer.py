@@ -18,7 +18,7 @@ import statistics
 import time
 from typing import Any
 
-from astray.pioneer import PioneerClient, PioneerCommand, commands, serving
+from astray.pioneer import Client, PioneerCommand, commands, serving
 from astray.pioneer.packets import SIP, Framer
 
 HALL = {"kind": "rooms", "size": [80, 60], "seed": 1}  # m
@@ -28,7 +28,7 @@ MANY, CYCLES = 100, 100
 
 def listen(ports: list[int], seconds: float, found: Any) -> None:
     """Drive every robot and note when its packets come; a selector, so that no client waits."""
-    robots = [PioneerClient(port=port).connect() for port in ports]
+    robots = [Client(port=port).connect() for port in ports]
     selector = selectors.DefaultSelector()
     times: list[list[float]] = [[] for _ in robots]
     framers = [Framer() for _ in robots]
@@ -77,7 +77,7 @@ def cadence(count: int, seconds: float) -> dict[str, float]:
 
 def answer(ports: list[int], cycles: int, found: Any) -> None:
     """Answer every packet of every robot, as fast as they come."""
-    robots = [PioneerClient(port=port).connect(wait=False) for port in ports]
+    robots = [Client(port=port).connect(wait=False) for port in ports]
     said = commands.with_number(PioneerCommand.VEL, 200) + commands.with_number(
         PioneerCommand.RVEL, 20
     )

@@ -3,14 +3,13 @@
 import numpy as np
 
 import astray
-from astray import NonNegative, Sensor
-from astray.tables import FIX
+from astray import NonNegative, Sensor, tables
 
 
 class Gps(Sensor, kind="gps"):
     """Map position with white noise."""
 
-    measures = FIX
+    measures = tables.FIX
     sigma: NonNegative = 0.5  # m
 
     def sense(self, rows, scene, out):

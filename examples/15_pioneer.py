@@ -7,12 +7,12 @@ waits for the client, so that the program prints the same every time.
 import math
 import sys
 
-from astray.pioneer import PioneerClient, serving
+from astray.pioneer import Client, serving
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
 
 
-def square(robot: PioneerClient, side: float) -> None:
+def square(robot: Client, side: float) -> None:
     """Drive a square by moves and turns, as the robot believes."""
     for corner in range(1, 5):
         robot.move(side)
@@ -23,7 +23,7 @@ def square(robot: PioneerClient, side: float) -> None:
 
 
 with serving("p3dx", map=HALL, start=(0.0, 0.0, 0.0), lockstep=True, speed=None, seed=2) as wire:
-    with PioneerClient(port=wire.ports[0]) as robot:
+    with Client(port=wire.ports[0]) as robot:
         print(f"connected to a {robot.subclass} of {robot.siminfo().application}")
         robot.scan()
         square(robot, 3.0)

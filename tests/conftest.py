@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
-from astray.numerics.kernels import Kernel
-from astray.tables import Array, Table
-from chromium import CHROMIUM
+from support.chromium import CHROMIUM
 
 # How long an example takes is no claim: the first call of a kernel may compile.
 settings.register_profile("astray", deadline=None)
@@ -68,26 +63,3 @@ def browser() -> Iterator[Any]:
         made = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield made
         made.close()
-
-
-def same(a: Table, b: Table) -> bool:
-    """Whether two tables have the same bytes in every column."""
-    names: Any = a.dtype.names or (None,)
-    return all(_bytes(a, name) == _bytes(b, name) for name in names)
-
-
-def _bytes(table: Array, column: str | None) -> bytes:
-    return np.ascontiguousarray(table if column is None else table[column]).tobytes()
-
-
-@contextlib.contextmanager
-def without_jit(*modules: ModuleType) -> Iterator[None]:
-    """The kernels of some modules as plain Python, within this process."""
-    every = [k for m in modules for k in vars(m).values() if isinstance(k, Kernel)]
-    for kernel in every:
-        kernel.lead_to(kernel.function)
-    try:
-        yield
-    finally:
-        for kernel in every:
-            kernel.lead_to(kernel.dispatcher())

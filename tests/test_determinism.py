@@ -21,7 +21,7 @@ from astray import Sim
 from astray.engine.checkpoint_arrays import group_arrays
 from astray.engine.event_queue import Event
 from astray.errors import SavedError, WrongInput
-from conftest import same
+from support.tables import same
 
 PROGRAM = """
 import json, sys, astray

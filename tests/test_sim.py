@@ -21,7 +21,7 @@ from astray.engine.path_log import Paths
 from astray.engine.worlds import bytes_of_row
 from astray.plots.paths import plot_paths
 from astray.robot.sensors import Lidar
-from conftest import same
+from support.tables import same
 
 REMOTE: dict[str, Any] = {
     "name": "rover",

@@ -1,4 +1,4 @@
-"""Packages whose modules are imported when one of their names is used, so that starts stay short."""
+"""Packages whose modules are imported when a name of theirs is used, so that starts stay short."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from astray.datasets import (
     compare,
     read_logs,
     run_on_log,
-    score_dataset,
+    score,
     withhold,
 )
 from astray.engine import Paths
@@ -112,7 +112,7 @@ def _score_log(
         return result
 
     results = [run(kind(), seed) for seed in seeds]
-    scores = [score_dataset(result) for result in results]
+    scores = [score(result) for result in results]
     about: dict[str, Any] = {"log": log.name, "runs": [one.as_dict() for one in scores]}
     about["mean"] = _mean(about["runs"])
     about["worst"] = max(one.position_rmse for one in scores)

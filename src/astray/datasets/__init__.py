@@ -5,7 +5,7 @@ from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.detect import read_logs
 from astray.datasets.gnss_outage import Outages, withhold
 from astray.datasets.run_estimator import EstimatorResult, run_on_log
-from astray.datasets.score import Comparison, Score, compare, measure, score_dataset
+from astray.datasets.scoring import Comparison, Score, compare, measure, score
 
 __all__ = [
     "BagTopics",
@@ -20,6 +20,6 @@ __all__ = [
     "measure",
     "read_logs",
     "run_on_log",
-    "score_dataset",
+    "score",
     "withhold",
 ]

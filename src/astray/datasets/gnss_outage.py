@@ -13,7 +13,7 @@ import numpy as np
 
 from astray.datasets.dataset import Dataset
 from astray.datasets.run_estimator import run_on_log
-from astray.datasets.score import carried
+from astray.datasets.scoring import carried
 from astray.plugin import Estimator
 from astray.tables import Array
 

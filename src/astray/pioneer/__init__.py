@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from astray.pioneer.background import serving, warm_up
 from astray.pioneer.bridge import PioneerBridge
-from astray.pioneer.client import PioneerClient
-from astray.pioneer.client_connection import AnswerTimeout
+from astray.pioneer.client import Client
+from astray.pioneer.client_connection import NoAnswer
 from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.fleet import RANDOM, Fleet, RobotRequest, plan_fleet
 from astray.pioneer.serial_terminal import Terminal
@@ -14,10 +14,10 @@ from astray.pioneer.snapshot import Pose
 
 __all__ = [
     "RANDOM",
-    "AnswerTimeout",
+    "Client",
     "Fleet",
+    "NoAnswer",
     "PioneerBridge",
-    "PioneerClient",
     "PioneerCommand",
     "Pose",
     "RobotRequest",

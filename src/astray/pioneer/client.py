@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from astray.pioneer import commands
-from astray.pioneer.client_connection import AnswerTimeout, Connection, TooLate
+from astray.pioneer.client_connection import Connection, NoAnswer, TooLate
 from astray.pioneer.commands import ControlCommand, PioneerCommand
 from astray.pioneer.packets import (
     CONFIG,
@@ -48,7 +48,7 @@ TURN = 0x8000  # counts after which the odometer starts anew
 TRIES = 5  # of each SYNC
 
 
-class PioneerClient:
+class Client:
     """A connection to one robot; `connect`, or the start of a with block, opens it."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8101, *, timeout: float = 5.0) -> None:
@@ -73,7 +73,7 @@ class PioneerClient:
 
     # Coming and going.
 
-    def connect(self, wait: bool = True) -> PioneerClient:
+    def connect(self, wait: bool = True) -> Client:
         """Shake hands and open the session; wait for the robot to tell of itself.
 
         A program with several robots in lockstep lets all of them in before it waits for any.
@@ -103,12 +103,12 @@ class PioneerClient:
     def close(self) -> None:
         """End the session; the robot stops."""
         if self._connection is not None:
-            with contextlib.suppress(OSError, AnswerTimeout):
+            with contextlib.suppress(OSError, NoAnswer):
                 self._line.send(commands.with_number(PioneerCommand.CLOSE, 1))
             self._connection.close()
             self._connection = None
 
-    def __enter__(self) -> PioneerClient:
+    def __enter__(self) -> Client:
         return self if self._connection else self.connect()
 
     def __exit__(self, *problem: object) -> None:
@@ -119,7 +119,7 @@ class PioneerClient:
             self._line.send(encode(step))
             with contextlib.suppress(TooLate):
                 return self._await(lambda p: p.id == step, self.timeout / TRIES)
-        raise AnswerTimeout(f"{self.host}:{self.port} does not answer SYNC{step}: is it a robot?")
+        raise NoAnswer(f"{self.host}:{self.port} does not answer SYNC{step}: is it a robot?")
 
     # Driving.
 
@@ -190,14 +190,14 @@ class PioneerClient:
             self.pulse()
             self.read()
 
-    def wait_for(self, reached: Callable[[PioneerClient], bool], cycles: int = 600) -> None:
+    def wait_for(self, reached: Callable[[Client], bool], cycles: int = 600) -> None:
         """Listen until something holds; NoAnswer if it does not within so many packets."""
         for _ in range(cycles):
             self.pulse()
             self.read()
             if reached(self):
                 return
-        raise AnswerTimeout(f"{cycles} packets came and it does not hold yet")
+        raise NoAnswer(f"{cycles} packets came and it does not hold yet")
 
     @property
     def sonar(self) -> list[float]:
@@ -275,7 +275,7 @@ class PioneerClient:
     @property
     def _line(self) -> Connection:
         if self._connection is None:
-            raise AnswerTimeout("not connected")
+            raise NoAnswer("not connected")
         return self._connection
 
     def _await(self, wanted: Callable[[Packet], bool], timeout: float | None = None) -> Packet:

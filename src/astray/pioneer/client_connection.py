@@ -11,11 +11,11 @@ from astray.errors import AstrayError
 from astray.pioneer.packets import Framer, Packet
 
 
-class AnswerTimeout(AstrayError):
+class NoAnswer(AstrayError):
     """The robot hung up, or is not there."""
 
 
-class TooLate(AnswerTimeout):
+class TooLate(NoAnswer):
     """The robot did not answer in time."""
 
 
@@ -75,7 +75,7 @@ class Connection:
             with contextlib.suppress(TimeoutError), self._blaming():
                 piece = self._sock.recv(1 << 16)
                 if not piece:
-                    raise AnswerTimeout(f"{self.who} hung up")
+                    raise NoAnswer(f"{self.who} hung up")
                 self._packets += self._framer.feed(piece)
 
     @contextlib.contextmanager
@@ -85,4 +85,4 @@ class Connection:
         except TimeoutError:
             raise
         except OSError as problem:
-            raise AnswerTimeout(f"{self.who}: {problem.strerror or problem}") from None
+            raise NoAnswer(f"{self.who}: {problem.strerror or problem}") from None

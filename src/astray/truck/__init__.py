@@ -1,16 +1,16 @@
 """A truck to drive by calls: the engine of simulator-2d over the parts that scenarios use."""
 
 from astray.truck.engine import Engine
-from astray.truck.model import TruckModel, read_model
+from astray.truck.model import Model, read_model
 from astray.truck.state import Pose, RearState, Status, Steering, TruckState, Twist, WheelVelocity
 
 __all__ = [
     "Engine",
+    "Model",
     "Pose",
     "RearState",
     "Status",
     "Steering",
-    "TruckModel",
     "TruckState",
     "Twist",
     "WheelVelocity",

@@ -20,7 +20,7 @@ from astray.errors import WrongInput
 from astray.plugin import Reading
 from astray.sim import load
 from astray.tables import Array, Table
-from astray.truck.model import TruckModel, read_model
+from astray.truck.model import Model, read_model
 from astray.truck.state import TruckScan, TruckState
 from astray.world import Map
 from astray.world.maps import read_map
@@ -42,7 +42,7 @@ class Engine:
 
     def __init__(
         self,
-        model: TruckModel | str | Path | None = None,
+        model: Model | str | Path | None = None,
         map: Any = None,
         *,
         worlds: int | None = None,
@@ -55,9 +55,7 @@ class Engine:
         sensors: Sequence[Steps] = (),
         threads: int = 1,
     ) -> None:
-        self.model = (
-            model if isinstance(model, TruckModel) else read_model(model) if model else TruckModel()
-        )
+        self.model = model if isinstance(model, Model) else read_model(model) if model else Model()
         robot = self.model.robot()
         lidar, imu = robot["sensors"]
         asked = [

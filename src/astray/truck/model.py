@@ -135,7 +135,7 @@ class ServoHome(Section):
 OPTICAL = {"x": -0.5, "y": 0.5, "z": -0.5, "w": 0.5}  # x to the right, y down, z ahead
 
 
-class TruckModel(Section):
+class Model(Section):
     """A truck."""
 
     shape: Shape = Shape()
@@ -158,7 +158,7 @@ class TruckModel(Section):
     )
 
     @model_validator(mode="after")
-    def _check(self) -> TruckModel:
+    def _check(self) -> Model:
         for name in (LIDAR_FRAME, IMU_FRAME):
             find_mount(self.tf_static, name)
         if self.lidar.rays > 1 << 16:
@@ -229,7 +229,7 @@ class TruckModel(Section):
         }
 
 
-def read_model(file: str | Path) -> TruckModel:
+def read_model(file: str | Path) -> Model:
     """Read a model file; ScenarioError has every fault of it, with line and column."""
     faults: list[Fault] = []
     path = Path(file)
@@ -245,7 +245,7 @@ def read_model(file: str | Path) -> TruckModel:
     if not isinstance(tree.value, dict):
         raise ScenarioError([Fault(tree.origin, "", "a model is a mapping of keys to values")])
     try:
-        return TruckModel.model_validate(tree.plain())
+        return Model.model_validate(tree.plain())
     except ValidationError as problem:
         for error in problem.errors():
             where, unknown = error["loc"], error["type"] == "extra_forbidden"
@@ -264,7 +264,7 @@ def _reason(error: Any) -> str:
 
 def _keys(where: tuple[int | str, ...]) -> list[str]:
     """The keys of a section."""
-    here: Any = TruckModel
+    here: Any = Model
     for part in where:
         if isinstance(part, int):
             here = LoggedFrame

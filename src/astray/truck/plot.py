@@ -9,7 +9,7 @@ import numpy as np
 from astray.engine import Paths
 from astray.plots import BELIEF, COLOURS, draw_map
 from astray.tables import Array
-from astray.truck.model import LIDAR_FRAME, TruckModel
+from astray.truck.model import LIDAR_FRAME, Model
 from astray.world import Map
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SEEN = "#d55e00"
 
 
-def plot_truck(model: TruckModel, path: Paths, ranges: Array, around: Map) -> Figure:
+def plot_truck(model: Model, path: Paths, ranges: Array, around: Map) -> Figure:
     """The path of one truck, (moments, 1, 3) of its rear axle, and a scan from its last pose."""
     from matplotlib.figure import Figure
 
@@ -54,7 +54,7 @@ def _ahead(poses: Array, way: float) -> Array:
     return np.asarray(poses[:, :2] + way * np.stack([np.cos(yaw), np.sin(yaw)], axis=-1))
 
 
-def _draw_scan(axes: Axes, model: TruckModel, pose: Array, ranges: Array) -> None:
+def _draw_scan(axes: Axes, model: Model, pose: Array, ranges: Array) -> None:
     from matplotlib.collections import LineCollection
 
     eye, seen = model.mount(LIDAR_FRAME), np.flatnonzero(np.isfinite(ranges))
@@ -71,7 +71,7 @@ def _draw_scan(axes: Axes, model: TruckModel, pose: Array, ranges: Array) -> Non
     axes.plot(points[:, 0], points[:, 1], ".", color=SEEN, ms=1.6, label="lidar")
 
 
-def _draw_body(axes: Axes, model: TruckModel, pose: Array) -> None:
+def _draw_body(axes: Axes, model: Model, pose: Array) -> None:
     shape, ahead = model.shape, model.wheel_base.base_to_rear
     front, back = ahead + shape.length - shape.base_to_rear, ahead - shape.base_to_rear
     half = 0.5 * shape.width

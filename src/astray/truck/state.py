@@ -19,7 +19,7 @@ import numpy as np
 
 from astray.plugin import Reading
 from astray.tables import DRIVE, STATE, Array, Table
-from astray.truck.model import TruckModel
+from astray.truck.model import Model
 
 Number = Any
 """A float, or an array of N."""
@@ -103,7 +103,7 @@ class TruckScan(NamedTuple):
 class TruckState:
     """The state of a truck at one moment; what is asked for is worked out when it is."""
 
-    def __init__(self, model: TruckModel, sight: TruckScan) -> None:
+    def __init__(self, model: Model, sight: TruckScan) -> None:
         self._model, self._sight = model, sight
 
     def __repr__(self) -> str:

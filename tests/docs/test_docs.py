@@ -1,0 +1,248 @@
+"""What the documentation says is tried: its programs, scenarios, commands, links and tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import astray
+from astray.cli import astray as commands
+from astray.tables import (
+    COMMAND,
+    COMPASS,
+    CONTACT,
+    CONTACTS,
+    DRIVE,
+    FIX,
+    LANDMARKS,
+    SCAN,
+    STATE,
+    TRACK,
+    WHEELS,
+    Columns,
+    about,
+)
+from support.paths import ROOT
+
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+IN_SCHEMA = """
+import json
+from astray.scenario.load import load_scenario
+from astray.scenario.schema import json_schema as schema
+load_scenario("with_gps.yaml")
+print(json.dumps(schema()))
+"""
+IN_LOG = """
+import astray
+log = astray.load("with_gps.yaml", worlds=3).run(2.0, log=0.2)
+fix = log["rover"].readings["gps"]
+print(fix["x"].shape, len(set(fix["x"][-1])))
+"""
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of a page in one language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def file_name(block: str) -> str | None:
+    """The file that a block is, by the comment in its first line."""
+    found = re.match(r"# ([\w./-]+\.(?:py|yaml))\n", block)
+    return found[1] if found else None
+
+
+def write_files(page: Path, folder: Path) -> None:
+    """Write the blocks of a page that are files."""
+    for block in (*blocks(page, "python"), *blocks(page, "yaml")):
+        if name := file_name(block):
+            (folder / name).write_text(block, encoding="utf-8")
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder: plugins of one test are then unknown to the others."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        cwd=folder,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120"},
+        timeout=300,
+        check=False,
+    )
+
+
+def output(folder: Path, *arguments: str) -> str:
+    """What Python prints in a folder, where it has to succeed."""
+    done = run(folder, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def with_gps(tmp_path: Path) -> Path:
+    """A folder with the sensor of the page on extending, and the scenario that names it."""
+    write_files(ROOT / "docs" / "extending.md", tmp_path)
+    return tmp_path
+
+
+# The README.
+
+
+def test_the_readme_leads_with_the_two_commands_of_a_fresh_clone() -> None:
+    assert blocks(README, "sh")[0].split("\n")[:2] == ["make demo", "make test"]
+
+
+def test_the_first_python_block_of_the_readme_has_at_most_10_lines() -> None:
+    assert len(blocks(README, "python")[0].splitlines()) <= 10
+
+
+def test_the_first_python_block_of_the_readme_runs_and_leaves_a_picture(tmp_path: Path) -> None:
+    printed = output(tmp_path, "-c", blocks(README, "python")[0])
+    assert printed.startswith("believes y = ")
+    assert (tmp_path / "line.png").stat().st_size > 0
+
+
+# Every page.
+
+
+@pages
+def test_the_programs_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
+    programs = [block for block in blocks(page, "python") if not file_name(block)]
+    if programs:
+        write_files(page, tmp_path)
+        (tmp_path / "page.py").write_text("\n".join(programs), encoding="utf-8")
+        output(tmp_path, "page.py")
+
+
+@pages
+def test_the_scenarios_of_a_page_load_unless_they_are_meant_to_be_wrong(
+    page: Path, tmp_path: Path
+) -> None:
+    write_files(page, tmp_path)
+    for block in blocks(page, "yaml"):
+        name = file_name(block)
+        assert name, "a scenario in the documentation is a file: give it a name"
+        checked = run(tmp_path, "-m", "astray", "check", name)
+        assert checked.returncode == (2 if name == "wrong.yaml" else 0), checked.stderr
+
+
+def command_lines() -> list[str]:
+    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    return sorted({line for line in lines if line.startswith("astray ")})
+
+
+@pytest.mark.parametrize("line", command_lines())
+def test_a_command_line_of_the_documentation_is_understood(line: str) -> None:
+    name, *arguments = shlex.split(line, comments=True)[1:]
+    shown = CliRunner().invoke(commands, [name, *arguments, "--help"])
+    assert shown.exit_code == 0, shown.output
+    commands.commands[name].make_context(name, arguments)  # values are parsed, nothing is run
+
+
+@pages
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target, _, anchor in (
+        link.partition("#")
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        if "://" not in link
+    ):
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [heading.lower().replace(" ", "-") for heading in headings]
+
+
+def test_every_page_is_listed_in_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert page.stem == "index" or page.name in index
+
+
+# The page on extending.
+
+
+def test_the_sensor_on_the_page_is_fifteen_lines() -> None:
+    sensor = blocks(ROOT / "docs" / "extending.md", "python")[0]
+    assert file_name(sensor) == "gps.py"
+    assert len(sensor.splitlines()) <= 15
+
+
+def test_the_sensor_on_the_page_is_in_the_catalogue_with_its_unit(with_gps: Path) -> None:
+    catalogue = json.loads(
+        output(with_gps, "-m", "astray", "kinds", "--plugins", "gps.py", "--json")
+    )
+    gps = next(kind for kind in catalogue if kind["kind"] == "gps")
+    assert gps["about"] == "Map position with white noise."
+    assert {"name": "sigma", "default": 0.5, "unit": "m"} in gps["parameters"]
+
+
+def test_the_sensor_on_the_page_is_in_the_checked_scenario(with_gps: Path) -> None:
+    checked = json.loads(output(with_gps, "-m", "astray", "check", "with_gps.yaml", "--json"))
+    gps = next(s for s in checked["robots"][0]["sensors"] if s["kind"] == "gps")
+    assert gps["sigma"] == {"uniform": [0.2, 0.4]}
+
+
+def test_the_sensor_on_the_page_is_in_the_schema(with_gps: Path) -> None:
+    schema: dict[str, Any] = json.loads(output(with_gps, "-c", IN_SCHEMA))
+    assert schema["$defs"]["sensor_gps"]["properties"]["sigma"]["description"] == "m"
+
+
+def test_the_sensor_on_the_page_is_in_the_log_and_differs_between_worlds(with_gps: Path) -> None:
+    assert output(with_gps, "-c", IN_LOG).strip() == "(11, 3) 3"
+
+
+# What pages say about the code.
+
+
+def test_the_faults_on_the_page_are_those_that_check_reports(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "scenarios.md"
+    write_files(page, tmp_path)
+    reported = run(tmp_path, "-m", "astray", "check", "wrong.yaml").stderr.splitlines()
+    shown = blocks(page, "text")[0].splitlines()
+    # What is known, in brackets at the end, grows with every kind and parameter.
+    assert [line.split(" (")[0] for line in shown] == [line.split(" (")[0] for line in reported]
+
+
+def test_the_page_on_scenarios_names_every_key() -> None:
+    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    schema = json.loads(CliRunner().invoke(commands, ["check", "--schema"]).output)
+    robot, start, wheels = (schema["$defs"][name] for name in ("robot", "start", "sensor_wheels"))
+    common = {"kind", "name", "rate", "offset", "latency"}
+    keys = {*schema["properties"], *robot["properties"], *start["properties"], *common}
+    assert common <= set(wheels["properties"])
+    assert {key for key in keys if f"`{key}`" not in text} == set()
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX, COMPASS, LANDMARKS, CONTACTS, TRACK],
+)
+def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
+    text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    for column in about(layout).values():
+        if column.name in ("fresh", "stamp"):
+            assert f"`{column.name}`" in text
+        else:
+            named = [row for row in rows if f"`{column.name}`" in row]
+            assert any(f"| {column.unit} |" in row or not column.unit for row in named), column
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == astray.__version__

@@ -1,0 +1,383 @@
+"""The server and bad company: who vanishes, floods, talks nonsense or never reads harms no one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+import astray
+from astray.errors import WrongInput
+from astray.pioneer import Client, NoAnswer, commands
+from astray.pioneer.background import serving
+from astray.pioneer.bridge import PioneerBridge
+from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.connection import BACKLOG, Connection
+from astray.pioneer.fleet import RobotRequest, plan_fleet
+from astray.pioneer.packets.framing import Framer, encode
+from astray.pioneer.serial_terminal import Terminal
+from astray.pioneer.server import MOST_POSTED
+from astray.pioneer.session import Rules, ServedRobot
+
+SECONDS = 20.0  # of real time, after which a wait has failed
+HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(PioneerCommand.OPEN, 1)
+
+
+def until(holds: object, seconds: float = SECONDS) -> bool:
+    """Wait until something holds."""
+    assert callable(holds)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def plug(port: int, *sent: bytes) -> socket.socket:
+    """A bare connection."""
+    sock = socket.create_connection(("127.0.0.1", port), SECONDS)
+    sock.sendall(b"".join(sent))
+    return sock
+
+
+def hangs_up(sock: socket.socket) -> bool:
+    """Whether the other side closes, whatever it may send before."""
+    sock.settimeout(SECONDS)
+    try:
+        while sock.recv(4096):
+            pass
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+def clients(wire: PioneerBridge) -> int:
+    with wire.server.changed:
+        return len(list(wire.server.lines()))
+
+
+def speed(wire: PioneerBridge, robot: int) -> float:
+    return float(wire.sim.robots["p3dx"].truth["vx"][robot])
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[PioneerBridge]:
+    """Two robots at twenty times real time; tests leave them free."""
+    with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
+        yield wire
+
+
+@pytest.fixture
+def bystander(pair: PioneerBridge) -> Iterator[Client]:
+    """A well-behaved client of the second robot, which must be told of it all the time."""
+    assert until(lambda: clients(pair) == 0)
+    with Client(port=pair.ports[1]) as client:
+        yield client
+        before = client.cycles
+        client.wait(1.0)
+        assert client.cycles == before + 10
+
+
+# Coming and going.
+
+
+def test_a_second_client_of_a_robot_is_refused_and_the_first_does_not_notice(
+    pair: PioneerBridge,
+) -> None:
+    with Client(port=pair.ports[0]) as first:
+        assert hangs_up(plug(pair.ports[0], encode(0)))
+        with pytest.raises(NoAnswer):
+            Client(port=pair.ports[0], timeout=2.0).connect()
+        first.wait(0.5)
+
+
+def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: PioneerBridge) -> None:
+    for _ in range(20):
+        with Client(port=pair.ports[0]) as client:
+            assert client.subclass == "p3dx"
+        assert until(lambda: clients(pair) == 0)
+
+
+def test_a_port_is_free_again_at_once_after_a_restart() -> None:
+    with serving("p3dx", speed=20.0) as wire:
+        port = wire.ports[0]
+        client = Client(port=port).connect()
+        client.wait(0.3)
+    for _ in range(3):
+        with serving("p3dx", speed=20.0, port=port), Client(port=port) as again:
+            again.wait(0.3)
+    with pytest.raises(NoAnswer):
+        client.wait(1.0)
+
+
+def test_a_port_that_is_taken_is_told_with_the_option_that_changes_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        with pytest.raises(WrongInput, match=f"port {taken} .*--port"), serving("p3dx", port=taken):
+            pass
+    with serving("p3dx", port=taken, speed=20.0) as wire:
+        assert wire.ports == [taken]
+
+
+def test_the_switch_interval_is_short_while_a_server_runs() -> None:
+    before = sys.getswitchinterval()
+    with serving("p3dx", speed=20.0):
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+    assert sys.getswitchinterval() == pytest.approx(before)
+
+
+def test_threads_end_with_the_server() -> None:
+    before = threading.active_count()
+    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]):
+        assert threading.active_count() > before
+    assert threading.active_count() == before
+
+
+# Bad company.
+
+
+def test_a_client_that_vanishes_stops_its_robot(pair: PioneerBridge, bystander: Client) -> None:
+    sock = plug(pair.ports[0], HELLO, commands.with_number(PioneerCommand.VEL, 500))
+    assert until(lambda: speed(pair, 0) > 0.2)
+    # A reset, as from a program that crashed, not an orderly end.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+    assert until(lambda: speed(pair, 0) == 0.0)
+
+
+def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
+    pair: PioneerBridge, bystander: Client
+) -> None:
+    whole = commands.with_number(PioneerCommand.VEL, 400)
+    sock = plug(pair.ports[0], HELLO, whole[:5])
+    time.sleep(0.05)
+    assert speed(pair, 0) == 0.0
+    sock.sendall(whole[5:] + whole[:4])
+    assert until(lambda: speed(pair, 0) > 0.1)
+    sock.close()
+    assert until(lambda: clients(pair) == 1)
+
+
+def test_a_packet_with_a_long_gap_inside_is_dropped(
+    pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astray.pioneer.connection.GAP", 0.1)
+    sock = plug(pair.ports[0], HELLO, encode(PioneerCommand.VEL, bytes(200))[:100])
+    assert until(lambda: clients(pair) == 2)
+    time.sleep(0.3)
+    sock.sendall(
+        commands.with_number(PioneerCommand.VEL, 400)
+    )  # would be swallowed as the rest of it
+    assert until(lambda: speed(pair, 0) > 0.1)
+    sock.close()
+    assert until(lambda: clients(pair) == 1)
+
+
+def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
+    pair: PioneerBridge, bystander: Client
+) -> None:
+    chance = random.Random(3)
+    for _ in range(30):
+        noise = chance.randbytes(200).replace(b"\xfa\xfb", b"\xfa\xfa")
+        sock = plug(pair.ports[0], noise, bytes(300), HELLO)
+        sock.settimeout(SECONDS)
+        framer, found = Framer(), []
+        while not any(packet.id == 0x32 for packet in found):
+            found += framer.feed(sock.recv(4096))
+        sock.close()
+        assert until(lambda: clients(pair) == 1)
+
+
+def test_random_packets_over_a_socket_harm_no_one(pair: PioneerBridge, bystander: Client) -> None:
+    chance = random.Random(4)
+    for _ in range(20):
+        sent = b"".join(
+            encode(
+                chance.choice([chance.randrange(256), 224, 236]),
+                chance.randbytes(chance.randrange(14)),
+            )
+            for _ in range(100)
+        )
+        sock = plug(pair.ports[0], HELLO, sent)
+        time.sleep(0.02)
+        sock.close()
+        assert until(lambda: clients(pair) == 1)
+    with Client(port=pair.ports[0]) as client:
+        client.set_pose(0.0, 0.0, 0.0)
+        client.wait(0.5)
+
+
+def test_a_flood_is_read_no_faster_than_a_cycle_allows(
+    pair: PioneerBridge, bystander: Client
+) -> None:
+    sock = plug(pair.ports[0], HELLO)
+    sock.settimeout(0.2)
+    before = len(pair.sim.events)
+    flood = 2000 * (
+        commands.with_number(PioneerCommand.VEL, 300)
+        + commands.with_number(PioneerCommand.VEL, 200)
+    )
+    steps, sent = pair.sim.steps, 0
+    try:
+        for _ in range(500):
+            sent += sock.send(flood)
+    except TimeoutError:
+        pass
+    cycles = (pair.sim.steps - steps) / 10 + 1
+    posted = len(pair.sim.events) - before
+    assert sent > 100_000
+    assert posted < 10 * cycles + 50  # and not one for each of thousands of packets
+    bystander.wait(1.0)
+    sock.close()
+    assert until(lambda: clients(pair) == 1)
+
+
+def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
+    with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
+        sock = plug(wire.ports[0], HELLO)
+        assert until(lambda: clients(wire) == 1)
+        wire.sim.pace.pause()
+        sock.settimeout(1.0)
+        flood = 3000 * commands.bare(PioneerCommand.SETO)
+        waiting = 0
+        with contextlib.suppress(TimeoutError):  # it is read no further
+            while waiting < 3 * MOST_POSTED:
+                sock.send(flood)
+                waiting = len(wire.sim.event_queue.waiting())
+        assert MOST_POSTED <= len(wire.sim.event_queue.waiting()) < 2 * MOST_POSTED
+        with plug(wire.ports[1], encode(0)) as other:  # who comes meanwhile is heard
+            other.settimeout(SECONDS)
+            assert other.recv(100) == encode(0)
+        wire.sim.pace.play()
+        sock.close()
+        assert until(lambda: clients(wire) == 0)
+
+
+def test_a_client_that_stops_reading_is_cut_off(pair: PioneerBridge, bystander: Client) -> None:
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.connect(("127.0.0.1", pair.ports[0]))
+    laser = [commands.with_number(c, v) for c, v in ((36, -180), (37, 180), (38, 13), (35, 2))]
+    sock.sendall(HELLO + b"".join(laser) + commands.with_number(PioneerCommand.VEL, 100))
+    assert until(lambda: clients(pair) == 2)
+    assert until(lambda: clients(pair) == 1)
+    assert until(lambda: speed(pair, 0) == 0.0)
+    sock.close()
+
+
+def test_a_handshake_that_never_ends_is_given_up(
+    pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astray.pioneer.connection.PATIENCE", 0.3)
+    assert hangs_up(plug(pair.ports[0], encode(0)))
+
+
+def test_a_log_that_nobody_can_read_ends_no_service() -> None:
+    def closed(text: str) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with serving("p3dx", speed=20.0, log=closed) as wire:
+        for _ in range(2):
+            with Client(port=wire.ports[0]) as client:
+                client.wait(0.5)
+
+
+def test_a_fault_in_one_session_ends_that_session_alone(
+    pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sock = plug(pair.ports[0], HELLO)
+    assert until(lambda: clients(pair) == 2)
+    with pair.server.changed:
+        (line,) = [line for line in pair.server.lines() if line.robot.name == "p3dx"]
+        monkeypatch.setattr(line.session, "feed", lambda packets: 1 / 0)
+    sock.sendall(encode(0))
+    assert hangs_up(sock)
+
+
+def test_a_line_keeps_no_more_than_its_backlog() -> None:
+    class Full:
+        """A channel that takes nothing."""
+
+        def fileno(self) -> int:
+            return -1
+
+        def recv(self, most: int, /) -> bytes:
+            raise BlockingIOError
+
+        def send(self, data: bytes, /) -> int:
+            raise BlockingIOError
+
+        def close(self) -> None:
+            pass
+
+    fleet = plan_fleet([RobotRequest.parse("p3dx")])
+    said: list[str] = []
+    line = Connection(
+        Full(), ServedRobot("anna", fleet.robots[0].model, "p3dx"), Rules(), said.append
+    )
+    line.queue(bytes(BACKLOG))
+    assert line.send()
+    assert not line.cut
+    line.queue(b"x")
+    assert line.cut
+    assert len(said) == 1
+
+
+def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("astray.pioneer.bridge.PATIENCE", 0.3)
+    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
+        silent = plug(wire.ports[0], HELLO)
+        with Client(port=wire.ports[1]) as other:
+            other.wait(1.0)
+        assert hangs_up(silent)
+
+
+# Ways to end, and other ways in.
+
+
+def test_a_client_ends_the_run_only_where_that_is_allowed() -> None:
+    with serving("p3dx", speed=20.0, rules=Rules(allow_exit=True)) as wire:
+        with Client(port=wire.ports[0]) as client:
+            client.command(PioneerCommand.SIM_EXIT, 3)
+            assert until(lambda: wire.sim.pace.stopped)
+        assert wire.exit_code == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
+    fleet = plan_fleet([RobotRequest.parse("p3dx")], port=0)
+    sim = astray.load(fleet.scenario)
+    fleet.ports[0].terminal = Terminal()
+    path = fleet.ports[0].terminal.path
+    with PioneerBridge(sim, fleet.ports):
+        for _ in range(2):
+            serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
+            framer, found = Framer(), []
+            try:
+                for sent, wanted in ((encode(0), 0), (encode(1), 1), (encode(2), 2)):
+                    os.write(serial, sent)
+                    found += framer.feed(os.read(serial, 4096))
+                    assert found[-1].id == wanted
+                os.write(serial, commands.with_number(PioneerCommand.OPEN, 1))
+                assert until(lambda: any(line.is_open for line in fleet.ports[0].lines.values()))
+                sim.step(10)
+                assert framer.feed(os.read(serial, 4096))[0].id == 0x32
+                os.write(serial, commands.with_number(PioneerCommand.CLOSE, 1))
+                assert until(
+                    lambda: not any(line.is_open for line in fleet.ports[0].lines.values())
+                )
+            finally:
+                os.close(serial)

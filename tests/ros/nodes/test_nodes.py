@@ -1,0 +1,253 @@
+"""The nodes of the documents on the bus: made-up data, and positions from it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from astray.cli.node import make_node, run_node
+from astray.errors import AstrayError, ScenarioError, WrongInput
+from astray.ros.dds.discovery import Discovery
+from astray.ros.messages.types import BadMessage
+from astray.ros.nodes.imu_position_approximator import Approximator, ImuPositionSettings
+from astray.ros.nodes.wheel_position_approximator import Reckoner, WheelPositionSettings, by_wheel
+from support.ros2_peer import DOMAIN, Peer, message
+
+IMU, POSE, TWIST = "sensor_msgs/msg/Imu", "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/Twist"
+COURSE = """\
+imu_data_simulator:
+  ros__parameters:
+    max_intervals: 5
+    linear_x:
+      num_intervals: 4
+      interval_0: {type: constant, t_start: 0.5, t_end: 1.5, y_start: 1.0}
+      interval_1: {type: constant, t_start: 1.5, t_end: 2.5, y_start: 0.0}
+      interval_2: {type: constant, t_start: 2.5, t_end: 3.5, y_start: -1.0}
+      interval_3: {type: constant, t_start: 3.5, t_end: 9.0, y_start: 0.0}
+    angular_z:
+      num_intervals: 2
+      interval_0: {type: constant, t_start: 4.0, t_end: 5.0, y_start: 1.5707963267948966}
+      interval_1: {type: constant, t_start: 5.0, t_end: 9.0, y_start: 0.0}
+"""
+
+
+@contextlib.contextmanager
+def node(name: str, *params: str, remaps: Any = (), file: Path | None = None) -> Iterator[Any]:
+    """A node in a thread of its own."""
+    files = [file] if file else []
+    made = make_node(name, params=params, remaps=remaps, files=files, discovery=Discovery(DOMAIN))
+    made.node.announce()
+    thread = threading.Thread(target=made.run, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.node.stop()
+        thread.join(30)
+        assert not thread.is_alive()
+        made.node.close()
+
+
+def imu(seconds: float, **values: Any) -> dict[str, Any]:
+    ns = round(seconds * 1e9)
+    stamp = {"sec": ns // 10**9, "nanosec": ns % 10**9}
+    force = {"x": values.get("ax", 0.0), "y": values.get("ay", 0.0), "z": values.get("az", 9.81)}
+    return {
+        "header": {"stamp": stamp},
+        "angular_velocity": {"z": values.get("wz", 0.0)},
+        "linear_acceleration": force,
+    }
+
+
+def test_the_approximator_follows_the_simulator_to_the_end_of_the_course(tmp_path: Path) -> None:
+    """1 m/s² for a second, a metre on, and to a halt: 2 m; then a quarter turn."""
+    file = tmp_path / "course.yaml"
+    file.write_text(COURSE)
+    with node("imu_position_approximator"), Peer() as peer:
+        position = peer.hear("/estimated_position", POSE)
+        velocity = peer.hear("/estimated_velocity", TWIST)
+        with node("imu_data_simulator", "wait_for_subscriber:=true", file=file):
+            fastest = 0.0
+            peer.until(lambda: position and position[-1].theta > 1.5707)
+            fastest = max(v.linear.x for v in velocity)
+            end = position[-1]
+            peer.say("/position_reset", POSE, {"x": 5.0, "y": 6.0, "theta": -1.0})
+            peer.until(lambda: position[-1].x > 4.9, "a reset in the middle of the run")
+            count = len(position)
+            peer.until(lambda: len(position) > count + 10 and len(velocity) > count + 10)
+    assert fastest == pytest.approx(1.0, abs=1e-6)
+    assert (end.x, end.y, end.theta) == pytest.approx((2.0, 0.0, math.pi / 2), abs=1e-3)
+    assert (position[-1].x, position[-1].y) == pytest.approx((5.0, 6.0), abs=1e-6)
+    assert velocity[-1].linear.x == pytest.approx(0.0, abs=1e-9)
+
+
+def test_times_that_make_no_sense_are_skipped_over_the_bus() -> None:
+    times = [10.0, 10.5, 10.5, 10.4, 11.0, 13.0, 13.5]
+    with node("imu_position_approximator", "initial_x:=1", "imu_topic:=imu"), Peer() as peer:
+        velocity = peer.hear("/estimated_velocity", TWIST)
+        for seconds in times:
+            peer.say("/imu", IMU, imu(seconds, ax=1.0))
+        peer.until(lambda: len(velocity) >= 3)
+        for seconds in (14.0, 14.5):
+            peer.say("/imu", IMU, imu(seconds))
+        peer.until(lambda: len(velocity) >= 5)
+    # 0.5, then 0.5, skip 2 s, 0.5; what comes after feels nothing
+    assert [v.linear.x for v in velocity] == pytest.approx([0.5, 1.0, 1.5, 1.5, 1.5])
+
+
+def test_the_first_message_moves_nothing_and_neither_does_a_gap() -> None:
+    made = Approximator(ImuPositionSettings())
+    took = [
+        made.take(message(IMU, **imu(t, ax=1.0)), 0) for t in (5.0, 5.1, 5.1, 7.0, 7.1, 1.0, 1.1)
+    ]
+    assert took == [False, True, False, False, True, False, True]
+    assert made.velocity["linear"]["x"] == pytest.approx(0.3)
+
+
+def test_a_message_without_a_stamp_counts_when_it_is_received() -> None:
+    made = Approximator(ImuPositionSettings())
+    start = 1_700_000_000_000_000_000
+    for k in range(101):
+        made.take(message(IMU, **imu(0.0, ax=1.0)), start + k * 10_000_000)
+    assert made.velocity["linear"]["x"] == pytest.approx(1.0, abs=1e-12)  # no digit is lost
+
+
+def test_velocity_is_in_the_map_frame_and_z_is_kept_by_a_reset() -> None:
+    made = Approximator(ImuPositionSettings(initial_theta=math.pi / 2, initial_z=3.0))
+    for t in (1.0, 2.0):
+        made.take(message(IMU, **imu(t, ax=1.0, az=10.81)), 0)
+    assert made.velocity["linear"] == pytest.approx({"x": 0.0, "y": 1.0, "z": 1.0})
+    assert made.belief["z"][0] == pytest.approx(4.0)
+    made.reset(message(POSE, x=1.0, y=2.0, theta=7.0))
+    assert made.velocity["linear"] == {"x": 0.0, "y": 0.0, "z": 0.0}
+    assert made.position == pytest.approx({"x": 1.0, "y": 2.0, "theta": 7.0 - 2.0 * math.pi})
+    assert made.belief["z"][0] == pytest.approx(4.0)
+
+
+def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
+    """A metre per second on a circle of one metre: the signals feel nothing of the turn."""
+    ends = {}
+    for way in ("measured", "synthesize"):
+        made = Approximator(ImuPositionSettings(centripetal=way))  # type: ignore[arg-type]
+        for k in range(1001):
+            t = k * 0.001
+            made.take(message(IMU, **imu(1.0 + t, ax=1.0)), 0)
+        for k in range(1, 1001):
+            made.take(message(IMU, **imu(2.0 + k * 0.001, wz=math.pi / 2)), 0)
+        ends[way] = made.velocity["linear"]
+    assert ends["measured"]["x"] == pytest.approx(1.0)
+    assert ends["synthesize"]["y"] == pytest.approx(1.0, abs=2e-3)
+    assert ends["synthesize"]["x"] == pytest.approx(0.0, abs=2e-3)
+
+
+def test_what_is_not_finite_is_refused() -> None:
+    made = Approximator(ImuPositionSettings())
+    with pytest.raises(BadMessage):
+        made.take(message(IMU, **imu(1.0, ax=math.nan)), 0)
+    with pytest.raises(BadMessage):
+        made.reset(message(POSE, x=math.inf))
+
+
+@pytest.mark.parametrize("kind", ["JointState", "Float64MultiArray"])
+def test_wheel_nodes_agree_on_the_odometry_of_a_mecanum_robot(kind: str) -> None:
+    """All wheels at 2 rad/s for a second of the clock: 0.4 m ahead."""
+    signal = "{{num_intervals: 1, interval_0: {{type: constant, t_start: 0.0, t_end: 9.0, y_start: {}}}}}"
+    params = [
+        f"{wheel}:={signal.format(2.0)}"
+        for wheel in ("wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr")
+    ]
+    with (
+        node("wheel_position_approximator", f"message_type:={kind}", "initial_y:=1.0"),
+        Peer() as peer,
+    ):
+        odom = peer.hear("/odom", "nav_msgs/msg/Odometry")
+        more = [f"message_type:={kind}", "wait_for_subscriber:=true", "rate:=50"]
+        with node("wheel_data_simulator", *params, *more):
+            peer.until(lambda: odom and odom[-1].pose.pose.position.x > 0.4)
+    last = odom[-1]
+    assert last.header.frame_id == "odom"
+    assert last.pose.pose.position.y == pytest.approx(1.0)
+    if kind == "JointState":  # it is stamped, so that no delay on the way matters
+        for one in odom:
+            assert one.twist.twist.linear.x == pytest.approx(0.4)
+        first = odom[0].header.stamp
+        elapsed = (
+            last.header.stamp.sec - first.sec + (last.header.stamp.nanosec - first.nanosec) * 1e-9
+        )
+        moved = last.pose.pose.position.x - odom[0].pose.pose.position.x
+        assert moved == pytest.approx(0.4 * elapsed, abs=1e-6)
+
+
+def test_mecanum_wheels_go_sideways_and_around_by_the_kinematics() -> None:
+    side, turn = [-1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]
+    for rates, column, rate in ((side, "y", 0.2), (turn, "yaw", 0.2 / (0.3 + 0.6))):
+        made = Reckoner(WheelPositionSettings())
+        took = [made.take(None, by_wheel([], rates), k * 10**8) for k in range(11)]
+        assert took == [False] + [True] * 10
+        assert made.belief[column][0] == pytest.approx(rate)
+        assert not made.take(None, by_wheel([], rates), 10**9)  # the same time again
+        assert not made.take(None, by_wheel([], rates), 5 * 10**9)  # after a gap
+        assert made.belief[column][0] == pytest.approx(rate)
+
+
+def test_wheels_are_known_by_their_names_in_any_order() -> None:
+    names = ["wheel_rr", "caster", "wheel_fl", "wheel_rl", "wheel_fr"]
+    assert by_wheel(names, [4, 9, 1, 3, 2]).tolist() == [1, 2, 3, 4]
+    with pytest.raises(BadMessage, match="wheel_fl"):
+        by_wheel(["left", "right"], [1, 2])
+    with pytest.raises(BadMessage):
+        by_wheel(names, [1.0, math.nan, 1, 1, 1])
+
+
+def test_with_sim_time_signals_follow_the_clock() -> None:
+    ramp = "{num_intervals: 1, interval_0: {type: linear, t_start: 0.0, t_end: 10.0, y_start: 0.0, y_end: 10.0}}"
+    with (
+        node("imu_data_simulator", f"linear_x:={ramp}", "use_sim_time:=true", "rate:=10"),
+        Peer() as peer,
+    ):
+        heard = peer.hear("/imu_data", IMU)
+        clock = "rosgraph_msgs/msg/Clock"
+        for tenths in range(1, 20):
+            peer.say(
+                "/clock", clock, {"clock": {"sec": tenths // 10, "nanosec": tenths % 10 * 10**8}}
+            )
+            peer.until(lambda tenths=tenths: len(heard) > tenths)  # type: ignore[misc]
+    assert len(heard) == 20  # t = 0 as well
+    for one in heard:
+        stamp = one.header.stamp.sec + one.header.stamp.nanosec * 1e-9
+        assert one.linear_acceleration.x == pytest.approx(stamp)
+        assert one.linear_acceleration.z == 9.81
+
+
+def test_names_are_remapped_as_users_type_them() -> None:
+    remaps = ["__ns:=/left", "__node:=mine", "imu_data:=/imu", "estimated_position:=pose"]
+    with node("imu_position_approximator", remaps=remaps) as made:
+        bus = made.node
+        assert bus.hears == ["/imu", "/left/position_reset"]
+        assert bus.publishes == ["/left/estimated_velocity", "/left/pose"]
+        assert bus.arguments.node == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "words"),
+    [
+        ("imu_data_simulater", [], WrongInput, "did you mean 'imu_data_simulator'"),
+        ("imu_data_simulator", ["rate:=0"], WrongInput, "above 0"),
+        ("imu_data_simulator", ["linear_w:=1"], WrongInput, "no parameter 'linear_w'"),
+        ("imu_data_simulator", ["linear_x.num_intervals:=1"], ScenarioError, "interval_0"),
+        ("imu_position_approximator", ["initial_x:=left"], WrongInput, "needs a number"),
+        ("imu_position_approximator", ["centripetal:=no"], WrongInput, "measured, synthesize"),
+        ("wheel_position_approximator", ["lx:=-1.0"], WrongInput, "lx"),
+    ],
+)
+def test_what_a_node_cannot_take_is_told(
+    name: str, params: list[str], error: type[AstrayError], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        run_node(name, lambda text: None, params=params)

@@ -1,0 +1,99 @@
+"""Likelihood fields: the exact distance of every cell from the walls, and where there is floor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from astray.world.map import Map, Place, block, merge, wall
+from astray.world.maps.map_set import MapSet
+from astray.world.maps.read import read_map
+from astray.world.planning.likelihood_field import (
+    CELL,
+    CLEAR,
+    FAR,
+    FLOOR,
+    STEP,
+    LikelihoodField,
+    LikelihoodFields,
+    field_of,
+    make_field,
+)
+from support.clearings import distance, has_room
+
+number = st.floats(-4.0, 4.0)
+ends = st.lists(st.tuples(number, number, number, number), min_size=1, max_size=6)
+
+
+def middles(field: LikelihoodField, cells: Any) -> Any:
+    """The middles of cells by their numbers, (n, 2) m."""
+    wide = field.steps.shape[1]
+    at = np.stack([cells % wide, cells // wide], axis=1) + 0.5
+    return at * field.cell + (field.x, field.y)
+
+
+@settings(max_examples=30)
+@given(ends)
+def test_a_cell_has_the_distance_of_the_nearest_segment(lines: Any) -> None:
+    map = Map(np.array(lines), np.zeros(len(lines), bool))
+    if not len(map):
+        return
+    field = make_field(map)
+    cells = np.arange(0, field.steps.size, 7)
+    exact = distance(map, middles(field, cells))
+    told = field.steps.ravel()[cells]
+    near = exact < STEP * (FAR - 1)
+    assert np.abs(told[near] * STEP - exact[near]).max(initial=0.0) <= 0.5 * STEP + 1e-9
+    assert (told[~near] >= FAR - 1).all()
+
+
+def test_nothing_beyond_a_field_is_near_a_wall() -> None:
+    field = field_of(read_map("office"))
+    rim = [field.steps[0], field.steps[-1], field.steps[:, 0], field.steps[:, -1]]
+    assert min(side.min() for side in rim) * STEP >= STEP * FAR - 2 * CELL
+
+
+def test_floor_is_where_a_robot_has_room() -> None:
+    map = read_map("office")
+    field = field_of(map)
+    assert has_room(map, middles(field, field.floor[::97]), CLEAR - STEP).all()
+    # 20 m by 12 m without 49 m² of solid, less a rim along 364 m of walls
+    area = len(field.floor) * field.cell**2
+    assert 240.0 - 49.0 - 364.0 * 2 * CLEAR < area < 240.0 - 49.0
+
+
+def test_places_of_the_kind_floor_are_all_the_floor_there_is() -> None:
+    room = wall([(0, 0), (6, 0), (6, 4), (0, 4)], closed=True)
+    corner = Place(FLOOR, points=((1.0, 1.0), (3.0, 1.0), (1.0, 3.0)))  # a triangle of 2 m²
+    field = make_field(Map(room.segments, room.solid, (corner,)))
+    at = middles(field, field.floor)
+    assert len(at) * field.cell**2 == pytest.approx(2.0, rel=0.05)
+    assert (at.min(axis=0) >= 1.0).all()
+    assert (at.sum(axis=1) <= 4.0 + 1e-9).all()
+
+
+def test_an_empty_map_has_no_cells_and_no_floor() -> None:
+    fields = LikelihoodFields().of(MapSet([]))
+    assert fields.fields["wide"][0] == 0
+    assert fields.fields["floors"][0] == 0
+
+
+def test_a_field_is_made_once_per_map_and_joined_anew_for_other_maps() -> None:
+    one, two = read_map("office"), merge([block([(0, 0), (1, 0), (1, 1)])])
+    atlas, fields = MapSet([one, two], 2), LikelihoodFields()
+    first = fields.of(atlas)
+    assert fields.of(atlas) is first
+    assert field_of(one) is field_of(one)
+    atlas.replace(one, np.array([1]))
+    later = fields.of(atlas)
+    assert len(later.fields) == len(atlas.maps)
+    for world in range(2):
+        plan, field = later.fields[later.of_world[world]], field_of(atlas.map(world))
+        cells = later.steps[plan["first"] : plan["first"] + field.steps.size]
+        assert (cells == field.steps.ravel()).all()
+        floor = later.floor[plan["first_floor"] : plan["first_floor"] + plan["floors"]]
+        assert (floor == field.floor).all()
