@@ -11,6 +11,8 @@ import pytest
 from hypothesis import settings
 
 from support.chromium import CHROMIUM
+from support.logs import mrclam as mrclam
+from support.logs import victoria as victoria
 
 # How long an example takes is no claim: the first call of a kernel may compile.
 settings.register_profile("astray", deadline=None)

@@ -16,14 +16,12 @@ from click.testing import CliRunner, Result
 from astray.cli import astray as commands
 from astray.cli import main
 from astray.cli.score import found_itself
-from astray.datasets import read_logs, run_on_log, scoring, withhold
+from astray.datasets import read_logs, run_on_log, score, withhold
 from astray.datasets.scoring import compare
 from astray.errors import WrongInput
 from astray.robot.estimators import Ekf, Odometry, Particle
-from support.logs import carmen_text, course, mrclam, real, victoria
+from support.logs import carmen_text, course, real
 
-assert mrclam
-assert victoria  # fixtures
 CARMEN = ("intel", "aces", "freiburg-101")
 
 
@@ -129,7 +127,7 @@ def test_an_estimator_that_lives_elsewhere_is_not_offered() -> None:
 
 def test_the_score_is_that_of_the_definitions(mrclam: Path) -> None:
     result = run_on_log(read_logs(mrclam)[0], Odometry())
-    found, told = compare(result), scoring(result)
+    found, told = compare(result), score(result)
     apart = np.hypot(found.belief["x"] - found.truth["x"], found.belief["y"] - found.truth["y"])
     assert told.position_rmse == pytest.approx(math.sqrt((apart**2).mean()))
     assert told.final == pytest.approx(apart[-1])
@@ -145,7 +143,7 @@ def test_the_score_is_that_of_the_definitions(mrclam: Path) -> None:
 
 def test_odometry_alone_goes_astray_in_victoria_park_as_it_is_known_to() -> None:
     log = read_logs(real("victoria"))[0]
-    found = scoring(run_on_log(log, Odometry()))
+    found = score(run_on_log(log, Odometry()))
     assert found.position_rmse == pytest.approx(148.0, abs=3.0)
     assert found.ate == pytest.approx(93.0, abs=3.0)
 
@@ -157,7 +155,7 @@ def test_half_a_minute_without_gps_in_victoria_park() -> None:
 
 
 def test_beacons_keep_the_robots_of_mrclam_within_decimetres() -> None:
-    scores = [scoring(run_on_log(log, Ekf())) for log in read_logs(real("mrclam7"))]
+    scores = [score(run_on_log(log, Ekf())) for log in read_logs(real("mrclam7"))]
     assert np.mean([one.position_rmse for one in scores]) <= 0.17
     assert np.mean([one.nees for one in scores]) < 9.0
 
@@ -165,7 +163,7 @@ def test_beacons_keep_the_robots_of_mrclam_within_decimetres() -> None:
 @pytest.mark.parametrize("name", CARMEN)
 def test_scans_keep_the_robots_of_carmen_within_centimetres_for_every_seed(name: str) -> None:
     log = read_logs(real(f"carmen/{name}-corrected.log.gz"))[0]
-    scores = [scoring(run_on_log(log.seeded(s), Particle(), seed=s)) for s in range(10)]
+    scores = [score(run_on_log(log.seeded(s), Particle(), seed=s)) for s in range(10)]
     assert max(one.position_rmse for one in scores) <= 0.06
     assert max(one.most for one in scores) < 1.0  # none diverges, not even for a while
     assert 0.3 < np.mean([one.nees for one in scores]) < 3.0

@@ -12,7 +12,7 @@ import astray
 from support.paths import ROOT
 
 PAGES = sorted((ROOT / "docs" / "documents").glob("*.md"))
-NAMED = re.compile(r"`(test_\w+\.py)?::(test_\w+)`")
+NAMED = re.compile(r"`([\w/]+\.py)?::(test_\w+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

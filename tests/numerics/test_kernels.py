@@ -151,8 +151,29 @@ def test_fields_that_change_places_are_noticed(edited: list[dict[str, float]]) -
 
 
 def test_a_kernel_is_kept_until_what_it_calls_is_edited() -> None:
-    files, _ = kernel_cache._reach(elementary.sincos.function)  # type: ignore[attr-defined]
-    assert {file.name for file in files} == {"elementary.py"}
+    reached, _ = kernel_cache._reach(elementary.sincos.function)  # type: ignore[attr-defined]
+    assert {function.__module__ for function, _ in reached} == {"astray.numerics.elementary"}
+
+
+COMMENTED = """
+@kernel
+def f(x: float) -> float:
+    \"\"\"Add {doc}.\"\"\"
+    # {doc}
+    return x + {value}
+"""
+
+
+def digest_of(doc: str, value: str) -> str:
+    made: dict[str, Any] = {"kernel": kernels.kernel, "__name__": "foreign"}
+    exec(COMMENTED.format(doc=doc, value=value), made)
+    return kernel_cache.digest(made["f"].function, "")
+
+
+def test_a_kernel_is_kept_when_only_comments_are_edited() -> None:
+    assert digest_of("one", "1.0") == digest_of("a number", "1.0")
+    assert digest_of("one", "1.0") != digest_of("one", "2.0")
+    assert digest_of("one", "1.0") != digest_of("one", "1")
 
 
 UNWRITABLE = """

@@ -172,8 +172,8 @@ def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
         "bend": st.tuples(poses, lengths, lengths, lengths),
         "bow": arcs,
         "shift": st.tuples(poses, lengths, lengths, lengths),
-        "exp": arcs,
-        "log": st.tuples(poses),
+        "exp_se2": arcs,
+        "log_se2": st.tuples(poses),
         "bearing": st.tuples(poses, lengths, lengths),
     }
 

@@ -21,7 +21,7 @@ from astray.truck import Engine, Model, Pose, Status, TruckState
 from astray.world.map import Map, block, merge, wall
 from support.paths import DATA
 
-GOLDEN = DATA / "truck"
+TRACES = DATA / "truck"
 
 Array = np.ndarray
 
@@ -56,7 +56,7 @@ GOLDEN = (
 
 
 def golden(name: str) -> dict[str, Any]:
-    file = GOLDEN / f"{name}.json"
+    file = TRACES / f"{name}.json"
     if not file.exists():
         pytest.skip(f"no recorded trace {name} in ../shared/data/truck")
     read: dict[str, Any] = json.loads(file.read_text())
