@@ -2,7 +2,8 @@
 
 Numba's own cache looks only at the file of the function it compiled: it keeps serving a caller
 whose callee was edited in another file. The cache folder of a kernel is therefore named by a digest
-of every file that it calls into and of every constant and layout that it sees.
+of its code, of the code of every kernel that it calls, and of every constant and layout that they
+see.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent  # astray
@@ -90,51 +91,58 @@ def _clear_stale(root: Path) -> None:
 
 
 def digest(function: Callable[..., Any], options: str) -> str:
-    """A digest of all that the code of a function depends on."""
-    files, constants = _reach(function)
-    found = hashlib.blake2b(f"{options}{constants}".encode(), digest_size=12)
-    for file in sorted(files):
-        found.update(_digest_file(file))
-    return found.hexdigest()
+    """A digest of all that the code of a function depends on; comments and docstrings are not."""
+    kernels, constants = _reach(function)
+    parts = sorted(
+        f"{f.__module__}.{f.__qualname__} {_content(f, inline)}" for f, inline in kernels
+    )
+    text = "\n".join([sys.version, options, *constants, *parts])
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-@functools.cache
-def _digest_file(file: Path) -> bytes:
-    try:
-        source = file.read_bytes()
-    except OSError:
-        source = b""
-    return hashlib.blake2b(file.name.encode() + b"\0" + source, digest_size=12).digest()
+def _content(function: FunctionType, inline: bool) -> tuple[Any, ...]:
+    """What is compiled of a function: its byte code without the places in the source."""
+    return inline, function.__defaults__, _code_content(function.__code__, function.__doc__)
 
 
-def _reach(function: Callable[..., Any]) -> tuple[set[Path], list[str]]:
-    """The files of a function and of every kernel that it reaches, and the constants they use.
+def _code_content(code: CodeType, doc: str | None) -> tuple[Any, ...]:
+    constants = tuple(
+        _code_content(value, None) if isinstance(value, CodeType) else value
+        for value in code.co_consts
+        if doc is None or value != doc
+    )
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return code.co_code, constants, names, code.co_argcount, code.co_flags, code.co_exceptiontable
+
+
+def _reach(function: Callable[..., Any]) -> tuple[set[tuple[FunctionType, bool]], list[str]]:
+    """A function and every kernel that it reaches, whether each is inlined, and their constants.
 
     Numba compiles globals in by value, so a constant from another file is part of the code, as are
     the order of the fields of a tuple that it takes and the layout of records that it makes.
     """
     import numpy as np  # late: importing this module must not cost what --help does not need
 
-    seen: set[Any] = set()
+    seen: set[tuple[FunctionType, bool]] = set()
     constants: list[str] = []
-    waiting: list[Any] = [function]
+    waiting: list[tuple[Any, bool]] = [(function, False)]
     while waiting:
-        this = waiting.pop()
-        if this in seen or not isinstance(this, FunctionType):
+        this, inline = waiting.pop()
+        if (this, inline) in seen or not isinstance(this, FunctionType):
             continue
-        seen.add(this)
+        seen.add((this, inline))
         for name, value in _globals_of(this):
             if hasattr(value, "dispatcher") and hasattr(value, "function"):  # a kernel
-                waiting.append(value.function)
+                waiting.append((value.function, value.inline))
             elif hasattr(value, "py_func"):  # somebody's own numba function
-                waiting.append(value.py_func)
+                waiting.append((value.py_func, False))
             elif isinstance(value, np.ndarray):
                 constants.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
             elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.dtype)):
                 constants.append(f"{name}={value!r}")
             elif isinstance(value, type) and hasattr(value, "_fields"):
                 constants.append(f"{name}={_layout(value)}")
-    return {Path(f.__code__.co_filename).resolve() for f in seen}, sorted(constants)
+    return seen, sorted(constants)
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
