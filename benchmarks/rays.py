@@ -21,7 +21,7 @@ import numpy as np
 import astray
 from astray.world import Map, block, merge, wall
 from astray.world.maps import MapSet
-from astray.world.raycast import cast_bundles, copy_of, make_ray_bundle, make_raycast_scene
+from astray.world.raycast import cast_bundles, copy_workspace, make_ray_bundle, make_raycast_scene
 
 ROUNDS = 9
 SCANS = 200
@@ -163,7 +163,7 @@ def threads(map_: Map, side: float) -> str:
     view, out, rows = make_raycast_scene(MapSet([map_])), np.zeros((count, RAYS)), np.arange(count)
     where = np.zeros((count, 5))
     where[:, :3], where[:, 4] = poses(side, count), -1.0
-    boards = [board, copy_of(board, fan)]
+    boards = [board, copy_workspace(board, fan)]
     walls: dict[int, list[float]] = {1: [], 2: []}
     with ThreadPoolExecutor(2) as pool:
         for _ in range(3 * ROUNDS):

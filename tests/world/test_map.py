@@ -15,7 +15,7 @@ import astray
 from astray.engine.event_queue import Event
 from astray.errors import EventError, ScenarioError, WrongInput
 from astray.world import Map, block, merge, read_map, wall, write_map
-from astray.world.geometry.point_in_polygon import inside_solid, inside_solids, solids_of
+from astray.world.geometry.point_in_polygon import build_solids, inside_solid, inside_solids
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
 from astray.world.planning.free_space import sample_free_spots
@@ -391,7 +391,7 @@ def test_a_point_is_inside_a_solid_of_its_own_map_alone(seed: int) -> None:
     low, high = corners[of].min(axis=1), corners[of].max(axis=1)
     expected = (low[:, 0] < x) & (x < high[:, 0]) & (low[:, 1] < y) & (y < high[:, 1])
     expected &= of % 2 == 0
-    np.testing.assert_array_equal(inside_solids(solids_of(maps), of, x, y), expected)
+    np.testing.assert_array_equal(inside_solids(build_solids(maps), of, x, y), expected)
     for k, map in enumerate(maps):
         mine = of == k
         np.testing.assert_array_equal(inside_solid(map, x[mine], y[mine]), expected[mine])

@@ -13,7 +13,7 @@ from astray.metrics.assignment import LINES, ROW, assign
 from astray.numerics import kernel
 from astray.plugin import Scene
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry import in_reach
+from astray.world.geometry import cell_range
 
 Room = tuple[Array, Array, Array, Array, Array]
 """Rows of the robots near, slots of the tracks near, costs, lines of the assignment, pairs."""
@@ -26,8 +26,8 @@ def robots_near(near: Array, around: Around, me: int, world: int, within: float)
     """List the rows of the robots within a distance of one; how many they are."""
     bodies, starts, grids, everyone = around
     g, s = grids[world], everyone[me]
-    left, right = in_reach(g, s.x, g.x, g.wide, within)
-    low, high = in_reach(g, s.y, g.y, g.high, within)
+    left, right = cell_range(g, s.x, g.x, g.wide, within)
+    low, high = cell_range(g, s.y, g.y, g.high, within)
     n = 0
     for row in range(low, high + 1 if left <= right else low):
         cell = g.first + row * g.wide

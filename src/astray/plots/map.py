@@ -10,7 +10,7 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world import Map, Place
-from astray.world.geometry import Polyline, polylines_of, with_holes
+from astray.world.geometry import Polyline, assign_holes, map_polylines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def draw_map(axes: Axes, found: Map, places: bool = True) -> None:
     """Draw the obstacles and the places of a map into axes that others draw into, too."""
     from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 
-    blocks = with_holes([c for c in polylines_of(found) if c.solid and c.closed])
+    blocks = assign_holes([c for c in map_polylines(found) if c.solid and c.closed])
     whole = [ring.points for ring, holes in blocks if not holes]
     pierced = [_path(ring, holes) for ring, holes in blocks if holes]
     light: Any = {"facecolor": SOLID, "edgecolor": "none", "zorder": 0.5}

@@ -13,7 +13,7 @@ from astray import ScenarioError
 from astray.robot.sensors.sonar import RINGS
 from astray.tables import Array
 from astray.world.raycast.casting import make_raycast_scene, scan_rays
-from astray.world.raycast.hits import echo_rays
+from astray.world.raycast.hits import scan_hits
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 
@@ -138,7 +138,7 @@ def test_echoes_have_the_ranges_of_scans() -> None:
         who = np.tile([0, -1], (500, 1))
         ranges, echoes = np.empty(500), np.empty((500, 2))
         scan_rays(view, rays, who, 0.02, ranges)
-        echo_rays(view, rays, who, 0.02, echoes)
+        scan_hits(view, rays, who, 0.02, echoes)
         assert echoes[:, 0].tobytes() == ranges.tobytes()
         assert (echoes[:, 1] <= 1.0 + 1e-12).all()
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.geometry.contours import outline_of_cells, outline_of_mask
-from astray.world.geometry.polylines import polylines_of, with_holes
-from astray.world.geometry.rasterize import cells_along, rasterise
+from astray.world.geometry.contours import trace_cell_contours, trace_mask_contours
+from astray.world.geometry.polylines import assign_holes, map_polylines
+from astray.world.geometry.rasterize import cells_crossed, rasterise
 from astray.world.map import Map, Place, block, merge, wall
 from astray.world.maps.describe import describe_map, loose_ends
 from astray.world.maps.formats.inline import circle_points
@@ -200,16 +200,16 @@ def test_an_outline_has_the_longest_straight_runs_with_the_solid_on_the_left() -
     mask = np.zeros((6, 8), bool)
     mask[1:5, 1:7] = True
     mask[2:4, 3:5] = False
-    found = Map(outline_of_mask(mask), np.ones(8, bool))
+    found = Map(trace_mask_contours(mask), np.ones(8, bool))
     assert area(found) == 24 - 4
     assert length(found) == 20 + 8
 
 
 def test_cells_that_touch_at_a_corner_keep_simple_rings_of_their_own() -> None:
-    lines = outline_of_mask(np.array([[1, 0], [0, 1]], bool))
-    rings = polylines_of(Map(lines, np.ones(len(lines), bool)))
+    lines = trace_mask_contours(np.array([[1, 0], [0, 1]], bool))
+    rings = map_polylines(Map(lines, np.ones(len(lines), bool)))
     assert [(len(ring.points), ring.area()) for ring in rings] == [(4, 1.0), (4, 1.0)]
-    holes = outline_of_mask(~np.pad(np.array([[1, 0], [0, 1]], bool), 1))
+    holes = trace_mask_contours(~np.pad(np.array([[1, 0], [0, 1]], bool), 1))
     assert len(holes) == 4 + 8
 
 
@@ -217,18 +217,18 @@ def test_cells_that_touch_at_a_corner_keep_simple_rings_of_their_own() -> None:
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6))
 def test_an_outline_bounds_exactly_its_cells(cells: list[list[bool]]) -> None:
     mask = np.array(cells, bool)
-    lines = outline_of_mask(mask)
+    lines = trace_mask_contours(mask)
     found = Map(lines, np.ones(len(lines), bool))
     padded = np.pad(mask, 1).astype(int)
     edges = sum(int(np.abs(np.diff(padded, axis=axis)).sum()) for axis in (0, 1))
     assert area(found) == mask.sum()
     assert length(found) == edges
-    assert all(chain.closed for chain in polylines_of(found))
+    assert all(chain.closed for chain in map_polylines(found))
     again, corner = rasterise(found, 1.0)
     there = np.argwhere(again)[:, ::-1] + corner
     assert rows(there) == rows(np.argwhere(mask)[:, ::-1])
     y, x = np.nonzero(mask)
-    assert rows(outline_of_cells(np.stack([x, y], axis=1))) == rows(lines)
+    assert rows(trace_cell_contours(np.stack([x, y], axis=1))) == rows(lines)
 
 
 @pytest.mark.parametrize("shape", [(1, 1_000_000), (1_000_000, 1)])
@@ -238,7 +238,7 @@ def test_an_outline_takes_memory_for_its_segments_not_for_every_edge(
     mask = np.ones(shape, bool)
     tracemalloc.start()
     try:
-        assert len(outline_of_mask(mask)) == 4
+        assert len(trace_mask_contours(mask)) == 4
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -249,15 +249,15 @@ def test_an_outline_of_too_many_segments_is_refused() -> None:
     mask = np.zeros((2400, 2400), bool)
     mask[::2, ::2] = True
     with pytest.raises(MapError, match="the outline has 5760000 segments; 5000000 is the most"):
-        outline_of_mask(mask)
+        trace_mask_contours(mask)
 
 
 def test_cells_far_apart_take_no_memory_between_them() -> None:
-    assert len(outline_of_cells(np.array([[0, 0], [10**8, 10**8]]))) == 8
+    assert len(trace_cell_contours(np.array([[0, 0], [10**8, 10**8]]))) == 8
 
 
 def test_segments_pass_through_the_cells_under_them() -> None:
-    whose, cells = cells_along(np.array([[0.5, 0.5, 3.5, 0.5], [0.5, 0.5, 1.5, 2.5]]))
+    whose, cells = cells_crossed(np.array([[0.5, 0.5, 3.5, 0.5], [0.5, 0.5, 1.5, 2.5]]))
     assert cells[whose == 0].tolist() == [[0, 0], [1, 0], [2, 0], [3, 0]]
     assert cells[whose == 1].tolist() == [[0, 0], [0, 1], [1, 1], [1, 2]]
 
@@ -879,7 +879,7 @@ def test_blocks_with_holes_are_polygons_with_holes_in_geojson(tmp_path: Path) ->
     assert feature["geometry"]["type"] == "Polygon"
     assert len(feature["geometry"]["coordinates"]) == 2
     assert same(read_map(tmp_path / "m.geojson"), found)
-    assert [len(holes) for _, holes in with_holes(polylines_of(found))] == [1]
+    assert [len(holes) for _, holes in assign_holes(map_polylines(found))] == [1]
 
 
 @pytest.mark.parametrize("name", [*bundled_maps(), "maze", "forest"])
@@ -890,7 +890,7 @@ def test_a_raster_gives_back_the_obstacles_within_a_cell(name: str, tmp_path: Pa
     again = read_map(tmp_path / "m.yaml")
     assert again.places == found.places
     for a, b in ((found, again), (again, found)):
-        whose, cells = cells_along(b.segments / cell)
+        whose, cells = cells_crossed(b.segments / cell)
         near = {(x + i, y + j) for x, y in cells.tolist() for i in (-1, 0, 1) for j in (-1, 0, 1)}
         middles = np.floor(0.5 * (a.segments[:, :2] + a.segments[:, 2:]) / cell).astype(int)
         assert {tuple(m) for m in middles.tolist()} <= near

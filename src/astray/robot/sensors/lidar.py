@@ -38,7 +38,7 @@ from astray.world.raycast import (
     RaycastScene,
     RayWorkspace,
     cast_bundle,
-    copy_of,
+    copy_workspace,
     make_ray_bundle,
     scan_rays,
 )
@@ -154,7 +154,7 @@ class Desk:
     """Where a thread works: room for a scan, what it was given last, and the code for that."""
 
     def __init__(self, fan: Room) -> None:
-        self.room: Room = copy_of(*fan), fan[1]
+        self.room: Room = copy_workspace(*fan), fan[1]
         self.pairs = np.empty((2, (fan[1][0] + 1) // 2))
         self.last: tuple[Any, ...] = (None, None, None)
         self.tables: Tables

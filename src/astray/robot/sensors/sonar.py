@@ -28,7 +28,7 @@ from astray.plugin import Datasheets, NonNegative, Positive, Reading, Scene, Sen
 from astray.robot.sensors.lidar import DROPPED, Share
 from astray.robot.sensors.rangefinder import whose
 from astray.tables import SONAR, Array, Row, Rows, Table
-from astray.world.raycast import echo_rays
+from astray.world.raycast import scan_hits
 
 # Front and rear ring of the Pioneer 3-DX as the robot's parameter file has them: x and y in mm from
 # the middle of the axle, and the heading in degrees.
@@ -190,6 +190,6 @@ class Sonar(Sensor, kind="sonar"):
         found = np.empty((*rays.shape[:3], 2))
         who = whose(rows, scene, self.fires * self.rays, self.robots)
         limit = 1.0 / self.params["max_range"][rows].max()
-        echo_rays(scene.view, rays.reshape(-1, 4), who, limit, found.reshape(-1, 2))
+        scan_hits(scene.view, rays.reshape(-1, 4), who, limit, found.reshape(-1, 2))
         tables = (out.table, self.params, scene.truth)
         sense_all(out.arrays["ranges"], found, tables, rows, self.key)

@@ -1,7 +1,7 @@
 """Footprints, polygons, distances, and the grids that make them fast."""
 
-from astray.world.geometry.cell_grid import in_reach
-from astray.world.geometry.contours import outline_of_cells, outline_of_mask
+from astray.world.geometry.cell_grid import cell_range
+from astray.world.geometry.contours import trace_cell_contours, trace_mask_contours
 from astray.world.geometry.distance import (
     Line,
     Piece,
@@ -18,9 +18,9 @@ from astray.world.geometry.nearest_segments import (
     make_nearest_segments,
     nearest_segment_distance,
 )
-from astray.world.geometry.point_in_polygon import Solids, solids_of, winding_number
-from astray.world.geometry.polylines import Polyline, polylines_of, with_holes
-from astray.world.geometry.rasterize import cells_along, rasterise
+from astray.world.geometry.point_in_polygon import Solids, build_solids, winding_number
+from astray.world.geometry.polylines import Polyline, assign_holes, map_polylines
+from astray.world.geometry.rasterize import cells_crossed, rasterise
 from astray.world.geometry.robot_grid import (
     RobotGrid,
     build_robot_grid,
@@ -28,10 +28,15 @@ from astray.world.geometry.robot_grid import (
     lay_grids,
     make_robot_grid,
 )
-from astray.world.geometry.segment_index import SURELY, SegmentIndex, build_segment_index, padded
+from astray.world.geometry.segment_index import (
+    ROUNDING_FACTOR,
+    SegmentIndex,
+    build_segment_index,
+    padded,
+)
 
 __all__ = [
-    "SURELY",
+    "ROUNDING_FACTOR",
     "Disc",
     "Footprint",
     "Line",
@@ -42,27 +47,27 @@ __all__ = [
     "SegmentIndex",
     "Shapes",
     "Solids",
+    "assign_holes",
     "build_robot_grid",
     "build_segment_index",
-    "cells_along",
+    "build_solids",
+    "cell_range",
+    "cells_crossed",
     "crossings",
     "fill_cells",
     "from_point",
-    "in_reach",
     "lay_grids",
     "list_near_segments",
     "make_nearest_segments",
     "make_robot_grid",
     "make_shapes",
+    "map_polylines",
     "nearest_segment_distance",
-    "outline_of_cells",
-    "outline_of_mask",
     "padded",
-    "polylines_of",
     "rasterise",
     "separation",
-    "solids_of",
     "squared_distance",
+    "trace_cell_contours",
+    "trace_mask_contours",
     "winding_number",
-    "with_holes",
 ]

@@ -34,7 +34,7 @@ def cell_of(g: Row, x: float, y: float) -> int:
 
 
 @inlined_kernel
-def in_reach(g: Row, at: float, low: float, count: int, reach: float) -> tuple[int, int]:
+def cell_range(g: Row, at: float, low: float, count: int, reach: float) -> tuple[int, int]:
     """The first and last column (or row) of cells of a grid that lie within reach of a point."""
     first = max(column_of(at - reach, low, g.cell, count), 0)
     return first, min(column_of(at + reach, low, g.cell, count), count - 1)

@@ -17,7 +17,7 @@ EAST, NORTH, WEST, SOUTH = range(4)
 STEP = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 
 
-def outline_of_mask(mask: Array) -> Array:
+def trace_mask_contours(mask: Array) -> Array:
     """The outline of the true cells of mask[y, x], (n, 4) in cells from that of mask[0, 0]."""
     padded = np.pad(np.asarray(mask, bool), 1).view(np.int8)
     # Occupied above a line: the edge runs east; occupied right of one: south.
@@ -49,7 +49,7 @@ def _runs(change: Array, up: int, down: int) -> tuple[Array, Array, Array]:
     return begins, ends, way
 
 
-def outline_of_cells(cells: Array) -> Array:
+def trace_cell_contours(cells: Array) -> Array:
     """The outline of some cells (n, 2), wherever they are, (n, 4) in cells."""
     cells = np.unique(np.asarray(cells, np.int64).reshape(-1, 2), axis=0)
     if not len(cells):

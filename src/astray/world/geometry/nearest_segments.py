@@ -8,7 +8,7 @@ import numpy as np
 
 from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry.cell_grid import in_reach
+from astray.world.geometry.cell_grid import cell_range
 from astray.world.geometry.distance import squared_distance
 from astray.world.geometry.segment_index import PAD, padded
 
@@ -60,8 +60,8 @@ def list_near_segments(
     for k in range(plan.first_grid, plan.first_grid + plan.grids):
         g = grids[k]
         reach = d[3] + g.reach
-        left, right = in_reach(g, d[0], g.x, g.wide, reach)
-        low, high = in_reach(g, d[1], g.y, g.high, reach)
+        left, right = cell_range(g, d[0], g.x, g.wide, reach)
+        low, high = cell_range(g, d[1], g.y, g.high, reach)
         if right < left:
             continue
         for row in range(low, high + 1):

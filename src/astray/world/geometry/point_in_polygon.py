@@ -21,7 +21,7 @@ class Solids(NamedTuple):
     """The first segment of each map, and behind them the number of all."""
 
 
-def solids_of(maps: Sequence[Map]) -> Solids:
+def build_solids(maps: Sequence[Map]) -> Solids:
     """The rings of what is solid in some maps."""
     rings = [map.segments[map.solid] for map in maps]
     starts = np.cumsum([0, *(len(ring) for ring in rings)])
@@ -63,4 +63,4 @@ def inside_solids(solids: Solids, maps: Array, x: Array, y: Array) -> Array:
 
 def inside_solid(map: Map, x: Array, y: Array) -> Array:
     """Whether points lie inside something solid, (n,): rings may overlap."""
-    return inside_solids(solids_of([map]), np.zeros(len(x), np.int64), x, y)
+    return inside_solids(build_solids([map]), np.zeros(len(x), np.int64), x, y)

@@ -24,7 +24,7 @@ class Polyline:
         return 0.5 * float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
 
 
-def polylines_of(found: Map) -> list[Polyline]:
+def map_polylines(found: Map) -> list[Polyline]:
     """The lines of a map, in the order of its segments."""
     made: list[Polyline] = []
     segments, solid = found.segments, found.solid.tolist()
@@ -42,7 +42,7 @@ def polylines_of(found: Map) -> list[Polyline]:
     return made
 
 
-def with_holes(rings: list[Polyline]) -> list[tuple[Polyline, list[Polyline]]]:
+def assign_holes(rings: list[Polyline]) -> list[tuple[Polyline, list[Polyline]]]:
     """Blocks with the holes in them; a hole that is in no block is left out.
 
     A hole belongs to the smallest block that holds its first corner.

@@ -29,7 +29,7 @@ def rasterise(found: Map, resolution: float) -> tuple[Array, tuple[float, float]
     mask = _filled(ends[found.solid], shape)
     moved = ends.copy()
     moved[found.solid] += _inward(ends[found.solid])
-    _, cells = cells_along(moved)
+    _, cells = cells_crossed(moved)
     kept = ((cells >= 0) & (cells < shape[::-1])).all(axis=1)
     mask[cells[kept, 1], cells[kept, 0]] = True
     return mask, (_tidy(x0 * resolution), _tidy(y0 * resolution))
@@ -66,7 +66,7 @@ def _filled(ends: Array, shape: tuple[int, int]) -> Array:
     return inside
 
 
-def cells_along(ends: Array) -> tuple[Array, Array]:
+def cells_crossed(ends: Array) -> tuple[Array, Array]:
     """Which segments pass through which cells: indices (m,) and cells (m, 2); lengths in cells."""
     ends = np.asarray(ends, np.float64).reshape(-1, 4)
     index = np.arange(len(ends))

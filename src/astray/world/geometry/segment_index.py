@@ -24,7 +24,7 @@ from astray.world.map import Map
 FEW = 32  # segments of a map that needs no grid
 PER_CELL = 6.0  # segments in a cell, on average
 PAD = 8  # segments that may be read behind the last
-SURELY = 1.000001  # times what would do but for rounding
+ROUNDING_FACTOR = 1.000001  # times what would do but for rounding
 PER_STEP = 1.5  # segments in a cell of the grid for single rays, on average
 RIM = 1e-9  # of a cell: what lies so near to its border is listed on both sides
 
@@ -269,7 +269,7 @@ def seen_from_behind(map: Map) -> Array:
     # Who is farther from a side's middle than any two points of its block can be is outside of it.
     wide = np.repeat(np.where(convex, np.sqrt(((high - low) ** 2).sum(axis=1)), np.inf), count)
     wide += 0.5 * np.sqrt((along**2).sum(axis=1))
-    return np.asarray(4.0 * SURELY * wide * wide)
+    return np.asarray(4.0 * ROUNDING_FACTOR * wide * wide)
 
 
 def _cell_size(points: Array, cells: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry import cells_along
+from astray.world.geometry import cells_crossed
 from astray.world.map import Map
 
 TOUCH = 1e-6  # m: ends that are closer meet
@@ -58,7 +58,7 @@ def _touching(segments: Array, alone: Array) -> Array:
         return touching
     low = segments.reshape(-1, 2).min(axis=0)
     size = _bin_size(segments)
-    whose, cells = cells_along((segments - np.tile(low, 2)) / size)
+    whose, cells = cells_crossed((segments - np.tile(low, 2)) / size)
     points = segments.reshape(-1, 2)[alone]
     rows = int(cells[:, 1].max()) + 3
     keys = cells[:, 0] * rows + cells[:, 1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry import SegmentIndex, Solids, build_segment_index, solids_of
+from astray.world.geometry import SegmentIndex, Solids, build_segment_index, build_solids
 from astray.world.map import Map
 
 
@@ -33,7 +33,7 @@ class MapSet:
     def solids(self) -> Solids:
         """The rings of what is solid, made when they are first asked for."""
         if self._solids is None:
-            self._solids = solids_of(self.maps)
+            self._solids = build_solids(self.maps)
         return self._solids
 
     def map(self, world: int = 0) -> Map:

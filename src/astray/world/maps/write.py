@@ -16,7 +16,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.files import whole_file
-from astray.world.geometry import Polyline, polylines_of, with_holes
+from astray.world.geometry import Polyline, assign_holes, map_polylines
 from astray.world.map import Map, Place
 
 SUFFIXES = (".geojson", ".json", ".map", ".yaml", ".yml")
@@ -69,8 +69,8 @@ def _feature(coordinates: Any, kind: str, properties: dict[str, Any]) -> dict[st
 
 def _obstacles(found: Map) -> list[tuple[Any, str, dict[str, Any]]]:
     """Blocks with their holes, then whatever bounds a solid without being a block, then walls."""
-    lines = polylines_of(found)
-    blocks = with_holes([c for c in lines if c.solid and c.closed and len(c.points) > 2])
+    lines = map_polylines(found)
+    blocks = assign_holes([c for c in lines if c.solid and c.closed and len(c.points) > 2])
     made: list[tuple[Any, str, dict[str, Any]]] = []
     used: set[int] = set()
     for ring, holes in blocks:

@@ -8,12 +8,12 @@ from astray.world.raycast.casting import (
     make_raycast_scene,
     scan_rays,
 )
-from astray.world.raycast.hits import echo_rays
+from astray.world.raycast.hits import scan_hits
 from astray.world.raycast.ray_bundle import (
     MOST_RAYS,
     RayBundle,
     RayWorkspace,
-    copy_of,
+    copy_workspace,
     make_ray_bundle,
 )
 from astray.world.raycast.robots import intersect_ray_robot
@@ -30,10 +30,10 @@ __all__ = [
     "cast_bundles",
     "cast_cells_along",
     "cast_rays",
-    "copy_of",
-    "echo_rays",
+    "copy_workspace",
     "intersect_ray_robot",
     "make_ray_bundle",
     "make_raycast_scene",
+    "scan_hits",
     "scan_rays",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from astray.numerics import TAU, inlined_kernel, kernel
 from astray.tables import Array
-from astray.world.geometry import SURELY, padded
+from astray.world.geometry import ROUNDING_FACTOR, padded
 from astray.world.raycast.ray_bundle import (
     AX,
     AY,
@@ -165,7 +165,7 @@ def cover_odd(board: RayWorkspace, f: RayBundle, i: np.uint64) -> None:
     if not w[NEAR + i] <= NEEDLE:
         draw_needle(w, rays, i)
         return
-    if SURELY * w[NEAR + i] <= f[5] * f[5]:
+    if ROUNDING_FACTOR * w[NEAR + i] <= f[5] * f[5]:
         return
     low, high, most = float(angles[LOW + i]), float(angles[HIGH + i]), float(rays)
     if math.isnan(high):  # it is farther away than such numbers go
@@ -194,7 +194,7 @@ def cover(board: RayWorkspace, f: RayBundle, i: np.uint64, few: bool) -> None:
     if first < 0 or not near <= NEEDLE:
         cover_odd(board, f, i)
         return
-    if SURELY * near <= f[5] * f[5]:  # it is out of reach
+    if ROUNDING_FACTOR * near <= f[5] * f[5]:  # it is out of reach
         return
     last, beyond = int(runs[LAST + i]), int(runs[BEYOND + i])
     a, b, count = w[A + i], w[B + i], last + 1 - first

@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.numerics import PI, TAU, inlined_kernel, kernel
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry import RobotGrid, Shapes, in_reach, make_robot_grid, make_shapes
+from astray.world.geometry import RobotGrid, Shapes, cell_range, make_robot_grid, make_shapes
 from astray.world.map import Map
 from astray.world.maps import MapSet
 from astray.world.raycast.culling import cast_all, cast_grid, cast_near
@@ -23,7 +23,7 @@ from astray.world.raycast.ray_bundle import (
     RayBundle,
     RayWorkspace,
     aim,
-    copy_of,
+    copy_workspace,
     make_ray_bundle,
     mark,
     ray_in_map,
@@ -68,9 +68,9 @@ def make_raycast_scene(
 @inlined_kernel
 def suits_single_rays(p: Row, rays: int, limit: float) -> bool:
     """Whether so many segments are in reach that it is cheaper to follow each ray by itself."""
-    in_reach = PI * p.density / (limit * limit)
+    near = PI * p.density / (limit * limit)
     # Of many, most are hidden: the cost grows with the reach, not with its square.
-    cost = in_reach if in_reach < MANY else math.sqrt(MANY * in_reach)
+    cost = near if near < MANY else math.sqrt(MANY * near)
     return bool(p.grids > 0 and RAY_WORTH * rays < cost)
 
 
@@ -81,8 +81,8 @@ def cast_ray_at_robots(view: Others, g: Row, ray: Ray, me: int, limit: float) ->
     x, y, c, s = ray
     reach = 1.0 / limit
     best = limit
-    left, right = in_reach(g, x + 0.5 * reach * c, g.x, g.wide, 0.5 * reach * abs(c) + g.reach)
-    low, high = in_reach(g, y + 0.5 * reach * s, g.y, g.high, 0.5 * reach * abs(s) + g.reach)
+    left, right = cell_range(g, x + 0.5 * reach * c, g.x, g.wide, 0.5 * reach * abs(c) + g.reach)
+    low, high = cell_range(g, y + 0.5 * reach * s, g.y, g.high, 0.5 * reach * abs(s) + g.reach)
     if left > right:
         return best
     for row in range(low, high + 1):
@@ -183,5 +183,5 @@ def cast_rays(
         return out
     with ThreadPoolExecutor(threads) as pool:
         for part in np.array_split(rows, threads):
-            pool.submit(cast_bundles, copy_of(board, f), f, view, where, part, out)
+            pool.submit(cast_bundles, copy_workspace(board, f), f, view, where, part, out)
     return out

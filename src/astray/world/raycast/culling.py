@@ -12,7 +12,7 @@ import numpy as np
 
 from astray.numerics import HALF_PI, inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry import SURELY, in_reach, padded
+from astray.world.geometry import ROUNDING_FACTOR, cell_range, padded
 from astray.world.raycast.angular_interval import Place, bearing, cast, cast_kept
 from astray.world.raycast.ray_bundle import (
     AX,
@@ -137,7 +137,7 @@ def too_far(f: RayBundle, reach: float) -> float:
     It is the square of twice their distance.
     """
     far = 1.0 / f[5] + reach
-    return 4.0 * SURELY * far * far
+    return 4.0 * ROUNDING_FACTOR * far * far
 
 
 @kernel
@@ -209,8 +209,8 @@ def out_of_reach(cells: Table, k: int, reach: float, at: Place) -> bool:
 def gather_near(board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, at: Place, n: int) -> int:
     """Gather the segments of a grid that are in reach of the rays, where n others are."""
     (faces, cells), reach, far = walls, 1.0 / f[5], too_far(f, g.reach)
-    left, right = in_reach(g, at[0], g.x, g.wide, reach + g.reach)
-    low, high = in_reach(g, at[1], g.y, g.high, reach + g.reach)
+    left, right = cell_range(g, at[0], g.x, g.wide, reach + g.reach)
+    low, high = cell_range(g, at[1], g.y, g.high, reach + g.reach)
     for row in range(low, high + 1):
         # The segments of neighbouring cells of a row lie one behind the other.
         k, last = g.first + row * g.wide + left, g.first + row * g.wide + right

@@ -14,7 +14,7 @@ import math
 
 from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry import in_reach
+from astray.world.geometry import cell_range
 from astray.world.raycast.casting import RaycastScene
 from astray.world.raycast.ray_segment import meet
 from astray.world.raycast.robots import Others, intersect_ray_circle
@@ -73,8 +73,8 @@ def echo_of_crowd(others: Others, g: Row, ray: Ray, me: int, best: Echo) -> Echo
     bodies, starts, shapes, corners = others
     x, y, c, s = ray
     half = 0.5 / best[0]
-    left, right = in_reach(g, x + half * c, g.x, g.wide, half * abs(c) + g.reach)
-    low, high = in_reach(g, y + half * s, g.y, g.high, half * abs(s) + g.reach)
+    left, right = cell_range(g, x + half * c, g.x, g.wide, half * abs(c) + g.reach)
+    low, high = cell_range(g, y + half * s, g.y, g.high, half * abs(s) + g.reach)
     if left > right:  # the ray lies beside the grid, whose cells must not be counted from there
         return best
     for row in range(low, high + 1):
@@ -115,7 +115,7 @@ def echo_of_cells(ends: Array, cells: Table, listed: Array, g: Row, ray: Ray, be
 
 
 @kernel
-def echo_rays(view: RaycastScene, rays: Array, who: Array, limit: float, out: Array) -> None:
+def scan_hits(view: RaycastScene, rays: Array, who: Array, limit: float, out: Array) -> None:
     """Range and cosine (n, 2) of rays: origin, direction; `who` has world and own row (−1: none).
 
     The limit is the inverse of the longest range; beyond it the range is inf.

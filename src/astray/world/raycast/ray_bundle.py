@@ -78,7 +78,7 @@ def _zeros(count: int, kind: type[np.generic]) -> Array:
     return memory[first : first + size].view(kind)
 
 
-def copy_of(board: RayWorkspace, f: RayBundle) -> RayWorkspace:
+def copy_workspace(board: RayWorkspace, f: RayBundle) -> RayWorkspace:
     """A board with the same rays, for another thread."""
     made = make_board()
     for column in (COS, SIN, END):

@@ -22,7 +22,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.geometry import outline_of_cells
+from astray.world.geometry import trace_cell_contours
 from astray.world.map import FARTHEST, Map, Place, block, boxes, merge
 
 MAGIC = "2D-Map"
@@ -180,7 +180,7 @@ def _squares(points: Array, size: float) -> Map:
         np.split(order, np.searchsorted(group[order], np.arange(1, len(offsets)))),
         strict=True,
     ):
-        lines = outline_of_cells(cells[chosen].astype(np.int64)) * size
+        lines = trace_cell_contours(cells[chosen].astype(np.int64)) * size
         parts.append(0.001 * (lines + np.tile(offset - 0.5 * size, 2)))
     segments = np.vstack(parts)
     return Map(segments, np.ones(len(segments), bool))

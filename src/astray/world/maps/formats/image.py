@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import MapError
-from astray.world.geometry import outline_of_mask
+from astray.world.geometry import trace_mask_contours
 from astray.world.map import Map
 from astray.world.maps.formats.pixels import read_picture
 
@@ -21,7 +21,7 @@ def read_image(data: bytes, file: str, scale: float | None) -> Map:
     if picture.opaque is not None:
         mask &= picture.opaque
     try:
-        segments = outline_of_mask(mask[::-1]) * scale
+        segments = trace_mask_contours(mask[::-1]) * scale
     except MapError as problem:
         raise MapError(f"{file}: {problem}") from None
     return Map(segments, np.ones(len(segments), bool))

@@ -19,7 +19,7 @@ import numpy as np
 
 from astray.errors import MapError, in_words
 from astray.tables import Array
-from astray.world.geometry import outline_of_mask, rasterise
+from astray.world.geometry import rasterise, trace_mask_contours
 from astray.world.map import Map, Place
 from astray.world.maps.faults import MapFaults, short
 from astray.world.maps.formats.inline import parse_places
@@ -57,7 +57,7 @@ def read_map_server(tree: Mapping[str, Any], file: Path, load: Any) -> Map:
         raise MapError(f"{file}: image: {image}: {why}") from None
     mask = occupied(read_picture(data, str(image)), mode, negate, threshold)
     try:
-        cells = outline_of_mask(mask[::-1]) * resolution
+        cells = trace_mask_contours(mask[::-1]) * resolution
     except MapError as problem:
         raise MapError(f"{image}: {problem}") from None
     s, c = math.sin(yaw), math.cos(yaw)

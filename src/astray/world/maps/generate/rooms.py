@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry import outline_of_mask
+from astray.world.geometry import trace_mask_contours
 from astray.world.map import Map, Place, boxes, merge
 from astray.world.maps.generate.base import Chance, MapLayout, amount
 from astray.world.maps.generate.furniture import Piece, furnish
@@ -71,7 +71,7 @@ class Rooms(MapLayout):
         rooms = plan.cut()
         _clear(solid, self.clear)
         x0, y0 = 0.5 * columns, 0.5 * rows
-        lines = (outline_of_mask(solid) - np.array([x0, y0, x0, y0])) * CELL
+        lines = (trace_mask_contours(solid) - np.array([x0, y0, x0, y0])) * CELL
         walls = Map(lines, np.ones(len(lines), bool))
         pieces: list[Piece] = []
         places = [Place("home", "crossing")]
