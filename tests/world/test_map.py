@@ -18,7 +18,7 @@ from astray.world import Map, block, merge, read_map, wall, write_map
 from astray.world.geometry.point_in_polygon import build_solids, inside_solid, inside_solids
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
-from astray.world.planning.free_space import sample_free_spots
+from astray.world.planning.free_space import sample_free_positions
 from support.clearings import distance, has_room
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
@@ -292,7 +292,7 @@ def test_a_spot_is_the_first_try_that_has_room(kind: str, clearance: float) -> N
     maps = [read_map({"kind": kind, "size": [12, 9], "seed": 3}), read_map(walls)]
     atlas, worlds = MapSet(maps, 2), np.repeat([0, 1], 6)
     tries = np.random.default_rng(1).uniform(size=(12, 80))
-    found = sample_free_spots(tries, atlas, worlds, clearance)
+    found = sample_free_positions(tries, atlas, worlds, clearance)
     assert found is not None
     for i, world in enumerate(worlds):
         low, high = np.reshape(maps[world].bounds, (2, 2))
@@ -301,7 +301,7 @@ def test_a_spot_is_the_first_try_that_has_room(kind: str, clearance: float) -> N
         apart = ((points[:, None] - others) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
         room = has_room(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
         assert found[i].tolist() == points[np.flatnonzero(room)[0]].tolist()
-    assert sample_free_spots(tries, atlas, worlds, 6.0) is None
+    assert sample_free_positions(tries, atlas, worlds, 6.0) is None
 
 
 def test_robots_start_at_a_place_of_the_map() -> None:

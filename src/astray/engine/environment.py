@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from astray.interactions.collisions import HIT, Collisions
+from astray.interactions.collisions import COLLISION, Collisions
 from astray.plugin import Interaction, Motion, RowInitializer, Scene
 from astray.scenario import GroupPlan, MapPlan, Scenario
 from astray.tables import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
 from astray.world import Map, labelled, labels_of
 from astray.world.geometry import build_robot_grid, make_robot_grid, make_shapes
 from astray.world.maps import MapSet
-from astray.world.planning import TakenSpots
+from astray.world.planning import TakenPositions
 
 
 class Environment:
@@ -84,7 +84,7 @@ class Environment:
         """Bring back the maps of the scenario, as if nothing had happened in them."""
         self.scene.map.become(self._original)
         self.quiet_until = 0
-        self.restore_hits(table(HIT, 0))
+        self.restore_hits(table(COLLISION, 0))
 
     def _map_set(self, plan: MapPlan | None) -> MapSet:
         maps = [] if plan is None else plan.maps(self.worlds, self.seed)
@@ -141,7 +141,7 @@ class Environment:
         self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
 
-    def spots_taken(self) -> TakenSpots:
+    def spots_taken(self) -> TakenPositions:
         """Where the robots are that others can meet."""
         there = self.truth[self.rows]
         return self.scene.worlds[self.rows], np.stack([there["x"], there["y"]], axis=1)
@@ -192,21 +192,21 @@ class Environment:
             interaction.placed(rows, self.scene, self.rows)
 
     def hits(self) -> Table:
-        """The contacts that have begun so far, in the order of time: HIT records."""
-        kept = [i.hits.all() for i in self.interactions if isinstance(i, Collisions)]
-        return np.concatenate([table(HIT, 0), *kept])
+        """The contacts that have begun so far, in the order of time: COLLISION records."""
+        kept = [i.log.all() for i in self.interactions if isinstance(i, Collisions)]
+        return np.concatenate([table(COLLISION, 0), *kept])
 
     def keep_newest_hits(self, most: int) -> None:
         """Keep no more than so many contacts, so that a run without end needs no more memory."""
         for interaction in self.interactions:
             if isinstance(interaction, Collisions):
-                interaction.hits.most = most
+                interaction.log.max_records = most
 
     def restore_hits(self, hits: Table) -> None:
         """Take over the contacts of a saved run, or forget them all."""
         for interaction in self.interactions:
             if isinstance(interaction, Collisions):
-                interaction.hits.become(hits)
+                interaction.log.restore(hits)
 
     def saved_maps(self) -> dict[str, Array]:
         """The maps as they are now, as named arrays."""

@@ -33,7 +33,7 @@ from astray.plugin import (
 from astray.robot.autonomy import RemoteAutonomy
 from astray.scenario import GroupPlan
 from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
-from astray.world.planning import TakenSpots
+from astray.world.planning import TakenPositions
 
 RENAMED = {
     "haunt": "set_ghost",
@@ -304,7 +304,7 @@ class Robots:
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, taken: TakenSpots | None = None) -> bool:
+    def begin(self, rows: Rows, taken: TakenPositions | None = None) -> bool:
         """Start these rows by the clocks of their worlds; whether some of them were asleep.
 
         Those that start anywhere with a clearance keep it from the spots that are taken as well.

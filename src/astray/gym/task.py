@@ -22,7 +22,7 @@ from astray.errors import WrongInput
 from astray.numerics import atan2, kernel, random, sincos
 from astray.scenario import TRIES
 from astray.tables import Array, Rows, Table
-from astray.world.planning import sample_free_spots
+from astray.world.planning import sample_free_positions
 
 
 @kernel
@@ -124,7 +124,7 @@ class Reach(Task):
         if atlas.is_empty:
             here = np.stack([robots.truth["x"][rows], robots.truth["y"][rows]], axis=1)
             return here + self.far * (2.0 * tries[:, :2] - 1.0)
-        spots = sample_free_spots(tries, atlas, robots.world_of_row[rows], self.clearance)
+        spots = sample_free_positions(tries, atlas, robots.world_of_row[rows], self.clearance)
         if spots is None:
             raise WrongInput(
                 f"no spot with a clearance of {self.clearance:g} m for a goal: "

@@ -13,7 +13,7 @@ from astray.plugin import DrawnParameter, NonNegative, values_of
 from astray.tables import Array, Table
 from astray.world import Map, Place
 from astray.world.maps import MapSet
-from astray.world.planning import TakenSpots, sample_free_spots
+from astray.world.planning import TakenPositions, sample_free_positions
 
 TRIES = 200  # spots that are tried before a map counts as full
 
@@ -49,7 +49,7 @@ class Start:
         group: str,
         map: MapSet,
         worlds: Array,
-        taken: TakenSpots | None = None,
+        taken: TakenPositions | None = None,
     ) -> Array:
         """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
         if self.is_plain:  # thousands may start over at every tick
@@ -77,11 +77,11 @@ class Start:
         return pose
 
     def _anywhere(
-        self, tries: Array, map: MapSet, worlds: Array, taken: TakenSpots | None
+        self, tries: Array, map: MapSet, worlds: Array, taken: TakenPositions | None
     ) -> Array:
         """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
         clearance = float(self.clearance or 0.0)
-        spots = sample_free_spots(tries, map, worlds, clearance, taken)
+        spots = sample_free_positions(tries, map, worlds, clearance, taken)
         if spots is None:
             raise WrongInput(
                 f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "

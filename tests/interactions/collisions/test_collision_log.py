@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import astray
 from astray.interactions.collisions.collision_context import MEMORY
-from astray.interactions.collisions.collision_log import HIT, Hits
+from astray.interactions.collisions.collision_log import COLLISION, CollisionLog
 from astray.tables import CONTACT, STATE, table
 
 ROWS = 5
@@ -22,7 +22,7 @@ def test_a_contact_is_written_down_once_when_it_begins(
 ) -> None:
     truth, contacts, memory = table(STATE, ROWS), table(CONTACT, ROWS), table(MEMORY, ROWS)
     truth["world"] = np.arange(ROWS)
-    hits, expected, before = Hits(most), [], [False] * ROWS
+    hits, expected, before = CollisionLog(most), [], [False] * ROWS
     for tick, touching in enumerate(moments):
         truth["stamp"], contacts["x"] = tick, 10.0 * tick
         memory["touched"], memory["touching"] = before, False
@@ -41,10 +41,10 @@ def test_a_contact_is_written_down_once_when_it_begins(
 
 
 def test_what_was_taken_over_goes_on() -> None:
-    saved = table(HIT, 3)
+    saved = table(COLLISION, 3)
     saved["stamp"] = 1.0, 2.0, 3.0
-    hits, memory = Hits(), table(MEMORY, 1)
-    hits.become(saved)
+    hits, memory = CollisionLog(), table(MEMORY, 1)
+    hits.restore(saved)
     hits.write(table(STATE, 1), table(CONTACT, 1), memory, np.zeros(1, np.int64))
     assert hits.all()["stamp"].tolist() == [1.0, 2.0, 3.0, 0.0]
     assert saved["stamp"].tolist() == [1.0, 2.0, 3.0]

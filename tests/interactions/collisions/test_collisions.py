@@ -521,7 +521,7 @@ def test_a_contact_begins_once() -> None:
     arena = Arena(FENCE, [(0.0, 0.0, 0.0)])
     for v in (0.0, 10.0, 10.0, -1.0, 0.0, 20.0):
         arena.drive((v, 0.0, 0.0))
-    begun = arena.collisions.hits.all()
+    begun = arena.collisions.log.all()
     assert begun["stamp"].tolist() == pytest.approx([0.2, 0.6])
     assert begun["other"].tolist() == [-1, -1]
     assert begun["speed"].tolist() == pytest.approx([10.0, 20.0])
@@ -534,7 +534,7 @@ def test_a_robot_placed_over_a_wall_is_stalled_and_can_only_leave() -> None:
     for shape in (SHAPES[0], SHAPES[2]):
         arena = Arena(FENCE, [(0.9, 0.0, 0.0)], [shape])
         assert arena.contacts["stalled"][0]
-        assert len(arena.collisions.hits) == 1
+        assert len(arena.collisions.log) == 1
         arena.drive((3.0, 0.0, 0.0))
         assert arena.pose()[0] == pytest.approx(0.9, abs=1e-5)
         assert arena.contacts["stalled"][0]

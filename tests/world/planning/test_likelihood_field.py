@@ -15,11 +15,11 @@ from astray.world.maps.read import read_map
 from astray.world.planning.likelihood_field import (
     CELL,
     CLEAR,
-    FAR,
+    DISTANCE_STEP,
     FLOOR,
-    STEP,
+    MAX_STEPS,
     LikelihoodField,
-    LikelihoodFields,
+    LikelihoodFieldCache,
     field_of,
     make_field,
 )
@@ -46,21 +46,24 @@ def test_a_cell_has_the_distance_of_the_nearest_segment(lines: Any) -> None:
     cells = np.arange(0, field.steps.size, 7)
     exact = distance(map, middles(field, cells))
     told = field.steps.ravel()[cells]
-    near = exact < STEP * (FAR - 1)
-    assert np.abs(told[near] * STEP - exact[near]).max(initial=0.0) <= 0.5 * STEP + 1e-9
-    assert (told[~near] >= FAR - 1).all()
+    near = exact < DISTANCE_STEP * (MAX_STEPS - 1)
+    assert (
+        np.abs(told[near] * DISTANCE_STEP - exact[near]).max(initial=0.0)
+        <= 0.5 * DISTANCE_STEP + 1e-9
+    )
+    assert (told[~near] >= MAX_STEPS - 1).all()
 
 
 def test_nothing_beyond_a_field_is_near_a_wall() -> None:
     field = field_of(read_map("office"))
     rim = [field.steps[0], field.steps[-1], field.steps[:, 0], field.steps[:, -1]]
-    assert min(side.min() for side in rim) * STEP >= STEP * FAR - 2 * CELL
+    assert min(side.min() for side in rim) * DISTANCE_STEP >= DISTANCE_STEP * MAX_STEPS - 2 * CELL
 
 
 def test_floor_is_where_a_robot_has_room() -> None:
     map = read_map("office")
     field = field_of(map)
-    assert has_room(map, middles(field, field.floor[::97]), CLEAR - STEP).all()
+    assert has_room(map, middles(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
     # 20 m by 12 m without 49 m² of solid, less a rim along 364 m of walls
     area = len(field.floor) * field.cell**2
     assert 240.0 - 49.0 - 364.0 * 2 * CLEAR < area < 240.0 - 49.0
@@ -77,14 +80,14 @@ def test_places_of_the_kind_floor_are_all_the_floor_there_is() -> None:
 
 
 def test_an_empty_map_has_no_cells_and_no_floor() -> None:
-    fields = LikelihoodFields().of(MapSet([]))
+    fields = LikelihoodFieldCache().of(MapSet([]))
     assert fields.fields["wide"][0] == 0
     assert fields.fields["floors"][0] == 0
 
 
 def test_a_field_is_made_once_per_map_and_joined_anew_for_other_maps() -> None:
     one, two = read_map("office"), merge([block([(0, 0), (1, 0), (1, 1)])])
-    atlas, fields = MapSet([one, two], 2), LikelihoodFields()
+    atlas, fields = MapSet([one, two], 2), LikelihoodFieldCache()
     first = fields.of(atlas)
     assert fields.of(atlas) is first
     assert field_of(one) is field_of(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from astray.numerics import kernel
 from astray.tables import Column, Rows, Table, columns, table
 
-HIT = columns(
+COLLISION = columns(
     "stamp s",
     Column("world", "", "i4"),
     Column("row", "", "i8"),
@@ -35,16 +35,16 @@ def write_hits(
     return count
 
 
-class Hits:
-    """HIT records in the order of time: all of a run, or the newest if there is a `most`."""
+class CollisionLog:
+    """COLLISION records in the order of time: all of a run, or the newest if `max_records` is given."""
 
-    def __init__(self, most: int | None = None) -> None:
-        self.most = most
+    def __init__(self, max_records: int | None = None) -> None:
+        self.max_records = max_records
         self.total = 0  # that have begun so far, kept or not
-        self._room, self._count = table(HIT, 0), 0
+        self._room, self._count = table(COLLISION, 0), 0
 
     def __len__(self) -> int:
-        return self._count if self.most is None else min(self._count, self.most)
+        return self._count if self.max_records is None else min(self._count, self.max_records)
 
     def newest(self, count: int) -> Table:
         """The last so many, or as many of them as are kept."""
@@ -63,12 +63,12 @@ class Hits:
         self._count = write_hits(self._room, before, truth, contacts, memory, rows)
         self.total += self._count - before
 
-    def become(self, hits: Table) -> None:
+    def restore(self, hits: Table) -> None:
         """Take over those of a saved run, or none."""
         self._room, self._count, self.total = hits.copy(), len(hits), len(hits)
 
     def _make_room(self, more: int) -> None:
         """Twice the room of what is kept, so that it is seldom copied."""
         kept = self.all()
-        self._room, self._count = table(HIT, 2 * (len(kept) + more)), len(kept)
+        self._room, self._count = table(COLLISION, 2 * (len(kept) + more)), len(kept)
         self._room[: len(kept)] = kept

@@ -23,7 +23,7 @@ from astray.interactions.collisions.collision_context import (
     put_down,
     remember,
 )
-from astray.interactions.collisions.collision_log import Hits
+from astray.interactions.collisions.collision_log import CollisionLog
 from astray.interactions.collisions.quiet_ticks import spare_ticks
 from astray.interactions.collisions.robot_robot import PAIR
 from astray.interactions.collisions.solve_tick import SLIDE, STOP, collide
@@ -57,7 +57,7 @@ class Collisions(Interaction, kind="collisions"):
         # The code of two kernels for what they are given here.
         self._code: Callable[..., bool] | None = None
         self._put_down: Callable[..., None] | None = None
-        self.hits = Hits()
+        self.log = CollisionLog()
 
     def prepare(self, rows: Rows, scene: Scene) -> None:
         """Note where these rows are."""
@@ -82,7 +82,7 @@ class Collisions(Interaction, kind="collisions"):
         hit = self._collide(rows, scene)
         if not len(hit):
             return None
-        self.hits.write(scene.truth, scene.contacts, self.memory, hit)
+        self.log.write(scene.truth, scene.contacts, self.memory, hit)
         return hit if self.response == "remove" else None
 
     def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
@@ -108,7 +108,7 @@ class Collisions(Interaction, kind="collisions"):
         self._put_down(*given)
         hit = self._collide(everyone, scene)
         hit = hit if everyone is rows else hit[np.isin(hit, rows)]
-        self.hits.write(scene.truth, scene.contacts, self.memory, hit)
+        self.log.write(scene.truth, scene.contacts, self.memory, hit)
 
     def _collide(self, rows: Rows, scene: Scene) -> Rows:
         """Stop these rows where they ran into something; the rows that touch something."""

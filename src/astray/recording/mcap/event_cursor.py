@@ -29,13 +29,13 @@ class EventCursor:
     def skip(self) -> None:
         """What has been so far is no news."""
         self._seen = len(self._log)
-        self._hits = [i.hits.total for i in self._interactions]
+        self._hits = [i.log.total for i in self._interactions]
 
     def is_any(self) -> bool:
         """Whether anything has happened, or the run was set back to its beginning."""
         if self.sim.event_queue.log is not self._log or len(self._log) != self._seen:
             return True
-        return [interaction.hits.total for interaction in self._interactions] != self._hits
+        return [interaction.log.total for interaction in self._interactions] != self._hits
 
     def started_over(self) -> bool:
         """Whether the run was set back to its beginning since the last time this was asked."""
@@ -56,7 +56,7 @@ class EventCursor:
     def collisions(self) -> Iterator[str]:
         """The contacts that have begun since the last time."""
         for k, interaction in enumerate(self._interactions):
-            hits, seen = interaction.hits, self._hits[k]
+            hits, seen = interaction.log, self._hits[k]
             self._hits[k] = hits.total
             for hit in hits.newest(hits.total - seen):
                 other = int(hit["other"])

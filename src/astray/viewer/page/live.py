@@ -209,7 +209,7 @@ class LiveSource:
         for interaction in self.sim.environment.interactions:
             if not isinstance(interaction, Collisions):
                 continue
-            hits = interaction.hits
+            hits = interaction.log
             if hits.total < self._noted:  # the run was reset
                 self._noted, self._hits = 0, []
             new = hits.newest(min(hits.total - self._noted, MOST_HITS))

@@ -1,26 +1,32 @@
 """What planners ask of a map: free space, navigation functions, likelihood fields."""
 
-from astray.world.planning.free_space import TakenSpots, sample_free_spots
-from astray.world.planning.likelihood_field import FAR, FLOOR, STEP, LikelihoodFields, Likelihoods
+from astray.world.planning.free_space import TakenPositions, sample_free_positions
+from astray.world.planning.likelihood_field import (
+    DISTANCE_STEP,
+    FLOOR,
+    MAX_STEPS,
+    LikelihoodFieldArrays,
+    LikelihoodFieldCache,
+)
 from astray.world.planning.navigation_function import (
-    FIELD,
+    NAVIGATION_FIELD,
     NavigationGrid,
     descend,
     make_navigation_grid,
-    slope,
+    value_and_gradient,
 )
 
 __all__ = [
-    "FAR",
-    "FIELD",
+    "DISTANCE_STEP",
     "FLOOR",
-    "STEP",
-    "LikelihoodFields",
-    "Likelihoods",
+    "MAX_STEPS",
+    "NAVIGATION_FIELD",
+    "LikelihoodFieldArrays",
+    "LikelihoodFieldCache",
     "NavigationGrid",
-    "TakenSpots",
+    "TakenPositions",
     "descend",
     "make_navigation_grid",
-    "sample_free_spots",
-    "slope",
+    "sample_free_positions",
+    "value_and_gradient",
 ]

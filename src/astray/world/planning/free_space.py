@@ -12,7 +12,7 @@ from astray.tables import Array
 from astray.world.geometry import list_near_segments, make_nearest_segments, winding_number
 from astray.world.maps import MapSet
 
-TakenSpots = tuple[Array, Array]
+TakenPositions = tuple[Array, Array]
 """Worlds, by their places in the batch, and the spots in them that are taken, (n, 2) m."""
 WIDER = 1.0 + 1e-9  # times the clearance that one looks around: the nearest is then told exactly
 
@@ -70,8 +70,8 @@ def find_spots(
     return -1
 
 
-def sample_free_spots(
-    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenSpots | None = None
+def sample_free_positions(
+    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenPositions | None = None
 ) -> Array | None:
     """A spot for each robot, (n, 2) m; None if one finds none.
 
@@ -84,7 +84,7 @@ def sample_free_spots(
 
 
 def _among(
-    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenSpots
+    tries: Array, map: MapSet, worlds: Array, clearance: float, taken: TakenPositions
 ) -> Array | None:
     """Spots away from those that are taken: as if they came first in their worlds."""
     n = len(taken[0])

@@ -27,11 +27,11 @@ FLOOR = "floor"
 """The kind of a place that is known to be floor."""
 CELL = 0.05  # m
 MOST_CELLS = 1 << 26  # of one map; a larger one gets wider cells
-STEP = 0.005  # m
-FAR = 255  # steps, and anything beyond
+DISTANCE_STEP = 0.005  # m
+MAX_STEPS = 255  # steps, and anything beyond
 CLEAR = 0.1  # m from any wall: floor on which a robot can be
 
-FIELD = columns(
+LIKELIHOOD_FIELD = columns(
     "x m",
     "y m",
     "cell m",
@@ -44,7 +44,7 @@ FIELD = columns(
 """The field of a map: its lower left corner, its cells, and where they and its floor begin."""
 
 
-class Likelihoods(NamedTuple):
+class LikelihoodFieldArrays(NamedTuple):
     """The fields of an atlas, as kernels read them."""
 
     fields: Table
@@ -60,7 +60,7 @@ class Likelihoods(NamedTuple):
 @kernel
 def fill(steps: Array, ends: Array, x: float, y: float, cell: float) -> None:
     """Write the distance of the nearest segment into cells (rows, columns) that are all FAR."""
-    reach = STEP * FAR
+    reach = DISTANCE_STEP * MAX_STEPS
     for k in range(len(ends)):
         a = (ends[k, 0], ends[k, 1], ends[k, 2], ends[k, 3])
         left = max(math.floor((min(a[0], a[2]) - reach - x) / cell), 0)
@@ -70,9 +70,11 @@ def fill(steps: Array, ends: Array, x: float, y: float, cell: float) -> None:
         for row in range(low, high):
             for column in range(left, right):
                 far = squared_distance(a, x + (column + 0.5) * cell, y + (row + 0.5) * cell)
-                known = STEP * steps[row, column]
+                known = DISTANCE_STEP * steps[row, column]
                 if far < known * known:
-                    steps[row, column] = min(math.floor(math.sqrt(far) / STEP + 0.5), FAR)
+                    steps[row, column] = min(
+                        math.floor(math.sqrt(far) / DISTANCE_STEP + 0.5), MAX_STEPS
+                    )
 
 
 class LikelihoodField(NamedTuple):
@@ -90,19 +92,19 @@ def make_field(map: Map) -> LikelihoodField:
     if not len(map):
         return LikelihoodField(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64), 0.0, 0.0, CELL)
     west, south, east, north = map.bounds
-    margin = STEP * FAR
+    margin = DISTANCE_STEP * MAX_STEPS
     area = (east - west + 2.0 * margin) * (north - south + 2.0 * margin)
     cell = max(CELL, math.sqrt(area / MOST_CELLS))
     solid, (x, y) = rasterise(map, cell)
     around = math.ceil(margin / cell)
     x, y = x - around * cell, y - around * cell
-    steps = np.full([size + 2 * around for size in solid.shape], FAR, np.uint8)
+    steps = np.full([size + 2 * around for size in solid.shape], MAX_STEPS, np.uint8)
     fill(steps, map.segments, x, y, cell)
     areas = [place for place in map.places if place.kind == FLOOR and len(place.points) > 2]
     if areas:
         floor = _inside(areas, steps.shape, x, y, cell)
     else:
-        floor = np.pad(~solid, around) & (steps >= CLEAR / STEP)
+        floor = np.pad(~solid, around) & (steps >= CLEAR / DISTANCE_STEP)
     return LikelihoodField(steps, np.flatnonzero(floor), x, y, cell)
 
 
@@ -135,15 +137,15 @@ def field_of(map: Map) -> LikelihoodField:
         return _made[map]
 
 
-class LikelihoodFields:
+class LikelihoodFieldCache:
     """The fields of an atlas, joined anew when its maps change."""
 
     def __init__(self) -> None:
         self._maps: list[Map] = []
         self._lock = threading.Lock()
-        self._all: Likelihoods
+        self._all: LikelihoodFieldArrays
 
-    def of(self, atlas: MapSet) -> Likelihoods:
+    def of(self, atlas: MapSet) -> LikelihoodFieldArrays:
         """The fields of an atlas; `of_world` is the atlas's own."""
         with self._lock:
             if self._maps != atlas.maps:
@@ -153,8 +155,8 @@ class LikelihoodFields:
                 self._all = self._all._replace(of_world=atlas.of_world)
             return self._all
 
-    def _join(self, atlas: MapSet) -> Likelihoods:
-        plans, first, first_floor, parts = table(FIELD, len(atlas.maps)), 0, 0, []
+    def _join(self, atlas: MapSet) -> LikelihoodFieldArrays:
+        plans, first, first_floor, parts = table(LIKELIHOOD_FIELD, len(atlas.maps)), 0, 0, []
         for plan, map in zip(plans, atlas.maps, strict=True):
             field = field_of(map)
             plan.x, plan.y, plan.cell = field.x, field.y, field.cell
@@ -165,4 +167,4 @@ class LikelihoodFields:
             parts.append(field)
         steps = np.concatenate([part.steps.ravel() for part in parts])
         floor = np.concatenate([part.floor for part in parts])
-        return Likelihoods(plans, steps, floor, atlas.of_world)
+        return LikelihoodFieldArrays(plans, steps, floor, atlas.of_world)

@@ -29,7 +29,7 @@ ROOM = 1.0  # m around the map and its goals
 BEGIN = 8.0  # cells around a goal in the open
 FLAT = 1e-9  # of a slope that leads nowhere
 
-FIELD = columns(
+NAVIGATION_FIELD = columns(
     Column("first", "", "i8"),
     Column("wide", "cells", "i8"),
     Column("high", "cells", "i8"),
@@ -181,7 +181,7 @@ def spot(at: float, corner: float, cell: float, count: int) -> tuple[int, float]
 
 
 @kernel
-def slope(ways: Array, f: Row, x: float, y: float) -> tuple[float, float, float]:
+def value_and_gradient(ways: Array, f: Row, x: float, y: float) -> tuple[float, float, float]:
     """The way from a point to the goal, m, and its gradient; inf where none leads there."""
     i, u = spot(x, f.x, f.cell, f.wide)
     j, v = spot(y, f.y, f.cell, f.high)
@@ -204,7 +204,7 @@ def descend(ways: Array, f: Row, x: float, y: float, far: float) -> tuple[float,
         dx, dy = f.goal_x - x, f.goal_y - y
         if dx * dx + dy * dy < f.cell * f.cell:
             return f.goal_x, f.goal_y
-        _, gx, gy = slope(ways, f, x, y)
+        _, gx, gy = value_and_gradient(ways, f, x, y)
         steep = math.sqrt(gx * gx + gy * gy)
         if steep < FLAT:
             return f.goal_x, f.goal_y
@@ -220,7 +220,7 @@ class NavigationGrid:
     corner: tuple[float, float]  # m
     cell: float  # m
 
-    def way_to(self, x: float, y: float) -> Array:
+    def distance_to_goal(self, x: float, y: float) -> Array:
         """The length of the shortest way to a goal from every cell [y, x], m."""
         way: Array = np.full(self.slowness.shape, np.inf)
         u, v = (x - self.corner[0]) / self.cell - 0.5, (y - self.corner[1]) / self.cell - 0.5

@@ -71,7 +71,7 @@ def clearance(way: Array, found: Map, footprint: Footprint) -> float:
 
 def test_the_way_over_open_ground_is_the_distance() -> None:
     ground = make_navigation_grid(Map(), np.array([[0.0, 0.0], [6.0, 4.0]]), 0.1, 0.2, 0.3)
-    way = ground.way_to(0.03, -0.02)
+    way = ground.distance_to_goal(0.03, -0.02)
     y, x = np.indices(way.shape)
     x, y = ground.corner[0] + (x + 0.5) * 0.1, ground.corner[1] + (y + 0.5) * 0.1
     far = np.hypot(x - 0.03, y + 0.02)
@@ -84,7 +84,7 @@ def test_a_clearance_closes_what_is_too_narrow_and_forbidden_places_are_walls() 
     goals = np.array([[2.0, 0.0]])
     for clear, opens in ((0.3, True), (0.6, False)):
         ground = make_navigation_grid(split, goals, 0.1, clear, 0.3)
-        way = ground.way_to(2.0, 0.0)
+        way = ground.distance_to_goal(2.0, 0.0)
         row, column = (
             int((v - c) / 0.1) for v, c in zip((0.0, -2.0), ground.corner[::-1], strict=True)
         )
@@ -93,14 +93,14 @@ def test_a_clearance_closes_what_is_too_narrow_and_forbidden_places_are_walls() 
     area = Place("forbidden_area", points=((-0.5, 1.5), (0.5, 1.5), (0.5, 2.9), (-0.5, 2.9)))
     for place in (line, area):
         closed = Map(split.segments, split.solid, (place,))
-        way = make_navigation_grid(closed, goals, 0.1, 0.3, 0.3).way_to(2.0, 0.0)
+        way = make_navigation_grid(closed, goals, 0.1, 0.3, 0.3).distance_to_goal(2.0, 0.0)
         assert np.isinf(way[row, column])
 
 
 def test_whoever_is_inside_something_is_led_out() -> None:
     solid = block([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     ground = make_navigation_grid(solid, np.array([[3.0, 0.0]]), 0.1, 0.2, 0.3)
-    way = ground.way_to(3.0, 0.0)
+    way = ground.distance_to_goal(3.0, 0.0)
     assert np.isfinite(way).all()
     row, first = int(-ground.corner[1] / 0.1), int((0.0 - ground.corner[0]) / 0.1)
     assert (np.diff(way[row, first : first + 30]) < 0.0).all()  # from the middle to the east

@@ -41,7 +41,7 @@ from astray.robot.estimators.mcl.update import MEMORY
 from astray.tables import SCAN, STATE, WHEELS, table
 from astray.world.map import wall
 from astray.world.maps.map_set import MapSet
-from astray.world.planning.likelihood_field import FAR, STEP, LikelihoodFields
+from astray.world.planning.likelihood_field import DISTANCE_STEP, MAX_STEPS, LikelihoodFieldCache
 
 KEY = random.key(3, "cloud")
 SDS = ("slip_density", "shift_density", "veer_density", "turn_density")
@@ -172,21 +172,21 @@ def summed(cloud: Any) -> tuple[Any, Any]:
 
 
 def ground() -> Any:
-    return LikelihoodFields().of(MapSet([ROOM])), 0
+    return LikelihoodFieldCache().of(MapSet([ROOM])), 0
 
 
 def tables(sigma: float = 0.1, hit: float = 0.9) -> Any:
-    q = np.zeros((2, FAR + 1))
+    q = np.zeros((2, MAX_STEPS + 1))
     tabulate(q, parameters(sigma=sigma, hit=hit), 10.0)
     return q
 
 
 def test_the_table_has_the_likelihood_of_the_equation() -> None:
-    q, d = tables(0.1, 0.9), np.arange(FAR) * STEP
+    q, d = tables(0.1, 0.9), np.arange(MAX_STEPS) * DISTANCE_STEP
     for table_, sigma in ((SHARP, 0.1), (BLURRED, 0.3)):
         expected = (0.9 * np.exp(-0.5 * (d / sigma) ** 2) + 0.01) / 0.91
-        assert np.exp(q[table_, :FAR]) == pytest.approx(expected, rel=1e-12)
-    assert math.exp(q[SHARP, FAR]) == pytest.approx(0.01 / 0.91)
+        assert np.exp(q[table_, :MAX_STEPS]) == pytest.approx(expected, rel=1e-12)
+    assert math.exp(q[SHARP, MAX_STEPS]) == pytest.approx(0.01 / 0.91)
 
 
 def seen_from(pose: tuple[float, float, float], rays: int = 90) -> Any:

@@ -33,7 +33,7 @@ from astray.robot.autonomy.navigate.path_tracking import ESCAPE, MEMORY, SAME, d
 from astray.robot.autonomy.navigate.plan_cache import Fields, Goal, Plans
 from astray.tables import Array, Row, Rows, Table
 from astray.world.geometry import Footprint
-from astray.world.planning import descend, slope
+from astray.world.planning import descend, value_and_gradient
 
 MARGIN = 0.05  # m kept clear beyond what the body sweeps over
 SIDE = 0.03  # m to either side that what is passed by must be away
@@ -66,7 +66,7 @@ def aim(m: Row, p: Row, b: Row, ways: Array, fields: Table) -> None:
         if f.first < 0:
             m.waits = True
             return
-        m.rest = slope(ways, f, b.x, b.y)[0]
+        m.rest = value_and_gradient(ways, f, b.x, b.y)[0]
         if m.rest < math.inf:
             x, y = descend(ways, f, b.x, b.y, p.lookahead)
             s, c = sincos(b.yaw)

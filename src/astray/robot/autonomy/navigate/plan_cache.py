@@ -11,7 +11,7 @@ from astray.errors import PluginError, suggest
 from astray.plugin import Known
 from astray.tables import Array, Rows, Table, table
 from astray.world import Map
-from astray.world.planning import FIELD, NavigationGrid, make_navigation_grid
+from astray.world.planning import NAVIGATION_FIELD, NavigationGrid, make_navigation_grid
 
 Goal = tuple[float, float] | str
 Fields = tuple[Array, Table, Array]
@@ -27,7 +27,7 @@ class Plans:
     def __init__(self, goals: Sequence[Goal], cell: float, clearance: float, keep: float) -> None:
         self.goals = list(goals)
         self.size = (cell, clearance, keep)
-        self.fields: Fields = (np.empty(0), table(FIELD, 0), np.zeros(0, np.int64))
+        self.fields: Fields = (np.empty(0), table(NAVIGATION_FIELD, 0), np.zeros(0, np.int64))
         self._maps: list[Map] = []
         self._grounds: dict[int, NavigationGrid] = {}
         self._keys: list[Key] = []
@@ -68,7 +68,7 @@ class Plans:
                 own[key] = len(keys)
                 keys.append(key)
             first[row] = own[key]
-        fields = table(FIELD, len(keys))
+        fields = table(NAVIGATION_FIELD, len(keys))
         ways, length = [np.empty(0)], 0
         for k, key in enumerate(keys):
             if key in self._made:
@@ -96,7 +96,7 @@ class Plans:
                 if f["first"] >= 0:
                     continue  # another thread was faster
                 ground = self._ground(int(k), key)
-                way = ground.way_to(f["goal_x"], f["goal_y"]).ravel()
+                way = ground.distance_to_goal(f["goal_x"], f["goal_y"]).ravel()
                 fields["first"][k], fields["cell"][k] = length, ground.cell
                 fields["high"][k], fields["wide"][k] = ground.slowness.shape
                 fields["x"][k], fields["y"][k] = ground.corner

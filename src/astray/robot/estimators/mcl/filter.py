@@ -30,7 +30,7 @@ from astray.robot.estimators.mcl.scan_likelihood import tabulate
 from astray.robot.estimators.mcl.update import FEWEST, MEMORY, How, Room, Tables, look, report, take
 from astray.robot.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
 from astray.tables import SCAN, WHEELS, Array, Rows, Table
-from astray.world.planning import FAR, LikelihoodFields, Likelihoods
+from astray.world.planning import MAX_STEPS, LikelihoodFieldArrays, LikelihoodFieldCache
 
 MOST = 10_000  # particles
 AXES = 3  # of a pose
@@ -44,7 +44,7 @@ Placing = tuple[Table, Table, Table]
 
 @kernel
 def estimate_all(
-    tables: Tables, room: Room, ranges: Array, fields: Likelihoods, rows: Rows, how: How
+    tables: Tables, room: Room, ranges: Array, fields: LikelihoodFieldArrays, rows: Rows, how: How
 ) -> None:
     """Bring these beliefs up to their fresh readings."""
     belief, memory, params, wheels, scans, worlds = tables
@@ -127,12 +127,12 @@ class Particle(Estimator, kind="particle"):
         self.how = (self.key, mount, self.tries, part)
         self.arrays["cloud"] = np.zeros((n, self.particles, 4))
         self.arrays["trail"] = np.zeros((n, LENGTH, 6))
-        self.arrays["log_q"] = np.zeros((n, 2, FAR + 1))
+        self.arrays["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
         beams = min(self.beams, scanner["rays"])
         spare, fits = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
         a = self.arrays
         self.room = (a["cloud"], spare, fits, np.zeros((n, beams, 2)), a["trail"], a["log_q"])
-        self.fields = LikelihoodFields()
+        self.fields = LikelihoodFieldCache()
 
     def reset(self, rows: Rows) -> None:
         """Start from what the datasheets say."""

@@ -28,7 +28,7 @@ from astray.numerics import (
     wrap,
 )
 from astray.tables import Array, Row
-from astray.world.planning import FAR, STEP, Likelihoods
+from astray.world.planning import DISTANCE_STEP, MAX_STEPS, LikelihoodFieldArrays
 
 SHARP, BLURRED = 0, 1
 BLUR = 3.0  # times sigma: how wide a place attracts poses that are thrown
@@ -40,7 +40,7 @@ CLIMB, CLIMB_YAW = 0.3, 0.15  # m, rad: the first of them; the last is a tenth o
 Mount = tuple[float, float, float]
 Shot = tuple[Array, int, Array]
 """The ends of beams in the body frame, (beams, 2) m; how many; and the tables of log q."""
-Ground = tuple[Likelihoods, int]
+Ground = tuple[LikelihoodFieldArrays, int]
 """The fields of the maps, and the number of this one."""
 
 
@@ -51,9 +51,9 @@ def tabulate(q: Array, p: Row, max_range: float) -> None:
         sigma = p.sigma * (BLUR if blurred == BLURRED else 1.0)
         rest = (1.0 - p.hit) / max_range
         best = p.hit + rest
-        for k in range(FAR + 1):
-            d = k * STEP / sigma
-            near = p.hit * exp(-0.5 * d * d) if k < FAR else 0.0
+        for k in range(MAX_STEPS + 1):
+            d = k * DISTANCE_STEP / sigma
+            near = p.hit * exp(-0.5 * d * d) if k < MAX_STEPS else 0.0
             q[blurred, k] = log((near + rest) / best)
 
 
@@ -90,7 +90,7 @@ def fit(x: float, y: float, yaw: float, shot: Shot, ground: Ground, table: int) 
     per = 1.0 / f.cell  # all in cells from here: this is the innermost loop
     s, c = sincos(yaw)
     s, c, x, y = s * per, c * per, (x - f.x) * per, (y - f.y) * per
-    first, wide, far = f.first, f.wide, q[table, FAR]
+    first, wide, far = f.first, f.wide, q[table, MAX_STEPS]
     right, top = float(f.wide), float(f.high)
     total = 0.0
     for k in range(count):
