@@ -36,7 +36,7 @@ def write_hits(
 
 
 class CollisionLog:
-    """COLLISION records in the order of time: all of a run, or the newest if `max_records` is given."""
+    """COLLISION records in order of time: all of a run, or only the newest `max_records`."""
 
     def __init__(self, max_records: int | None = None) -> None:
         self.max_records = max_records
