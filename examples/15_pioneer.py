@@ -22,8 +22,8 @@ def square(robot: Client, side: float) -> None:
         robot.wait(6.0)
 
 
-with serving("p3dx", map=HALL, start=(0.0, 0.0, 0.0), lockstep=True, speed=None, seed=2) as wire:
-    with Client(port=wire.ports[0]) as robot:
+with serving("p3dx", map=HALL, start=(0.0, 0.0, 0.0), lockstep=True, speed=None, seed=2) as bridge:
+    with Client(port=bridge.ports[0]) as robot:
         print(f"connected to a {robot.subclass} of {robot.siminfo().application}")
         robot.scan()
         square(robot, 3.0)
@@ -33,4 +33,4 @@ with serving("p3dx", map=HALL, start=(0.0, 0.0, 0.0), lockstep=True, speed=None,
         print(f"and is at ({true_x:.3f}, {true_y:.3f}) m, {math.degrees(heading):.0f} degrees")
         print(f"laser ahead {robot.laser[90]:.2f} m, sonars from {min(robot.sonar):.2f} m")
     if len(sys.argv) > 1:
-        wire.sim.plot().savefig(f"{sys.argv[1]}/pioneer.png")
+        bridge.sim.plot().savefig(f"{sys.argv[1]}/pioneer.png")

@@ -18,7 +18,7 @@ from astray.pioneer import Client
 from astray.pioneer.background import serving
 from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.packets.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
-from astray.pioneer.session import Rules
+from astray.pioneer.session import SessionOptions
 from support.paths import DATA
 from support.tables import same
 
@@ -141,9 +141,9 @@ def test_a_recorded_laser_session_is_followed(kind: int) -> None:
         for k, r in enumerate(records)
         if r.get("sent") == 35 and r["arg"] == ("2" if kind == WITH_REFLECTANCE else "1")
     )
-    rules = Rules(like_mobilesim=True)
+    session_options = SessionOptions(like_mobilesim=True)
     with (
-        alone(map={"walls": walls}, start=(0.0, 0.0, 0.0), rules=rules) as wire,
+        alone(map={"walls": walls}, start=(0.0, 0.0, 0.0), options=session_options) as wire,
         Client(port=wire.ports[0]) as client,
     ):
         client.log = []
@@ -242,9 +242,9 @@ def test_a_robot_whose_client_falls_silent_stops_and_goes_on_when_it_is_heard_ag
 
 
 def test_like_mobilesim_it_drives_on() -> None:
-    rules = Rules(like_mobilesim=True)
+    session_options = SessionOptions(like_mobilesim=True)
     with (
-        serving("p3dx", speed=20.0, rules=rules) as wire,
+        serving("p3dx", speed=20.0, options=session_options) as wire,
         Client(port=wire.ports[0]) as client,
     ):
         client.velocity(0.3)
@@ -352,7 +352,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
     (allowed / "broken.map").write_text("no map\n", encoding="utf-8")
     said: list[str] = []
     with contextlib.ExitStack() as stack:
-        wire = stack.enter_context(serving("p3dx", speed=20.0, maps=allowed, log=said.append))
+        wire = stack.enter_context(serving("p3dx", speed=20.0, map_folder=allowed, log=said.append))
         with Client(port=wire.ports[0]) as client:
             client.scan()
             for refused in (
@@ -366,7 +366,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
             assert (loaded.loaded, loaded.file) == (1, "near.map")
             assert client.load_map("near.map").loaded == 0  # it is there already
             # The run is faster than the wire, so nobody knows after how many cycles it is heard.
-            client.wait_for(lambda c: c.laser[90] < 2.0, cycles=1000)
+            client.wait_for(lambda c: bool(c.laser) and c.laser[90] < 2.0, cycles=1000)
             assert client.laser[90] == pytest.approx(1.5, abs=0.1)
             client.command(PioneerCommand.SIM_RESET)
             for _ in range(100):

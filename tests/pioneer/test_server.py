@@ -21,11 +21,11 @@ from astray.pioneer.background import serving
 from astray.pioneer.bridge import PioneerBridge
 from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.connection import BACKLOG, Connection
-from astray.pioneer.fleet import RobotRequest, plan_fleet
+from astray.pioneer.fleet import RobotSpec, plan_fleet
 from astray.pioneer.packets.framing import Framer, encode
-from astray.pioneer.serial_terminal import Terminal
+from astray.pioneer.serial_terminal import PseudoTerminal
 from astray.pioneer.server import MOST_POSTED
-from astray.pioneer.session import Rules, ServedRobot
+from astray.pioneer.session import ServedRobot, SessionOptions
 
 SECONDS = 20.0  # of real time, after which a wait has failed
 HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(PioneerCommand.OPEN, 1)
@@ -321,10 +321,10 @@ def test_a_line_keeps_no_more_than_its_backlog() -> None:
         def close(self) -> None:
             pass
 
-    fleet = plan_fleet([RobotRequest.parse("p3dx")])
+    fleet = plan_fleet([RobotSpec.parse("p3dx")])
     said: list[str] = []
     line = Connection(
-        Full(), ServedRobot("anna", fleet.robots[0].model, "p3dx"), Rules(), said.append
+        Full(), ServedRobot("anna", fleet.robots[0].model, "p3dx"), SessionOptions(), said.append
     )
     line.queue(bytes(BACKLOG))
     assert line.send()
@@ -349,7 +349,7 @@ def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
 
 
 def test_a_client_ends_the_run_only_where_that_is_allowed() -> None:
-    with serving("p3dx", speed=20.0, rules=Rules(allow_exit=True)) as wire:
+    with serving("p3dx", speed=20.0, options=SessionOptions(allow_exit=True)) as wire:
         with Client(port=wire.ports[0]) as client:
             client.command(PioneerCommand.SIM_EXIT, 3)
             assert until(lambda: wire.sim.pace.stopped)
@@ -358,9 +358,9 @@ def test_a_client_ends_the_run_only_where_that_is_allowed() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
-    fleet = plan_fleet([RobotRequest.parse("p3dx")], port=0)
+    fleet = plan_fleet([RobotSpec.parse("p3dx")], port=0)
     sim = astray.load(fleet.scenario)
-    fleet.ports[0].terminal = Terminal()
+    fleet.ports[0].terminal = PseudoTerminal()
     path = fleet.ports[0].terminal.path
     with PioneerBridge(sim, fleet.ports):
         for _ in range(2):

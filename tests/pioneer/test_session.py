@@ -24,7 +24,13 @@ from astray.pioneer.packets.laser import PlainScan, Scan
 from astray.pioneer.packets.simulator import SimInfo, SimStat
 from astray.pioneer.packets.sip import Sip
 from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Say
-from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, Session, SessionOutput
+from astray.pioneer.session import (
+    HandshakeStage,
+    ServedRobot,
+    Session,
+    SessionOptions,
+    SessionOutput,
+)
 from astray.pioneer.snapshot import Beams, Intervals, RobotSnapshot
 
 P3DX = find_model("p3dx")
@@ -32,14 +38,16 @@ SEEKUR = find_model("seekur")
 DEGREE = math.pi / 180
 
 
-def session(rules: Rules | None = None, model: Any = P3DX) -> Session:
+def session(options: SessionOptions | None = None, model: Any = P3DX) -> Session:
     """A session that has not begun."""
-    return Session(ServedRobot("anna", model, "p3dx", 3, home=(1.0, 2.0, 0.5)), rules or Rules())
+    return Session(
+        ServedRobot("anna", model, "p3dx", 3, home=(1.0, 2.0, 0.5)), options or SessionOptions()
+    )
 
 
-def opened(rules: Rules | None = None, model: Any = P3DX) -> Session:
+def opened(options: SessionOptions | None = None, model: Any = P3DX) -> Session:
     """A session that is open."""
-    made = session(rules, model)
+    made = session(options, model)
     say(made, encode(0), encode(1), encode(2), commands.with_number(PioneerCommand.OPEN, 1))
     return made
 
@@ -240,7 +248,7 @@ def test_a_silent_client_is_warned_of_once_and_its_move_is_over() -> None:
 
 
 def test_like_mobilesim_a_silent_client_is_only_warned_of() -> None:
-    made = opened(Rules(like_mobilesim=True))
+    made = opened(SessionOptions(like_mobilesim=True))
     number(made, PioneerCommand.MOVE, 5000)
     made.tell(RobotSnapshot(time=1.0), Intervals())
     (said,) = made.tell(RobotSnapshot(time=4.0), Intervals()).requests
@@ -270,12 +278,13 @@ def test_a_pose_that_is_cut_off_or_off_the_earth_is_ignored(data: bytes) -> None
 
 
 @pytest.mark.parametrize(
-    ("rules", "pose"), [(Rules(), (1.0, 2.0, 0.5)), (Rules(like_mobilesim=True), (0.0, 0.0, 0.0))]
+    ("options", "pose"),
+    [(SessionOptions(), (1.0, 2.0, 0.5)), (SessionOptions(like_mobilesim=True), (0.0, 0.0, 0.0))],
 )
 def test_reset_brings_the_robot_home_and_the_odometer_to_zero(
-    rules: Rules, pose: tuple[float, float, float]
+    options: SessionOptions, pose: tuple[float, float, float]
 ) -> None:
-    events = say(opened(rules), commands.bare(PioneerCommand.SIM_RESET)).events
+    events = say(opened(options), commands.bare(PioneerCommand.SIM_RESET)).events
     place, believe = (e for e in events if e.kind in ("place", "believe"))
     assert tuple(place.values.values()) == pose
     assert set(believe.values.values()) == {0.0}
@@ -465,7 +474,9 @@ def test_requests_are_passed_on() -> None:
 def test_a_client_ends_the_simulator_only_where_that_is_allowed() -> None:
     (refused,) = number(opened(), PioneerCommand.SIM_EXIT, 3).requests
     assert isinstance(refused, Say)
-    assert number(opened(Rules(allow_exit=True)), PioneerCommand.SIM_EXIT, 3).requests == [Exit(3)]
+    assert number(opened(SessionOptions(allow_exit=True)), PioneerCommand.SIM_EXIT, 3).requests == [
+        Exit(3)
+    ]
 
 
 @pytest.mark.parametrize("command", [62, 253, 255, 31, 66, 99, 200])
@@ -491,7 +502,7 @@ def sound(event: Event) -> bool:
 @settings(max_examples=200)
 @given(st.lists(st.builds(Packet, st.integers(0, 255), st.binary(max_size=20)), max_size=30))
 def test_any_packets_give_sound_events_and_whole_answers(packets: list[Packet]) -> None:
-    made = opened(Rules(allow_exit=True))
+    made = opened(SessionOptions(allow_exit=True))
     outcome = made.feed(packets)
     outcome.answer += made.tell(RobotSnapshot(), Intervals()).answer
     assert all(sound(event) for event in outcome.events)

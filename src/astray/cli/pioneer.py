@@ -15,14 +15,14 @@ from astray.cli.run import LOG_PERIOD
 from astray.cli.view import PageOptions, viewed
 from astray.errors import WrongInput, suggest
 from astray.pioneer import (
-    RANDOM,
+    RANDOM_START,
     Fleet,
     PioneerBridge,
     Pose,
-    RobotRequest,
-    Rules,
+    PseudoTerminal,
+    RobotSpec,
     ServedRobot,
-    Terminal,
+    SessionOptions,
     plan_fleet,
     warm_up,
 )
@@ -69,13 +69,13 @@ def serve_pioneers(
     if not robots and not per_client:
         robots = (DEFAULT_ROBOT,)
     fleet = plan_fleet(
-        [RobotRequest.parse(text, odometry, like_mobilesim) for text in robots],
+        [RobotSpec.parse(text, odometry, like_mobilesim) for text in robots],
         map=map,
         start=_parse_start(start),
         port=port,
         watchdog=not like_mobilesim,
-        per_client=[RobotRequest.parse(text, odometry, like_mobilesim) for text in per_client],
-        most_clients=most_clients,
+        per_client=[RobotSpec.parse(text, odometry, like_mobilesim) for text in per_client],
+        max_clients=most_clients,
     )
     tell = Teller(quiet)
     say = tell.say
@@ -85,13 +85,20 @@ def serve_pioneers(
         warm_up(sim)
     for robot in haunting:
         sim.robots[robot.group].set_ghost(robots=[robot.number])
-    rules = Rules(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
+    session_options = SessionOptions(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:
         say(f"[{sim.time:.1f} s] {text}")
 
-    wire = PioneerBridge(sim, fleet.ports, rules, lockstep=lockstep, maps=allow_maps, log=log)
-    wire.server.logs_packets = log_packets
+    wire = PioneerBridge(
+        sim,
+        fleet.ports,
+        session_options,
+        lockstep=lockstep,
+        map_folder=allow_maps,
+        log_packets=log_packets,
+        log=log,
+    )
     if terminals:
         _add_terminals(fleet)
     with stopping_on_interrupt(sim.pace.stop):  # whoever is told of the ports may end it at once
@@ -123,7 +130,7 @@ def serve_pioneers(
 
 def _parse_start(text: str | None) -> Pose | str | None:
     """A start as MobileSim takes it: x,y,th in mm and degrees, or random."""
-    if text is None or text == RANDOM:
+    if text is None or text == RANDOM_START:
         return text
     try:
         x_mm, y_mm, heading_deg = (float(part) for part in text.split(","))
@@ -131,7 +138,9 @@ def _parse_start(text: str | None) -> Pose | str | None:
     except ValueError:
         sound = False
     if not sound:
-        raise WrongInput(f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM}")
+        raise WrongInput(
+            f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM_START}"
+        )
     return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
 
 
@@ -147,14 +156,14 @@ def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
 
 def _add_terminals(fleet: Fleet) -> None:
     for port in fleet.ports:
-        if not port.makes_robots:
-            port.terminal = Terminal()
+        if not port.robot_per_client:
+            port.terminal = PseudoTerminal()
 
 
 def _tell_ports(fleet: Fleet, address: str) -> None:
     for port in fleet.ports:
         where = f"{address}:{port.number}"
-        if port.makes_robots:
+        if port.robot_per_client:
             click.echo(f"{port.robots[0].model.name} for each client: {where}")
             continue
         robot = port.robots[0]

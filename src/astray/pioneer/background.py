@@ -10,8 +10,8 @@ from typing import Any
 from astray.engine import Event
 from astray.pioneer.bridge import CYCLE, PioneerBridge
 from astray.pioneer.connection import Log
-from astray.pioneer.fleet import RobotRequest, plan_fleet
-from astray.pioneer.session import Rules
+from astray.pioneer.fleet import RobotSpec, plan_fleet
+from astray.pioneer.session import SessionOptions
 from astray.pioneer.snapshot import Pose
 from astray.server import in_background
 from astray.sim import Sim, load
@@ -40,8 +40,8 @@ def serving(
     speed: float | None = 1.0,
     lockstep: bool = False,
     seed: int | None = None,
-    rules: Rules | None = None,
-    maps: Path | None = None,
+    options: SessionOptions | None = None,
+    map_folder: Path | None = None,
     per_client: tuple[str, ...] = (),
     log: Log = lambda text: None,
 ) -> Iterator[PioneerBridge]:
@@ -50,20 +50,20 @@ def serving(
     `wire.ports` are the numbers of their ports, which the system chooses unless one is given, and
     `wire.sim` is the run. In lockstep time waits for the clients, so that a test is repeatable.
     """
-    rules = rules or Rules()
+    options = options or SessionOptions()
     fleet = plan_fleet(
-        [RobotRequest.parse(text, odometry, rules.like_mobilesim) for text in robots],
+        [RobotSpec.parse(text, odometry, options.like_mobilesim) for text in robots],
         map=map,
         start=start,
         port=port,
-        watchdog=not rules.like_mobilesim,
-        per_client=[
-            RobotRequest.parse(text, odometry, rules.like_mobilesim) for text in per_client
-        ],
+        watchdog=not options.like_mobilesim,
+        per_client=[RobotSpec.parse(text, odometry, options.like_mobilesim) for text in per_client],
     )
     sim = load(fleet.scenario, seed=seed)
     warm_up(sim)
-    wire = PioneerBridge(sim, fleet.ports, rules, lockstep=lockstep, maps=maps, log=log)
+    wire = PioneerBridge(
+        sim, fleet.ports, options, lockstep=lockstep, map_folder=map_folder, log=log
+    )
     wire.open()
     try:
         with in_background(sim, speed=speed):

@@ -18,7 +18,7 @@ from astray.pioneer.map_access import MapLoader
 from astray.pioneer.ports import Port
 from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Request
 from astray.pioneer.server import PioneerServer
-from astray.pioneer.session import Rules, ServedRobot
+from astray.pioneer.session import ServedRobot, SessionOptions
 from astray.pioneer.snapshot import Beams, Intervals, RobotSnapshot
 
 if TYPE_CHECKING:
@@ -38,18 +38,19 @@ class PioneerBridge:
         self,
         sim: Run,
         ports: Sequence[Port],
-        rules: Rules | None = None,
+        options: SessionOptions | None = None,
         *,
         lockstep: bool = False,
-        maps: Path | None = None,
+        map_folder: Path | None = None,
+        log_packets: bool = False,
         log: Log = lambda text: None,
     ) -> None:
-        self.sim, self.rules = sim, rules or Rules()
+        self.sim, self.options = sim, options or SessionOptions()
         self.lockstep = lockstep
         self.period = max(1, round(CYCLE / sim.dt))
         self.exit_code: int | None = None
         """What a client wants the program to end with."""
-        self.server = PioneerServer(ports, sim.post, self.rules, log)
+        self.server = PioneerServer(ports, sim.post, self.options, log, log_packets)
         self.server.ask = self._ask
         robots = [robot for port in ports for robot in port.robots]
         for robot in robots:
@@ -57,7 +58,7 @@ class PioneerBridge:
             if truth["alive"][robot.number]:  # who starts anywhere is at home there
                 x, y, yaw = (float(truth[c][robot.number]) for c in ("x", "y", "yaw"))
                 robot.home = (x, y, yaw)
-        self.maps = MapLoader(sim, robots, maps, self._announce)
+        self.maps = MapLoader(sim, robots, map_folder, self._announce)
         self._wall = time.perf_counter()
 
     @property

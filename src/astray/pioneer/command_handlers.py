@@ -78,7 +78,7 @@ def _set_pose(session: Session, packet: Packet) -> None:
 
 
 def _reset(session: Session, packet: Packet) -> None:
-    _place(session, (0.0, 0.0, 0.0) if session.rules.like_mobilesim else session.robot.home)
+    _place(session, (0.0, 0.0, 0.0) if session.options.like_mobilesim else session.robot.home)
     session.heading = 0.0
     session.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
 
@@ -93,7 +93,7 @@ def _send_config(session: Session, packet: Packet) -> None:
 
 
 def _send_battery(session: Session, packet: Packet) -> None:
-    if number(packet) and not session.rules.like_mobilesim:
+    if number(packet) and not session.options.like_mobilesim:
         session.answer(BatteryPacket().encode())
 
 
@@ -179,11 +179,11 @@ def _control(session: Session, packet: Packet) -> None:
         session.post("ghost", {})
     elif what == ControlCommand.INFO:
         name = session.robot.name
-        session.answer(siminfo_of(session.model, name, session.rules.like_mobilesim).encode())
+        session.answer(siminfo_of(session.model, name, session.options.like_mobilesim).encode())
 
 
 def _exit(session: Session, packet: Packet) -> None:
-    if session.rules.allow_exit:
+    if session.options.allow_exit:
         session.ask(Exit(number(packet) & 0xFF))
     else:
         session.ask(Say("SIM_EXIT is not allowed here"))

@@ -8,7 +8,13 @@ from typing import Protocol
 
 from astray.pioneer.commands import describe
 from astray.pioneer.packets import Framer
-from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, Session, SessionOutput
+from astray.pioneer.session import (
+    HandshakeStage,
+    ServedRobot,
+    Session,
+    SessionOptions,
+    SessionOutput,
+)
 
 PATIENCE = 10.0  # s of real time that a handshake may take
 GAP = 1.0  # s of real time within one packet, after which it is dropped
@@ -41,8 +47,10 @@ class Transport(Protocol):
 class Connection:
     """A client's connection, and the session on it."""
 
-    def __init__(self, channel: Transport, robot: ServedRobot, rules: Rules, log: Log) -> None:
-        self.channel, self.robot, self.rules, self.log = channel, robot, rules, log
+    def __init__(
+        self, channel: Transport, robot: ServedRobot, options: SessionOptions, log: Log
+    ) -> None:
+        self.channel, self.robot, self.options, self.log = channel, robot, options, log
         self.credit = ALLOWANCE
         self.owes = False
         """Whether it was sent a cycle and has said nothing since."""
@@ -56,7 +64,7 @@ class Connection:
 
     def greet(self) -> None:
         """Begin a session."""
-        self.session = Session(self.robot, self.rules)
+        self.session = Session(self.robot, self.options)
         self._framer = Framer()
         self._out = bytearray()
         self._since = self._last = time.monotonic()

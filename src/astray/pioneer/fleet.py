@@ -23,18 +23,18 @@ from astray.world.maps import read_map
 FIRST_PORT = 8101
 ROOM = 0.5  # m of clearance around a robot that starts anywhere
 PER_SIDE = 7  # bumpers in front and behind that the standard packet has bits for
-RANDOM = "random"
+RANDOM_START = "random"
 
 
 @dataclass(frozen=True)
-class RobotRequest:
+class RobotSpec:
     """A robot that is asked for: "model" or "model:name"."""
 
     model: RobotModel
     name: str
 
     @classmethod
-    def parse(cls, text: str, odometry: str | None = None, like: bool = False) -> RobotRequest:
+    def parse(cls, text: str, odometry: str | None = None, like: bool = False) -> RobotSpec:
         """Read what a command line says, with another odometry error, or all like MobileSim's."""
         kind, colon, name = text.rpartition(":")
         # A path of Windows has a colon of its own.
@@ -62,20 +62,20 @@ class Fleet:
 
 
 def plan_fleet(
-    robots: Sequence[RobotRequest],
+    robots: Sequence[RobotSpec],
     *,
     map: str | Mapping[str, Any] | None = None,
     start: Pose | str | None = None,
     port: int = FIRST_PORT,
     watchdog: bool = True,
-    per_client: Sequence[RobotRequest] = (),
-    most_clients: int = 25,
+    per_client: Sequence[RobotSpec] = (),
+    max_clients: int = 25,
 ) -> Fleet:
     """Plan robots that are there from the start, and models of which each client gets its own.
 
     They start at the home of the map, each next one a metre lower; at a given pose; or anywhere.
     """
-    homes = _homes(map, start, len(robots) + most_clients * len(per_client))
+    homes = _homes(map, start, len(robots) + max_clients * len(per_client))
     groups: list[dict[str, Any]] = []
     ports: list[Port] = []
     names: set[str] = set()
@@ -93,15 +93,15 @@ def plan_fleet(
             name = _free(wanted.name, called)
             ports.append(Port(number(), [_robot(name, model, group, k, homes[first + k])]))
     for j, wanted in enumerate(per_client):
-        first = len(robots) + j * most_clients
+        first = len(robots) + j * max_clients
         group = _free(wanted.name, names)
         groups.append(_group(wanted.model, group, start, homes[first], watchdog))
-        groups[-1] |= {"count": 0, "capacity": most_clients}
+        groups[-1] |= {"count": 0, "capacity": max_clients}
         made = [
             _robot(f"{wanted.name}-{k + 1}", wanted.model, group, k, homes[first + k])
-            for k in range(most_clients)
+            for k in range(max_clients)
         ]
-        ports.append(Port(number(), made, makes_robots=True))
+        ports.append(Port(number(), made, robot_per_client=True))
     if not groups:
         raise WrongInput("no robot is asked for: give at least one model")
     world = {} if map is None else {"map": map}
@@ -121,7 +121,7 @@ def _group(
 ) -> dict[str, Any]:
     """Equal robots as a scenario has them; the watchdog is their dead-man's time."""
     where: dict[str, Any] = {"clearance": ROOM}
-    if start != RANDOM:
+    if start != RANDOM_START:
         where = dict(zip(("x", "y", "yaw"), home, strict=True)) | {"step": [0.0, -APART]}
     autonomy = {"kind": "remote", **({"timeout": model.watchdog} if watchdog else {})}
     return {**model.robot, "name": name, "autonomy": autonomy, "start": where}

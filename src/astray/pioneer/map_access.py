@@ -89,7 +89,7 @@ class MapLoader:
                 self.announce(MapChanged(loaded=0, file=request.file).encode(), None)
                 return
             map = read_map(file)
-            self.sim.post(Event("world", worlds=(line.rules.world,), values={"map": map}))
+            self.sim.post(Event("world", worlds=(line.options.world,), values={"map": map}))
             for robot, home in zip(self.robots, homes_of(map, len(self.robots)), strict=True):
                 robot.home = home
             self._present = file

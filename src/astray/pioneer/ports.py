@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from astray.errors import WrongInput
 from astray.pioneer.connection import Connection, Log
-from astray.pioneer.serial_terminal import Terminal
+from astray.pioneer.serial_terminal import PseudoTerminal
 from astray.pioneer.session import ServedRobot
 from astray.server import Listener
 
@@ -19,11 +19,11 @@ class Port:
 
     number: int
     robots: Sequence[ServedRobot]
-    makes_robots: bool = False
+    robot_per_client: bool = False
     lines: dict[int, Connection] = field(default_factory=dict)
     """By the robot's place in `robots`."""
     listener: socket.socket | None = None
-    terminal: Terminal | None = None
+    terminal: PseudoTerminal | None = None
 
     def vacant(self) -> int | None:
         """The first robot without a client."""

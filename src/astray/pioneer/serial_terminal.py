@@ -7,7 +7,7 @@ import os
 from astray.errors import WrongInput
 
 
-class Terminal:
+class PseudoTerminal:
     """The near end of a pseudo-terminal; programs open `path`."""
 
     def __init__(self) -> None:

@@ -20,8 +20,8 @@ from astray.engine import Event
 from astray.pioneer.connection import ALLOWANCE, Connection, Log
 from astray.pioneer.ports import Port, listen
 from astray.pioneer.requests import Request, Say
-from astray.pioneer.serial_terminal import Terminal
-from astray.pioneer.session import HandshakeStage, Rules, ServedRobot, SessionOutput
+from astray.pioneer.serial_terminal import PseudoTerminal
+from astray.pioneer.session import HandshakeStage, ServedRobot, SessionOptions, SessionOutput
 from astray.server import guarded_log, short_switch_interval
 
 BREATH = 0.1  # s of real time after which the thread looks up by itself
@@ -34,15 +34,20 @@ class PioneerServer:
     """Serves robots to clients, in a thread of its own."""
 
     def __init__(
-        self, ports: Sequence[Port], post: Callable[[Event], None], rules: Rules, log: Log
+        self,
+        ports: Sequence[Port],
+        post: Callable[[Event], None],
+        options: SessionOptions,
+        log: Log,
+        log_packets: bool = False,
     ) -> None:
-        self.ports, self.rules, self.log = ports, rules, guarded_log(log)
+        self.ports, self.options, self.log = ports, options, guarded_log(log)
         self._post, self._posted = post, Counter[tuple[str, int]]()
         self.ask: Callable[[Connection, Request], None] = lambda line, request: None
         """Told of what a client wants that concerns more than its robot."""
         self.greet: Callable[[], None] = lambda: None
         """Told when a client has opened its session."""
-        self.logs_packets = False
+        self.log_packets = log_packets
         self.changed = threading.Condition(threading.RLock())
         """Held by whoever touches lines; notified when no client owes an answer any more."""
         self.owing: set[Connection] = set()
@@ -232,19 +237,21 @@ class PioneerServer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
             robot = port.robots[place]
-            if port.makes_robots:
-                self.post(robot, Event("spawn", robot.group, (self.rules.world,), (robot.number,)))
+            if port.robot_per_client:
+                self.post(
+                    robot, Event("spawn", robot.group, (self.options.world,), (robot.number,))
+                )
             self._seat(port, sock, place)
 
-    def _seat(self, port: Port, channel: socket.socket | Terminal, place: int) -> None:
+    def _seat(self, port: Port, channel: socket.socket | PseudoTerminal, place: int) -> None:
         robot = port.robots[place]
 
         def log(text: str) -> None:
             self.log(f"{robot.name}: {text}")
 
-        line = port.lines[place] = Connection(channel, robot, self.rules, log)
-        line.packets_logged = self.logs_packets
-        if not isinstance(channel, Terminal):
+        line = port.lines[place] = Connection(channel, robot, self.options, log)
+        line.packets_logged = self.log_packets
+        if not isinstance(channel, PseudoTerminal):
             log("a client comes")
         self._watch(line)
 
@@ -253,12 +260,12 @@ class PioneerServer:
         self.owing.discard(line)
         for event in line.session.end():
             self.post(line.robot, event)
-        if isinstance(line.channel, Terminal) and not self._closing:
+        if isinstance(line.channel, PseudoTerminal) and not self._closing:
             line.greet()  # whoever opens the terminal next finds a robot that waits for SYNC
             line.cut = line.owes = False
             self._watch(line)
             return
-        if not isinstance(line.channel, Terminal):
+        if not isinstance(line.channel, PseudoTerminal):
             line.log("the client goes")
         line.gone = True
         if line.watched:
@@ -268,9 +275,9 @@ class PioneerServer:
             for place, seated in list(port.lines.items()):
                 if seated is line:
                     del port.lines[place]
-                    if port.makes_robots:
+                    if port.robot_per_client:
                         whom = (line.robot.number,)
-                        removal = Event("remove", line.robot.group, (self.rules.world,), whom)
+                        removal = Event("remove", line.robot.group, (self.options.world,), whom)
                         self.post(line.robot, removal)
 
     def _refill(self) -> None:

@@ -39,7 +39,7 @@ class HandshakeStage(Enum):
 
 
 @dataclass(frozen=True)
-class Rules:
+class SessionOptions:
     """What clients may do, and whose habits hold."""
 
     like_mobilesim: bool = False
@@ -78,8 +78,8 @@ class SessionOutput:
 class Session:
     """What one client has set, from its first SYNC to its CLOSE."""
 
-    def __init__(self, robot: ServedRobot, rules: Rules) -> None:
-        self.robot, self.rules = robot, rules
+    def __init__(self, robot: ServedRobot, options: SessionOptions) -> None:
+        self.robot, self.options = robot, options
         self.model = robot.model
         self.stage = HandshakeStage.SYNCING
         self.axes = Axes(robot.model)
@@ -146,13 +146,13 @@ class Session:
 
     def _wake_from_watchdog(self) -> None:
         """A MOVE that the watchdog has stopped is over; speeds and headings go on."""
-        if self.time - self.heard >= self.model.watchdog and not self.rules.like_mobilesim:
+        if self.time - self.heard >= self.model.watchdog and not self.options.like_mobilesim:
             self.axes.give_up_moving()
         self.heard, self.warned = self.time, False
 
     def _keep_alive(self) -> None:
         """Let the run know that the client lives, once a cycle, or at once if it wants a change."""
-        if not self.told or not (self._kept_alive or self.rules.like_mobilesim):
+        if not self.told or not (self._kept_alive or self.options.like_mobilesim):
             self.post("command", self.axes.values())
             self.told = self._kept_alive = True
 
@@ -198,7 +198,7 @@ class Session:
         silent = self.time - self.heard
         if self.stage is HandshakeStage.OPEN and silent > self.model.watchdog and not self.warned:
             self.warned = True
-            what = "only a warning" if self.rules.like_mobilesim else "the robot stops"
+            what = "only a warning" if self.options.like_mobilesim else "the robot stops"
             self.ask(Say(f"nothing heard for {silent:.1f} s: {what}"))
 
     # What orders use.
@@ -209,7 +209,7 @@ class Session:
 
     def _event(self, kind: str, values: dict[str, object]) -> Event:
         who = (self.robot.number,)
-        return Event(kind, self.robot.group, (self.rules.world,), who, values)
+        return Event(kind, self.robot.group, (self.options.world,), who, values)
 
     def post(self, kind: str, values: dict[str, object]) -> None:
         """Let something happen to the robot."""

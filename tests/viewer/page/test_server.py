@@ -21,7 +21,7 @@ from websockets.sync.client import ClientConnection, connect
 import astray
 from astray.errors import WrongInput
 from astray.pioneer.server import PioneerServer as PioneerServer
-from astray.pioneer.session import Rules
+from astray.pioneer.session import SessionOptions
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.server import RosbridgeServer as RosbridgeServer
 from astray.server import request_timeout
@@ -582,7 +582,7 @@ def test_what_ends_a_run_in_its_thread_is_raised_where_it_is_waited_for(room: Ro
 def test_threads_take_short_turns_until_the_last_of_all_servers_closes() -> None:
     before = sys.getswitchinterval()
     page = PageServer([], log=print)
-    robots = PioneerServer([], lambda event: None, Rules(), print)
+    robots = PioneerServer([], lambda event: None, SessionOptions(), print)
     bridge = RosbridgeServer(TopicGraph())
     page.open()
     robots.open()
