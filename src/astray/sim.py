@@ -63,9 +63,9 @@ class Sim(Run):
             WrongInput: The folder holds files, or is none.
             WritingFailed: The disk is full or broken.
         """
-        from astray.recording.run_folder import write_folder
+        from astray.recording import write_run_folder
 
-        write_folder(self, log, Path(folder), overwrite)
+        write_run_folder(self, log, Path(folder), overwrite)
 
     def plot(self) -> Figure:
         """Where the robots were and where they believed to be, as a matplotlib figure."""

@@ -18,7 +18,7 @@ import astray
 from astray.cli import run as running
 from astray.errors import MapError, WritingFailed, WrongInput
 from astray.files.atomic_write import whole_file
-from astray.recording.run_folder.write import whole_folder
+from astray.recording.run_folder import atomic_folder
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
 
@@ -109,7 +109,7 @@ def test_a_folder_that_is_not_finished_leaves_nothing_behind(
     problem: BaseException, tmp_path: Path
 ) -> None:
     def write() -> None:
-        with whole_folder(tmp_path / "out") as part:
+        with atomic_folder(tmp_path / "out") as part:
             (part / "x").write_text("x")
             raise problem
 
@@ -307,7 +307,7 @@ def test_a_folder_that_cannot_be_written_loses_no_saved_run(
     def full(*_: object) -> None:
         raise WrongInput("no space left")
 
-    monkeypatch.setattr(running, "write_folder", full)
+    monkeypatch.setattr(running, "write_run_folder", full)
     with pytest.raises(WrongInput, match="no space left"):
         running.run_scenario(
             "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
@@ -358,7 +358,7 @@ def test_a_full_disk_is_a_failure_and_no_wrong_input(tmp_path: Path) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     with (
         pytest.raises(WritingFailed, match="out: cannot be written: No space left"),
-        whole_folder(tmp_path / "out"),
+        atomic_folder(tmp_path / "out"),
     ):
         raise full
     with (

@@ -26,8 +26,7 @@ from astray.pioneer import (
     plan_fleet,
     warm_up,
 )
-from astray.recording import check_recording, recording_if
-from astray.recording.run_folder import check_folder, write_folder
+from astray.recording import OptionalRecording, check_folder, check_recording, write_run_folder
 from astray.server import FOREVER
 from astray.sim import load
 
@@ -108,7 +107,7 @@ def serve_pioneers(
             # A reset would take the robots from under their clients.
             with (
                 viewed(sim, look, say, resets=False),
-                recording_if(sim, record, overwrite) as recorder,
+                OptionalRecording(sim, record, overwrite) as recorder,
             ):
                 series = None
                 if out is None:
@@ -119,7 +118,7 @@ def serve_pioneers(
         finally:
             wire.close()
     if out is not None and series is not None:
-        write_folder(sim, series, out, overwrite)
+        write_run_folder(sim, series, out, overwrite)
         say(f"Written to {out}.")
     if recorder.failure is not None:
         raise recorder.failure

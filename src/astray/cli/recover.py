@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from astray.recording import check_recording
-from astray.recording.mcap import Mended, recover_recording
+from astray.recording.mcap import RecoveryReport, recover_recording
 
 
 def recover_file(
@@ -29,7 +29,7 @@ def recover_file(
         Console().print(_text(mended), soft_wrap=True, highlight=False)
 
 
-def _plain(mended: Mended) -> dict[str, object]:
+def _plain(mended: RecoveryReport) -> dict[str, object]:
     return {
         "path": str(mended.path),
         "kept": None if mended.kept is None else str(mended.kept),
@@ -42,7 +42,7 @@ def _plain(mended: Mended) -> dict[str, object]:
     }
 
 
-def _text(mended: Mended) -> str:
+def _text(mended: RecoveryReport) -> str:
     if mended.was_whole and not mended.messages:
         return f"{mended.path} is whole: there is nothing to mend."
     tail = f", {mended.from_tail:,} of them from its tail" if mended.from_tail else ""

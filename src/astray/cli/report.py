@@ -12,7 +12,7 @@ from rich.console import Console
 from astray.cli.compile_notice import compiling
 from astray.cli.console import Teller
 from astray.errors import WrongInput
-from astray.recording.run_folder import check_folder, whole_folder, write_files
+from astray.recording import atomic_folder, check_folder, write_files
 from astray.viewer.reports import (
     DrawnFigures,
     Story,
@@ -93,5 +93,5 @@ def _picture(drawn: DrawnFigures, suffix: str) -> bytes:
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    with whole_folder(folder) as part:
+    with atomic_folder(folder) as part:
         write_files(part, files)

@@ -21,8 +21,7 @@ from astray.cli.view import PageOptions, run_again, viewed
 from astray.engine import Event, Log, numbered_events, summary
 from astray.errors import AstrayError, EventError, WrongInput
 from astray.files import check_writable
-from astray.recording import check_recording, recording_if
-from astray.recording.run_folder import check_folder, write_folder
+from astray.recording import OptionalRecording, check_folder, check_recording, write_run_folder
 from astray.sim import Sim, load
 
 LOG_PERIOD = 0.1  # s, unless asked for otherwise
@@ -73,7 +72,10 @@ def run_scenario(
     # What was recorded or said to others cannot be taken back.
     resets = record is None and not wires
     with stopping_on_interrupt(sim.pace.stop), viewed(sim, look, tell.say, resets=resets):
-        with recording_if(sim, record, overwrite) as recorder, contextlib.ExitStack() as connected:
+        with (
+            OptionalRecording(sim, record, overwrite) as recorder,
+            contextlib.ExitStack() as connected,
+        ):
             for wire in wires:
                 connected.enter_context(wire(sim, tell.say))
             started = time.perf_counter()
@@ -83,7 +85,7 @@ def run_scenario(
             series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
     try:
         if out is not None and series is not None:
-            write_folder(sim, series, out, overwrite)
+            write_run_folder(sim, series, out, overwrite)
     finally:  # a folder that cannot be written is no reason to lose the run
         if save is not None:
             sim.save(save)

@@ -11,7 +11,7 @@ import numpy as np
 
 from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.errors import LogError, RecordingError
-from astray.recording import TRUTH, NotOurs, Track, read_recording
+from astray.recording import TRUTH_TOPIC, ForeignRecording, RecordedRobot, read_recording
 from astray.recording.mcap import is_mcap
 from astray.scenario import GroupPlan, load_scenario
 from astray.tables import Array
@@ -26,7 +26,7 @@ def read_recorded(path: Path) -> list[Dataset] | None:
             return None
     try:
         recording = read_recording(path)
-    except NotOurs:
+    except ForeignRecording:
         return None
     except RecordingError as problem:
         raise LogError(str(problem)) from None
@@ -38,7 +38,7 @@ def read_recorded(path: Path) -> list[Dataset] | None:
     return found
 
 
-def _log(track: Track, plan: GroupPlan) -> Dataset | None:
+def _log(track: RecordedRobot, plan: GroupPlan) -> Dataset | None:
     if not len(track.truth):
         return None
     sensors = {sensor.name: sensor for sensor in plan.sensors}
@@ -50,7 +50,7 @@ def _log(track: Track, plan: GroupPlan) -> Dataset | None:
         kept = _of_last_life(track, track.sensor_topics[name], reading.stamp)
         arrays = {key: array[kept] for key, array in reading.arrays.items()}
         streams[name] = Stream(sensors[name].sheet(), reading.table[kept], arrays)
-    truth = track.truth[_of_last_life(track, TRUTH, track.truth["stamp"])]
+    truth = track.truth[_of_last_life(track, TRUTH_TOPIC, track.truth["stamp"])]
     if not any(map(len, streams.values())) or len(truth) < 2:
         return None
     reference = Reference(truth["stamp"], truth["x"], truth["y"], truth["yaw"])
@@ -59,6 +59,6 @@ def _log(track: Track, plan: GroupPlan) -> Dataset | None:
     return Dataset(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)
 
 
-def _of_last_life(track: Track, topic: str, stamps: Array) -> Array:
+def _of_last_life(track: RecordedRobot, topic: str, stamps: Array) -> Array:
     """Which messages are of the last life: those of what was so after it began."""
-    return np.asarray(track.times(topic) - stamps >= track.last_life - ROUNDING)
+    return np.asarray(track.times(topic) - stamps >= track.last_episode_start - ROUNDING)

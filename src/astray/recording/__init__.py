@@ -1,4 +1,4 @@
-"""Runs as MCAP files with ROS 2 messages: written, mended, read back."""
+"""Recordings: runs as MCAP files with ROS 2 messages, and as folders; written and read back."""
 
 from __future__ import annotations
 
@@ -7,39 +7,61 @@ from typing import TYPE_CHECKING
 from astray.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from astray.recording.around_run import check_recording as check_recording
-    from astray.recording.around_run import recording_if as recording_if
     from astray.recording.foxglove import check_package as check_package
     from astray.recording.foxglove import on_foxglove as on_foxglove
-    from astray.recording.reader import TRUTH as TRUTH
-    from astray.recording.reader import NotOurs as NotOurs
+    from astray.recording.optional_recording import OptionalRecording as OptionalRecording
+    from astray.recording.optional_recording import check_recording as check_recording
+    from astray.recording.reader import TRUTH_TOPIC as TRUTH_TOPIC
+    from astray.recording.reader import ForeignRecording as ForeignRecording
+    from astray.recording.reader import RecordedRobot as RecordedRobot
     from astray.recording.reader import Recording as Recording
-    from astray.recording.reader import Track as Track
     from astray.recording.reader import read_recording as read_recording
     from astray.recording.recorder import Recorder as Recorder
     from astray.recording.recorder import record as record
+    from astray.recording.run_folder import atomic_folder as atomic_folder
+    from astray.recording.run_folder import check_folder as check_folder
+    from astray.recording.run_folder import read_json_object as read_json_object
+    from astray.recording.run_folder import read_log as read_log
+    from astray.recording.run_folder import read_run_info as read_run_info
+    from astray.recording.run_folder import read_scenario_files as read_scenario_files
+    from astray.recording.run_folder import read_text as read_text
+    from astray.recording.run_folder import refuse_inconsistent_files as refuse_inconsistent_files
+    from astray.recording.run_folder import write_files as write_files
+    from astray.recording.run_folder import write_run_folder as write_run_folder
 
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "astray.recording.around_run": (
-            "check_recording",
-            "recording_if",
-        ),
         "astray.recording.foxglove": (
             "check_package",
             "on_foxglove",
         ),
+        "astray.recording.optional_recording": (
+            "OptionalRecording",
+            "check_recording",
+        ),
         "astray.recording.reader": (
-            "TRUTH",
-            "NotOurs",
+            "TRUTH_TOPIC",
+            "ForeignRecording",
+            "RecordedRobot",
             "Recording",
-            "Track",
             "read_recording",
         ),
         "astray.recording.recorder": (
             "Recorder",
             "record",
+        ),
+        "astray.recording.run_folder": (
+            "atomic_folder",
+            "check_folder",
+            "read_json_object",
+            "read_log",
+            "read_run_info",
+            "read_scenario_files",
+            "read_text",
+            "refuse_inconsistent_files",
+            "write_files",
+            "write_run_folder",
         ),
     },
 )

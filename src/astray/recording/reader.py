@@ -37,14 +37,14 @@ from astray.tables import STATE, Array, Table, table
 from astray.world import Map
 from astray.world.maps.formats import read_geojson
 
-TRUTH, COMMAND = "ground_truth/odom", "command"
+TRUTH_TOPIC, COMMAND_TOPIC = "ground_truth/odom", "command"
 
 
-class NotOurs(RecordingError):
+class ForeignRecording(RecordingError):
     """A whole MCAP file that somebody else has written."""
 
 
-class Track:
+class RecordedRobot:
     """One robot of a recording: its series, one row per message, in the order of time."""
 
     def __init__(self, recording: Recording, group: str, about: dict[str, Any], who: Any) -> None:
@@ -65,7 +65,9 @@ class Track:
 
     def pose_topics(self) -> list[str]:
         """The topics of truth, beliefs and commands."""
-        return [self.topic(name) for name in (TRUTH, COMMAND, *self.belief_topics.values())]
+        return [
+            self.topic(name) for name in (TRUTH_TOPIC, COMMAND_TOPIC, *self.belief_topics.values())
+        ]
 
     def reading_topics(self) -> list[str]:
         """The topics of its sensors, of what is true of them, and of what it knows of others."""
@@ -82,9 +84,9 @@ class Track:
         return np.zeros(0) if said is None else said.times
 
     @property
-    def last_life(self) -> float:
+    def last_episode_start(self) -> float:
         """When the last life of its world began, s as `times` has it."""
-        return float(self.times(TRUTH)[-1] - self.truth["stamp"][-1])
+        return float(self.times(TRUTH_TOPIC)[-1] - self.truth["stamp"][-1])
 
     def _state(self, name: str) -> Table:
         said = self.recording.poses.get(self.topic(name))
@@ -93,7 +95,7 @@ class Track:
     @cached_property
     def truth(self) -> Table:
         """STATE of where it was, (times,)."""
-        return self._state(TRUTH)
+        return self._state(TRUTH_TOPIC)
 
     @cached_property
     def beliefs(self) -> dict[str, Table]:
@@ -113,7 +115,7 @@ class Track:
     @cached_property
     def commands(self) -> Table:
         """What its motion was asked for, (times,): stamp, vx, vy and wz."""
-        said = self.recording.poses.get(self.topic(COMMAND))
+        said = self.recording.poses.get(self.topic(COMMAND_TOPIC))
         return table(tables.ASKED, 0) if said is None else tables.drives(said)
 
     @cached_property
@@ -144,7 +146,7 @@ class Recording:
         self.path = Path(path)
         self.file = McapReader(self.path)
         if RUN not in self.file.attachments or SCENARIO not in self.file.attachments:
-            raise NotOurs(
+            raise ForeignRecording(
                 f"{path}: not a recording of astray; `astray score` reads those of others"
             )
         about = json.loads(self.file.attachments[RUN].data)
@@ -156,7 +158,7 @@ class Recording:
         self.robots = {
             track.name: track
             for group, details in about["robots"].items()
-            for track in (Track(self, group, details, who) for who in details["robots"])
+            for track in (RecordedRobot(self, group, details, who) for who in details["robots"])
         }
         """Every robot by its name: `rover`, `rover_3`, `world_7/rover_3`."""
         self._maps: dict[str, Map] = {}

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from astray.engine import Run
 from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
-from astray.recording.around_run import check_recording
 from astray.recording.mcap import (
     COLLISIONS,
     EVENTS,
@@ -36,6 +35,7 @@ from astray.recording.mcap import (
     sensor_truths,
     text_message,
 )
+from astray.recording.optional_recording import check_recording
 from astray.ros.publishers import Publisher, PublisherSet
 from astray.version import __version__
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from astray.errors import AstrayError, WrongInput, in_words
-from astray.recording.mcap import lock
+from astray.files import lock_file
 from astray.sweeps.cases import SweepPlan, SweepTask
 from astray.sweeps.task import Row
 
@@ -166,7 +166,7 @@ class Ledger:
 def _take(file: Path) -> IO[bytes]:
     held = file.open("wb")
     try:
-        lock.hold(held)
+        lock_file(held)
     except OSError:
         held.close()
         raise WrongInput(f"{file.parent}: another process is running this sweep") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from astray.engine import is_whole
 from astray.errors import WrongInput
 from astray.files import whole_file
-from astray.recording.run_folder import check_folder
+from astray.recording import check_folder
 from astray.scenario import Source
 from astray.sweeps.cases import SweepPlan, Vary, make_plan
 from astray.sweeps.results import Sweep

@@ -17,7 +17,7 @@ from astray.recording.mcap.header import (
 from astray.recording.mcap.parse import is_mcap
 from astray.recording.mcap.read_topics import McapReader
 from astray.recording.mcap.records import Op
-from astray.recording.mcap.recover import Mended, recover_recording
+from astray.recording.mcap.recover import RecoveryReport, recover_recording
 from astray.recording.mcap.sensor_truth import sensor_truths
 from astray.recording.mcap.write_ahead_log import WriteAheadLog
 from astray.recording.mcap.writer import McapWriter
@@ -37,8 +37,8 @@ __all__ = [
     "McapReader",
     "McapWriter",
     "Memory",
-    "Mended",
     "Op",
+    "RecoveryReport",
     "Topics",
     "WriteAheadLog",
     "attachments",

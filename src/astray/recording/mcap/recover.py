@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from astray.errors import RecordingError
-from astray.recording.mcap.lock import is_held
+from astray.files import is_locked
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.parse import (
     RecordReader,
@@ -46,7 +46,7 @@ FOOTER = struct.Struct("<QQI")  # where the summary begins, where its index, and
 
 
 @dataclass
-class Mended:
+class RecoveryReport:
     """What became of a file."""
 
     path: Path
@@ -65,14 +65,14 @@ class Mended:
     was_whole: bool = False
 
 
-def recover_recording(path: Path, out: Path | None = None) -> Mended:
+def recover_recording(path: Path, out: Path | None = None) -> RecoveryReport:
     """Mend a file, in place or to another one; in place, the torn one is kept beside it."""
     tail, goal = WriteAheadLog(path), out or path
     part = goal.with_name(f"{goal.name}.part")
     try:
         mended = _copy(path, part, tail, always=out is not None)
         if mended is None:
-            return Mended(path, None, was_whole=True)
+            return RecoveryReport(path, None, was_whole=True)
         mended.path = goal
         if out is None:
             mended.kept = path.with_name(f"{path.name}.torn")
@@ -86,14 +86,14 @@ def recover_recording(path: Path, out: Path | None = None) -> Mended:
     return mended
 
 
-def _copy(path: Path, part: Path, tail: WriteAheadLog, always: bool) -> Mended | None:
+def _copy(path: Path, part: Path, tail: WriteAheadLog, always: bool) -> RecoveryReport | None:
     """Copy what is whole; None if all is, unless that shall be copied, too.
 
     The file is let go of at the end: some systems rename no file that is in use.
     """
     try:
         with path.open("rb") as file:
-            if not always and is_held(file):
+            if not always and is_locked(file):
                 raise RecordingError(
                     f"{path}: is still being written; end that program first, or copy what there "
                     "is by --out"
@@ -158,9 +158,9 @@ class _Mender:
         self.first: int | None = None
         self.last = 0
         self.last_chunk = len(MAGIC)  # behind where it begins
-        self.found = Mended(goal, None)
+        self.found = RecoveryReport(goal, None)
 
-    def mend(self, waiting: tuple[Mark, bytes] | None) -> Mended:
+    def mend(self, waiting: tuple[Mark, bytes] | None) -> RecoveryReport:
         """Copy, then end the file."""
         if waiting is not None and not waiting[0].fits(self.data):
             waiting = None  # it was written beside another file

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from astray.files import lock_file
 from astray.recording.mcap import records
-from astray.recording.mcap.lock import hold
 from astray.recording.mcap.message_index import MessageIndex
 from astray.recording.mcap.records import MAGIC, Op
 
@@ -62,7 +62,7 @@ class McapWriter:
         self.path = path
         self.file = path.open("xb", buffering=0)
         with contextlib.suppress(OSError):  # a disk that knows no locks
-            hold(self.file)
+            lock_file(self.file)
         self.position = 0
         self._beginning, self._end, self._until = 0, b"", 0
         self.counts = np.zeros(CHANNELS, np.int64)

@@ -17,14 +17,15 @@ from astray.datasets import Comparison, Reference, measure
 from astray.engine import Event, read_events
 from astray.errors import WrongInput
 from astray.metrics import Nees
-from astray.recording import Track, read_recording
-from astray.recording.run_folder import (
-    fitting_together,
-    read_about,
-    read_carried,
+from astray.recording import (
+    RecordedRobot,
+    read_json_object,
     read_log,
-    read_object,
+    read_recording,
+    read_run_info,
+    read_scenario_files,
     read_text,
+    refuse_inconsistent_files,
 )
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
@@ -143,20 +144,20 @@ def _from_recording(path: Path) -> Story:
     )
 
 
-def _tales_of(track: Track) -> Iterator[Tale]:
+def _tales_of(track: RecordedRobot) -> Iterator[Tale]:
     for who, belief in track.beliefs.items():
         yield from _tale(track.group, track.name, who, track.truth, belief)
 
 
 def _from_folder(folder: Path) -> Story:
-    about, summary = read_about(folder), read_object(folder / "summary.json")
+    about, summary = read_run_info(folder), read_json_object(folder / "summary.json")
     arrays = read_log(folder)
     scenario = read_text(folder / "scenario.yaml")
     events = read_events(folder / "events.jsonl")
-    files = read_carried(folder)
+    files = read_scenario_files(folder)
     there = folder / "map.geojson"
     around = read_map(str(there)) if there.exists() else None
-    with fitting_together(folder):
+    with refuse_inconsistent_files(folder):
         groups: dict[str, Any] = summary["robots"]
         return Story(
             summary["scenario"],

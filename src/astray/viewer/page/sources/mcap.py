@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import ScenarioError, WrongInput
-from astray.recording import TRUTH, Track, read_recording
+from astray.recording import TRUTH_TOPIC, RecordedRobot, read_recording
 from astray.recording import Recording as Recorded
 from astray.recording.mcap import COLLISIONS, EVENTS
 from astray.ros.publishers import TOPIC as TRACKS
@@ -36,7 +36,7 @@ def read_recorded(file: Path) -> ReplaySource:
         raise WrongInput(f"{file}: its scenario does not load here:\n{problem}") from None
     world = source.worlds[0]
     tracks = {(t.group, t.number): t for t in source.robots.values() if t.world == world}
-    told = [track.times(TRUTH) for track in tracks.values()]
+    told = [track.times(TRUTH_TOPIC) for track in tracks.values()]
     times = np.unique(np.concatenate([np.zeros(0), *told]))
     if not len(times):
         raise WrongInput(f"{file}: nothing of any robot was recorded")
@@ -51,14 +51,14 @@ def read_recorded(file: Path) -> ReplaySource:
     return make_recording(scenario, ran, source.map or Map(), log, (hits, events))
 
 
-def _group(plan: GroupPlan, tracks: list[Track | None], times: Array) -> dict[str, Array]:
+def _group(plan: GroupPlan, tracks: list[RecordedRobot | None], times: Array) -> dict[str, Array]:
     """The series of one group as a folder's log has them: a row per time, a column per robot."""
     log: dict[str, Array] = {}
     there = np.zeros((len(times), len(tracks)), bool)
     for k, track in enumerate(tracks):
         if track is None or not len(track.truth):
             continue
-        told = track.times(TRUTH)
+        told = track.times(TRUTH_TOPIC)
         period = np.median(np.diff(told)) if len(told) > 1 else np.inf
         row = _newest(told, times)
         there[:, k] = (row >= 0) & (times - told[row] <= LATE * period)

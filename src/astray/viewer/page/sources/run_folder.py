@@ -11,7 +11,7 @@ import numpy as np
 
 from astray.engine import read_events
 from astray.errors import ScenarioError, WrongInput
-from astray.recording.run_folder import fitting_together, read_about, read_log
+from astray.recording import read_log, read_run_info, refuse_inconsistent_files
 from astray.scenario import GroupPlan, Scenario, load_scenario
 from astray.tables import STATE, Array, about
 from astray.viewer.page.drawables import sight
@@ -29,7 +29,7 @@ DRAWN = ("scan", "sonar")  # the readings that a folder keeps whole
 
 def read_folder(folder: Path) -> ReplaySource:
     """The first world of a run that was written to a folder."""
-    ran, log = read_about(folder), read_log(folder)
+    ran, log = read_run_info(folder), read_log(folder)
     try:
         scenario = load_scenario(folder / "scenario.yaml")
     except ScenarioError as problem:
@@ -38,7 +38,7 @@ def read_folder(folder: Path) -> ReplaySource:
     around = read_map(str(map_file)) if map_file.exists() else Map()
     hits = _hits(folder / "collisions.csv", scenario.robots, ran["worlds"][0])
     happened = hits, _events(folder / "events.jsonl", scenario.dt)
-    with fitting_together(folder):
+    with refuse_inconsistent_files(folder):
         return make_recording(scenario, ran, around, log, happened)
 
 

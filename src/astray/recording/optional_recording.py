@@ -1,20 +1,23 @@
-"""Recording, or not, around a run from the command line; nothing is imported unless asked for."""
+"""A run with or without a recording, as `--record` asks.
+
+The recorder is imported only when a run is recorded, so that other commands start fast.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from astray.engine import Run
 from astray.errors import RecordingFailed, WrongInput
 from astray.files import check_writable
 
-if TYPE_CHECKING:
-    pass
-
 
 def check_recording(path: Path, overwrite: bool) -> None:
-    """Refuse a file that would be lost, and a place that cannot be written."""
+    """Refuse a path that cannot be written, or a file that would be lost.
+
+    Raises:
+        WrongInput: It is a folder, it exists and `overwrite` is false, or it cannot be written.
+    """
     check_writable(path)
     if path.is_dir():
         raise WrongInput(f"{path} is a folder, not a file")
@@ -22,8 +25,12 @@ def check_recording(path: Path, overwrite: bool) -> None:
         raise WrongInput(f"{path} exists already; choose another file or --overwrite")
 
 
-class recording_if:  # noqa: N801 - reads as a phrase after with
-    """Records a run if there is a file to do so; a failure is kept, so that the run ends well."""
+class OptionalRecording:
+    """A context that records a run if it is given a file.
+
+    A failure to write is kept in `failure`, so that the run ends in order and its results are
+    written. The caller raises it afterwards.
+    """
 
     def __init__(self, sim: Run, path: Path | None, overwrite: bool) -> None:
         self.failure: RecordingFailed | None = None
@@ -33,7 +40,7 @@ class recording_if:  # noqa: N801 - reads as a phrase after with
 
             self._recorder = Recorder(sim, path, overwrite)
 
-    def __enter__(self) -> recording_if:
+    def __enter__(self) -> OptionalRecording:
         return self
 
     def __exit__(self, *problem: object) -> None:
