@@ -52,7 +52,7 @@ class Kept(Recorder):
         self.kept: list[Chunk] = getattr(self, "kept", [])
         if self._open.moments:
             self.kept.append(self._open)
-            self._open = Chunk(self.feed.speakers, self._room)
+            self._open = Chunk(self.feed.publishers, self._room)
 
 
 def messages_per_second(folder: Path, repeats: int) -> list[float]:

@@ -17,8 +17,8 @@ import time
 from typing import Any
 
 import astray
-from astray.ros.dds import MOST, DdsError, DdsWriter, Discovery, Participant, messages_of
-from astray.ros.publishers import ImuReport, PublisherSet, ScanReport
+from astray.ros.dds import MOST, DdsError, DdsWriter, Discovery, Participant, serialize_batch
+from astray.ros.publishers import ImuPublisher, LaserScanPublisher, PublisherSet
 
 DOMAIN = 77
 ROUNDS = 5
@@ -54,8 +54,8 @@ def publish(speaker: Any, writer: DdsWriter, seconds: float) -> tuple[int, float
     """Say the same reading again and again; how often, and the CPU time it took, s."""
     sent, start, end = 0, time.thread_time(), time.monotonic() + seconds
     while time.monotonic() < end:
-        waiting = [[(speaker, speaker.take(speaker.rows))] for _ in range(MOST)]
-        for messages in messages_of(waiting):
+        waiting = [[(speaker, speaker.sample(speaker.rows))] for _ in range(MOST)]
+        for messages in serialize_batch(waiting):
             for _, _, message in messages:
                 try:
                     writer.write(message)
@@ -68,7 +68,9 @@ def publish(speaker: Any, writer: DdsWriter, seconds: float) -> tuple[int, float
 def main(seconds: float) -> None:
     sim = astray.load(SCENARIO)
     sim.run(0.1)
-    speakers = [s for s in PublisherSet(sim).speakers if isinstance(s, (ImuReport, ScanReport))]
+    speakers = [
+        s for s in PublisherSet(sim).publishers if isinstance(s, (ImuPublisher, LaserScanPublisher))
+    ]
     topics = {next(iter(s.topics.values())).name: s.layout.type for s in speakers}
     context = mp.get_context("spawn")
     ready, stop = context.Event(), context.Event()

@@ -113,8 +113,8 @@ def test_the_file_equals_the_run_message_for_message(tmp_path: Path) -> None:
             return feed.next_due(step)
 
         def observe(self, sim: astray.Sim) -> None:
-            for speaker, rows in feed.speak():
-                for topic, data in speaker.say(rows):
+            for speaker, rows in feed.due_publishers():
+                for topic, data in speaker.messages(rows):
                     said.setdefault(topic.name, []).append(data)
 
     listener = Listener()

@@ -18,7 +18,7 @@ from astray.ros.dds.discovery import Discovery
 from astray.ros.dds.node import Node
 from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
 from astray.ros.dds.settings import DdsSettings
-from astray.ros.messages.types import decode, encode, make
+from astray.ros.messages.types import decode, encode, make_message
 
 PATIENCE = 60.0  # s of real time after which something will not happen any more
 DOMAIN = 1 + os.getpid() % 200  # so that tests at the same time do not hear each other
@@ -110,4 +110,4 @@ class Running:
 
 def message(type: str, **values: Any) -> Any:
     """A message by its values."""
-    return make(type, values)
+    return make_message(type, values)

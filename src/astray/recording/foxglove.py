@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from astray.engine import Run
 from astray.errors import WrongInput
-from astray.ros.messages import GRID, definition
+from astray.ros.messages import OCCUPANCY_GRID, message_definition
 from astray.ros.publishers import (
     TF,
     ClockPublisher,
@@ -52,19 +52,19 @@ class Foxglove:
         self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
         self._context = Context()
         self._channels: dict[str, Channel] = {}
-        for speaker in [*self.feed.speakers, self.clock]:
+        for speaker in [*self.feed.publishers, self.clock]:
             for topic in speaker.topics.values():
                 self._channel(topic.name, topic.type)
-        self._lasting = {"/tf_static": self.feed.static}
+        self._lasting = {"/tf_static": self.feed.static_transforms}
         self._lasting |= {map.name: partial(_tell, sim, map) for map in map_topics(sim)}
         for name in self._lasting:
-            self._channel(name, TF if name == "/tf_static" else GRID)
+            self._channel(name, TF if name == "/tf_static" else OCCUPANCY_GRID)
 
     def _channel(self, topic: str, type: str) -> Channel:
         from foxglove import Channel, Schema
 
         if topic not in self._channels:
-            schema = Schema(name=type, encoding="ros2msg", data=definition(type).encode())
+            schema = Schema(name=type, encoding="ros2msg", data=message_definition(type).encode())
             self._channels[topic] = Channel(
                 topic, schema=schema, message_encoding="cdr", context=self._context
             )
@@ -105,21 +105,21 @@ class Foxglove:
 
     def next_due(self, step: int) -> int:
         """When there may be something to say."""
-        return min(self.feed.next_due(step), self.clock.beat.from_(step))
+        return min(self.feed.next_due(step), self.clock.schedule.from_(step))
 
     def observe(self, sim: Run) -> None:
         """Hand over what is fresh and looked at; what no one reads is dropped, oldest first."""
         now = self.clock.due(sim)
         if len(now):
             self._say(self.clock, now)
-        for speaker, rows in self.feed.speak():
+        for speaker, rows in self.feed.due_publishers():
             self._say(speaker, rows)
 
     def _say(self, speaker: Publisher, rows: Array) -> None:
         looked_at = [self._channels[speaker.topics[int(r)].name].has_sinks() for r in rows]
         if any(looked_at):
             ns = round(self.sim.time * 1e9)
-            for topic, data in speaker.say(rows[looked_at]):
+            for topic, data in speaker.messages(rows[looked_at]):
                 self._channels[topic.name].log(data, log_time=ns)
 
     def _looked_at(self, topic: str) -> None:

@@ -56,11 +56,11 @@ class Recorder:
         self.sim, self.path = sim, Path(path)
         self.feed = PublisherSet(sim)
         for name, group in sim.robots.items():
-            for robots in self.feed.alike(name):
+            for robots in self.feed.layout_groups(name):
                 self.feed.add(sensor_truths(group, robots, sim.dt))
         self._robots = sim.robots
         self._maps, self._news = Maps(sim, self.feed), EventCursor(sim)
-        speakers = self.feed.speakers
+        speakers = self.feed.publishers
         topics = Topics(speakers, (STATIC, *self._maps.topics.values(), EVENTS, COLLISIONS))
         self._channels = topics.channels
         self._encoder = ChunkEncoder(
@@ -100,7 +100,7 @@ class Recorder:
         ns, container = self._now(), self._container
         declared = [container.declare(Op.SCHEMA, made) for made in topics.schemas]
         declared += [container.declare(Op.CHANNEL, made) for made in topics.declared]
-        for message in self.feed.static():
+        for message in self.feed.static_transforms():
             self._open.add(ns, self._channels[STATIC.name], message)
         for topic, message in self._maps.news():
             self._open.add(ns, self._channels[topic.name], message)
@@ -146,7 +146,7 @@ class Recorder:
         now = self._now()
         if is_news:
             self._note_news(now, started_over)
-        self._open.hear(now, self.feed.speak())
+        self._open.hear(now, self.feed.due_publishers())
 
     def _note_news(self, now: int, started_over: bool = False) -> None:
         """What happened between the last look and this one comes before what is said now."""

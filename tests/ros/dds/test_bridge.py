@@ -15,7 +15,7 @@ import pytest
 import astray
 from astray.ros.dds import bridge as wire_module
 from astray.ros.dds import participant
-from astray.ros.dds.batch_publishing import messages_of
+from astray.ros.dds.batch_publishing import serialize_batch
 from astray.ros.dds.discovery import Discovery
 from astray.ros.dds.graph import TOPIC, TYPE, NodeGraph
 from astray.ros.dds.participant import Participant
@@ -84,10 +84,10 @@ def test_moments_that_wait_are_said_as_if_each_had_been_said_alone() -> None:
     feed, moments, alone = PublisherSet(sim), [], []
     for _ in range(30):
         sim.step(1)
-        said = [(speaker, speaker.take(rows)) for speaker, rows in feed.speak()]
+        said = [(speaker, speaker.sample(rows)) for speaker, rows in feed.due_publishers()]
         moments.append(said)
-        alone.extend(messages_of([said]))
-    together = list(messages_of(moments))
+        alone.extend(serialize_batch([said]))
+    together = list(serialize_batch(moments))
     assert together == alone
     assert sum(map(len, together)) > 100
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from astray.ros.dds.publish_queue import MOST, Outbox
+from astray.ros.dds.publish_queue import MOST, PublishQueue
 
 
 class Slow:
@@ -24,7 +24,7 @@ class Slow:
 
 def test_a_bus_that_is_too_slow_loses_the_oldest_and_keeps_the_order() -> None:
     slow = Slow()
-    outbox = Outbox(slow.publish, 5, lambda: False)
+    outbox = PublishQueue(slow.publish, 5, lambda: False)
     outbox.open()
     outbox.put(0)
     assert slow.asked.wait(30)
@@ -38,7 +38,7 @@ def test_a_bus_that_is_too_slow_loses_the_oldest_and_keeps_the_order() -> None:
 
 def test_nothing_is_lost_if_the_run_waits() -> None:
     slow = Slow()
-    outbox = Outbox(slow.publish, 5, lambda: True)
+    outbox = PublishQueue(slow.publish, 5, lambda: True)
     outbox.open()
     thread = threading.Thread(target=lambda: [outbox.put(k) for k in range(10 * MOST)])
     thread.start()
@@ -53,7 +53,7 @@ def test_nothing_is_lost_if_the_run_waits() -> None:
 
 def test_a_run_that_need_not_wait_any_more_goes_on() -> None:
     slow, waits = Slow(), [True]
-    outbox = Outbox(slow.publish, 1, lambda: waits[0])
+    outbox = PublishQueue(slow.publish, 1, lambda: waits[0])
     outbox.open()
     outbox.put(0)
     assert slow.asked.wait(30)
@@ -69,7 +69,7 @@ def test_a_bus_that_fails_ends_the_run_with_its_words() -> None:
     def publish(moments: object) -> None:
         raise ValueError("no bus")
 
-    outbox = Outbox(publish, 5, lambda: True)
+    outbox = PublishQueue(publish, 5, lambda: True)
     outbox.open()
     outbox.put(0)
     outbox._thread.join(30)

@@ -11,10 +11,10 @@ from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.types import (
     BadMessage,
     decode,
-    definition,
     encode,
     full_name,
-    make,
+    make_message,
+    message_definition,
     to_plain,
     type_hash,
     typestore,
@@ -42,7 +42,7 @@ def test_columns_written_at_once_are_the_bytes_that_an_independent_encoder_makes
     kind: str, sizes: dict[str, int], texts: dict[str, str]
 ) -> None:
     rng = np.random.default_rng(0)
-    messages = MessageLayout(kind, sizes, texts).make(5)
+    messages = MessageLayout(kind, sizes, texts).blank(5)
     for name in messages.dtype.names or ():
         column = messages[name]
         if column.dtype.kind in "iuf?":
@@ -59,7 +59,7 @@ def test_columns_written_at_once_are_the_bytes_that_an_independent_encoder_makes
 def test_texts_of_any_length_shift_what_follows_as_they_should(names: list[str]) -> None:
     texts = {f"name.{k}": name for k, name in enumerate(names)}
     sizes = {"name": len(names), "position": 2}
-    out = MessageLayout("sensor_msgs/msg/JointState", sizes, texts).make(1)
+    out = MessageLayout("sensor_msgs/msg/JointState", sizes, texts).blank(1)
     out["position"] = [[1.5, -2.5]]
     read = decode("sensor_msgs/msg/JointState", out[0].tobytes())
     assert list(read.name) == names
@@ -67,7 +67,7 @@ def test_texts_of_any_length_shift_what_follows_as_they_should(names: list[str])
 
 
 def test_another_text_of_the_same_length_can_be_written() -> None:
-    out = MessageLayout("std_msgs/msg/Header", texts={"frame_id": "rover_0"}).make(2)
+    out = MessageLayout("std_msgs/msg/Header", texts={"frame_id": "rover_0"}).blank(2)
     out["frame_id"] = [b"rover_1", b"rover_2"]
     read = [decode("std_msgs/msg/Header", m.tobytes()).frame_id for m in out]
     assert read == ["rover_1", "rover_2"]
@@ -85,7 +85,7 @@ def test_hashes_are_those_that_ros_2_publishes() -> None:
 
 
 def test_a_definition_holds_all_that_a_type_is_made_of() -> None:
-    text = definition("sensor_msgs/msg/Imu")
+    text = message_definition("sensor_msgs/msg/Imu")
     assert "MSG: std_msgs/Header" in text
     assert "MSG: geometry_msgs/Quaternion" in text
 
@@ -119,7 +119,7 @@ def test_values_that_do_not_fit_are_refused_with_the_reason(
     kind: str, values: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadMessage, match=why):
-        make(kind, values)
+        make_message(kind, values)
 
 
 @given(st.binary(max_size=200))

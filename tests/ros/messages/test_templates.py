@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 from astray.ros.messages import serializer_steps as steps_module
 from astray.ros.messages import templates as words_module
 from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.serializer_steps import begin_all, make_hands, octets, write_all
+from astray.ros.messages.serializer_steps import (
+    copy_constants_all,
+    copy_fields_all,
+    make_scratch,
+    octets,
+)
 from astray.ros.messages.templates import MessageTemplate, Words
 from astray.ros.messages.types import decode
 from astray.ros.names import RosRobot
-from astray.ros.publishers.pose_history import Past
+from astray.ros.publishers.pose_history import PoseHistory
 from astray.tables import DRIVE, SCAN, STATE, Array, table
 
 ODOMETRY = "nav_msgs/msg/Odometry"
@@ -91,10 +96,10 @@ def test_rows_at_moments_are_found_in_copies_one_behind_the_other() -> None:
     kept = np.concatenate([before.view(np.uint8), *(states.view(np.uint8) for states in moments)])
     raw, places = np.zeros(4 * form.size + 3, np.uint8), np.array([3, 2, 0]) * form.size + 3
     out, rows = (raw, places), np.array([1, 1, 0])
-    begin_all(out, form.rest, form.heads.reshape(-1), form.heads.shape[1], rows)
+    copy_constants_all(out, form.rest, form.heads.reshape(-1), form.heads.shape[1], rows)
     tables = np.array([[before.nbytes, moments[0].nbytes, moments[0].itemsize]])
     which = np.array([3, 0, 2]), rows
-    write_all(out, form.steps, octets(kept), tables, which, make_hands())
+    copy_fields_all(out, form.steps, octets(kept), tables, which, make_scratch())
     found = read(form, raw[3:].reshape(4, -1)[[3, 2, 0]])
     assert [message.pose.pose.position.x for message in found] == [31.0, 1.0, 20.0]
 
@@ -176,9 +181,9 @@ def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch
     words, tables = scan(600)
     forms = [(MessageTemplate(odometry(states)), [states]), (MessageTemplate(words), tables)]
     compiled = [form.fill(rows, given) for form, given in forms]
-    for name in ("begin_all", "write_all"):
+    for name in ("copy_constants_all", "copy_fields_all"):
         monkeypatch.setattr(words_module, name, getattr(steps_module, name).function)
-    for name in ("put", "time_of", "within", "limit_all"):
+    for name in ("copy_bytes", "time_of", "within", "limit_all"):
         monkeypatch.setattr(steps_module, name, getattr(steps_module, name).function)
     with np.errstate(invalid="ignore"):
         plain = [form.fill(rows, given) for form, given in forms]
@@ -187,7 +192,7 @@ def test_compiled_and_plain_write_the_same_bytes(monkeypatch: pytest.MonkeyPatch
 
 def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:
     state = table(STATE, 2)
-    past = Past(state)
+    past = PoseHistory(state)
     for k in range(3):
         state["stamp"], state["x"], state["yaw"] = k, 10.0 * k, [0.0, 3.0 if k % 2 else -3.0]
         past.remember()

@@ -10,7 +10,7 @@ import pytest
 import astray
 from astray.ros.messages.types import decode
 from astray.ros.publishers.publisher_set import Localization, PublisherSet
-from astray.ros.publishers.transforms import Transforms
+from astray.ros.publishers.transforms import TransformPublisher
 
 SPEED, TURN = 0.5, 0.3
 TICK = 3.1e-4  # m that a tick of the encoders means
@@ -41,9 +41,9 @@ class Frames:
         return self.feed.next_due(step)
 
     def observe(self, sim: astray.Sim) -> None:
-        for speaker, rows in self.feed.speak():
-            if isinstance(speaker, Transforms):
-                for _, data in speaker.say(rows):
+        for speaker, rows in self.feed.due_publishers():
+            if isinstance(speaker, TransformPublisher):
+                for _, data in speaker.messages(rows):
                     for t in decode(speaker.layout.type, data).transforms:
                         q, p = t.transform.rotation, t.transform.translation
                         time = t.header.stamp.sec + t.header.stamp.nanosec * 1e-9

@@ -41,8 +41,8 @@ class Listener:
         return self.feed.next_due(step)
 
     def observe(self, sim: astray.Sim) -> None:
-        for speaker, rows in self.feed.speak():
-            for topic, data in speaker.say(rows):
+        for speaker, rows in self.feed.due_publishers():
+            for topic, data in speaker.messages(rows):
                 self.said.setdefault(topic.name, []).append(decode(topic.type, data))
                 self.steps.setdefault(topic.name, []).append(sim.steps)
 
@@ -345,7 +345,7 @@ def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> 
         who = f"world_{world}/rover_{robot}"
         assert heard.said[f"/{who}/belief/pose"][0].header.frame_id == f"world_{world}/map"
         assert heard.said[f"/{who}/odom"][0].child_frame_id == f"{who}/base_link"
-    static = [decode("tf2_msgs/msg/TFMessage", data) for data in heard.feed.static()]
+    static = [decode("tf2_msgs/msg/TFMessage", data) for data in heard.feed.static_transforms()]
     found = {t.child_frame_id for message in static for t in message.transforms}
     assert {f"world_{w}/rover_{r}/imu_link" for w in range(11) for r in range(11)} <= found
     assert {f"world_{w}/map" for w in range(11)} <= found
@@ -355,4 +355,7 @@ def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> 
     ("dt", "ticks"), [(0.001, 10), (0.0035, 2), (0.006, 1), (0.01, 1), (0.02, 1)]
 )
 def test_time_is_told_every_ten_milliseconds_or_sooner_or_every_tick(dt: float, ticks: int) -> None:
-    assert ClockPublisher(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).beat == (ticks, 0)
+    assert ClockPublisher(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).schedule == (
+        ticks,
+        0,
+    )

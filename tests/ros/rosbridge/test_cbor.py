@@ -82,12 +82,12 @@ def test_all_that_a_run_says_is_the_same_as_text_and_packed() -> None:
     sim = load()
     feed = PublisherSet(sim)
     sim.run(0.5)
-    assert len(feed.speakers) > 7
-    for speaker in feed.speakers:
-        messages = speaker.write(speaker.take(speaker.rows))
+    assert len(feed.publishers) > 7
+    for speaker in feed.publishers:
+        messages = speaker.serialize(speaker.sample(speaker.rows))
         texts = JsonWriter(speaker.layout).write(messages.columns)
         packed = Packer(speaker.layout).write(messages.columns)
-        for text, data, raw in zip(texts, packed, messages.all(), strict=True):
+        for text, data, raw in zip(texts, packed, messages.as_bytes(), strict=True):
             assert listed(read(data)) == json.loads(text)
             message = decode(speaker.layout.type, raw)
             assert read(data).keys() == to_plain(message).keys()
@@ -96,14 +96,14 @@ def test_all_that_a_run_says_is_the_same_as_text_and_packed() -> None:
 
 def test_each_form_is_made_once_and_of_all_messages_at_once() -> None:
     sim = load()
-    speaker = PublisherSet(sim).speakers[0]
-    messages = speaker.write(speaker.take(speaker.rows))
+    speaker = PublisherSet(sim).publishers[0]
+    messages = speaker.serialize(speaker.sample(speaker.rows))
     said = Forms(speaker.layout).of(messages, 1.25)(0)
     assert said(PLAIN) is said(PLAIN)
     assert said(CBOR) is said(CBOR)
     raw = cbor2.loads(said(RAW))
-    assert raw == {"secs": 1, "nsecs": 250_000_000, "bytes": messages.all()[0]}
-    alone = said_by(speaker.layout.type, messages.all()[0], 1.25)
+    assert raw == {"secs": 1, "nsecs": 250_000_000, "bytes": messages.as_bytes()[0]}
+    alone = said_by(speaker.layout.type, messages.as_bytes()[0], 1.25)
     assert alone(PLAIN) == said(PLAIN)
     assert listed(read(alone(CBOR))) == listed(read(said(CBOR)))
     assert alone(RAW) == said(RAW)

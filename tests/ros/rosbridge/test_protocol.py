@@ -89,10 +89,10 @@ def test_every_message_of_a_run_has_the_text_of_its_decoded_bytes() -> None:
     seen = set()
     for _ in range(40):
         sim.step()
-        for speaker, rows in feed.speak():
-            messages = speaker.write(speaker.take(rows))
+        for speaker, rows in feed.due_publishers():
+            messages = speaker.serialize(speaker.sample(rows))
             texts = JsonWriter(speaker.layout).write(messages.columns)
-            for message, text in zip(messages.all(), texts, strict=True):
+            for message, text in zip(messages.as_bytes(), texts, strict=True):
                 plain = to_plain(decode(speaker.layout.type, message))
                 assert text == to_text(plain)
                 seen.add(speaker.layout.type)

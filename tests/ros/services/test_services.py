@@ -51,7 +51,7 @@ def services() -> Iterator[Services]:
 
 
 def call(services: Services, service: str, /, **request: Any) -> dict[str, Any]:
-    return services.table[service].answer(request)
+    return services.table[service].call(request)
 
 
 def code(response: dict[str, Any]) -> int:

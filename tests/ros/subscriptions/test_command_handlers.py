@@ -10,9 +10,9 @@ import pytest
 
 import astray
 from astray.errors import AstrayError
-from astray.ros.messages.types import BadMessage, make
+from astray.ros.messages.types import BadMessage, make_message
 from astray.ros.publishers.publisher_set import PublisherSet
-from astray.ros.subscriptions.command_handlers import Hearing, Subscriptions
+from astray.ros.subscriptions.command_handlers import Subscriptions, SubscriptionSettings
 
 REMOTE = {"kind": "remote"}
 
@@ -28,14 +28,14 @@ def load(**robot: Any) -> astray.Sim:
 
 def say(ears: Subscriptions, topic: str, **values: Any) -> None:
     heard = ears.topics[topic]
-    heard.hear(make(heard.type, values))
+    heard.callback(make_message(heard.type, values))
 
 
 def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> None:
     sim = load(autonomy={"kind": "scripted", "steps": [{"lasts": 9, "vx": 0.2}]})
     sim.step()
-    twist = make("geometry_msgs/msg/Twist", {"linear": {"x": -0.1}})
-    Subscriptions(sim).topics["/cmd_vel"].hear(twist)
+    twist = make_message("geometry_msgs/msg/Twist", {"linear": {"x": -0.1}})
+    Subscriptions(sim).topics["/cmd_vel"].callback(twist)
     sim.run(0.45)
     assert sim.truth["vx"][0] == pytest.approx(-0.1)
     sim.run(1.0)
@@ -56,7 +56,7 @@ def test_a_robot_alone_hears_plain_names_and_one_in_company_its_own() -> None:
 @pytest.mark.parametrize("stamped", [False, True])
 def test_a_twist_drives_one_robot_of_several(stamped: bool) -> None:
     sim = load(autonomy=REMOTE, count=2, motion={"kind": "omni"})
-    ears = Subscriptions(sim, Hearing(stamped_cmd_vel=stamped))
+    ears = Subscriptions(sim, SubscriptionSettings(stamped_cmd_vel=stamped))
     twist = {"linear": {"x": 0.3, "y": 0.1}, "angular": {"z": 0.2}}
     say(ears, "/rover_1/cmd_vel", **({"twist": twist} if stamped else twist))
     sim.run(2.0)
@@ -101,7 +101,7 @@ def test_a_goal_drives_a_robot_that_navigates() -> None:
 @pytest.mark.parametrize("source", ["pose", "odometry"])
 def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Subscriptions(sim, Hearing(belief_from=source, belief_topic="filter"))
+    ears = Subscriptions(sim, SubscriptionSettings(belief_from=source, belief_topic="filter"))
     sim.run(1.0)
     header = {"frame_id": "map", "stamp": {"sec": 0, "nanosec": 750_000_000}}
     pose = {"position": {"x": 5.0, "y": 6.0}, "orientation": quaternion(1.0)}
@@ -115,7 +115,7 @@ def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) ->
 
 def test_a_filter_that_does_not_use_the_time_of_the_run_is_told_so() -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Subscriptions(sim, Hearing(belief_topic="filter"))
+    ears = Subscriptions(sim, SubscriptionSettings(belief_topic="filter"))
     with pytest.raises(BadMessage, match="use_sim_time"):
         say(ears, "/filter", header={"stamp": {"sec": 1_700_000_000}})
     sim.run(1.0)
@@ -135,10 +135,10 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
             return feed.next_due(step)
 
         def observe(self, sim: astray.Sim) -> None:
-            list(feed.speak())
+            list(feed.due_publishers())
 
     sim.observers.append(Watching())
-    ears = Subscriptions(sim, Hearing(belief_from="tf"), feed.reckonings)
+    ears = Subscriptions(sim, SubscriptionSettings(belief_from="tf"), feed.dead_reckonings)
     sim.robots["rover"].drive(0.4, 0.3)
     sim.run(2.0)
     moved = {"translation": {"x": 2.0, "y": 2.0}, "rotation": quaternion(0.5)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from astray.errors import WrongInput
 from astray.recording.mcap import records
-from astray.ros.messages import definition, type_hash
+from astray.ros.messages import message_definition, type_hash
 from astray.ros.publishers import Publisher, Topic
 
 EVENTS = Topic("/astray/events", "std_msgs/msg/String")
@@ -39,7 +39,7 @@ class Topics:
         self.channels = {name: number for number, name in enumerate(named, start=1)}
         types = list(dict.fromkeys(topic.type for topic in named.values()))
         self.schemas = [
-            records.schema(number, name, "ros2msg", definition(name).encode())
+            records.schema(number, name, "ros2msg", message_definition(name).encode())
             for number, name in enumerate(types, start=1)
         ]
         self.declared = [

@@ -122,10 +122,10 @@ class Chunk:
         moment, together = self.moments, []
         for speaker, rows in said:
             if rows is speaker.rows:
-                together.append(speaker.number)
+                together.append(speaker.index)
             else:
-                self.alone.append((moment, speaker.number, rows))
-                self._keep(moment, self._own[speaker.number])
+                self.alone.append((moment, speaker.index, rows))
+                self._keep(moment, self._own[speaker.index])
                 self.bytes += len(rows) * speaker.layout.size
         key = tuple(together)
         chorus = self._choruses.get(key) or self._gather(key)
@@ -152,6 +152,6 @@ class Chunk:
         """The tables that these speakers need, each once."""
         needed: dict[int, ChunkStage] = {}
         for speaker in speakers:
-            for stage in self.stages[speaker.number][: len(speaker.sources)]:
+            for stage in self.stages[speaker.index][: len(speaker.sources)]:
                 needed[stage.start] = stage
         return [(s.start, s.width, len(s.live), s.live) for s in needed.values()]

@@ -25,7 +25,14 @@ from astray.recording.mcap.chunk_layout import (
 )
 from astray.recording.mcap.message_index import enter
 from astray.recording.mcap.writer import Batch
-from astray.ros.messages import begin_all, make_hands, octets, put, record_size, write_all
+from astray.ros.messages import (
+    copy_bytes,
+    copy_constants_all,
+    copy_fields_all,
+    make_scratch,
+    octets,
+    record_size,
+)
 from astray.tables import Array
 
 NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
@@ -44,9 +51,9 @@ def write_voices(raw: Array, messages: Any, memory: Any, program: Any, hands: An
         first, last, v = passes[k, FIRST], passes[k, LAST], voices[passes[k, VOICE]]
         out, which = (raw, places[first:last]), (moments[first:last], rows[first:last])
         heads, rest = blanks[v[HEADS] : v[REST]], blanks[v[REST] : v[END]]
-        begin_all(out, rest, heads, v[LENGTH], rows[first:last])
+        copy_constants_all(out, rest, heads, v[LENGTH], rows[first:last])
         todo, where = steps[v[STEPS] : v[LAST_STEP]], tables[v[TABLES] : v[LAST_TABLE]]
-        write_all(out, todo, memory, where, which, hands)
+        copy_fields_all(out, todo, memory, where, which, hands)
 
 
 @kernel
@@ -64,7 +71,7 @@ def number(raw: Array, place: int, count: int, time: int) -> None:
 def write_chunk(out: Any, messages: Any, memory: Any, program: Any, given: Any, hands: Any) -> None:
     """Write the messages of all voices; number all messages, and enter them into the index."""
     whole, start, entries, blank = out
-    put(entries, 0, blank)
+    copy_bytes(entries, 0, blank)
     (places, channels, which, goals), times, counts = given
     raw = whole[start:]
     write_voices(raw, messages, memory, program, hands)
@@ -83,7 +90,7 @@ class ChunkEncoder:
         self.counts = np.zeros(channels + 1, np.int64)
         self._plans: dict[Any, ChunkLayout] = {}
         self._program: tuple[Array, ...] | None = None
-        self._hands = make_hands()
+        self._hands = make_scratch()
         self._code: Callable[..., None] | None = None
 
     def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
@@ -122,11 +129,11 @@ class ChunkEncoder:
 
     def _work_out(self, part: MessageBlock, voice: ChannelWriter, chunk: Chunk) -> None:
         """Keep the values of messages that no column has."""
-        speaker, stages = voice.speaker, chunk.stages[voice.speaker.number]
+        speaker, stages = voice.speaker, chunk.stages[voice.speaker.index]
         made = stages[len(speaker.sources) :]
         if made:
             moments, rows = part.moments, part.rows
-            found = speaker.work_out(lambda k, column: stages[k].find(moments, rows, column))
+            found = speaker.compute(lambda k, column: stages[k].find(moments, rows, column))
             for stage, values in zip(made, found, strict=True):
                 stage.put(moments, rows, values)
 

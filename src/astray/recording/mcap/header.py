@@ -10,7 +10,7 @@ from astray.engine import Robots, Run
 from astray.files import dump_yaml
 from astray.plugin import NEVER
 from astray.ros import MAP, RosRobot, world_frame
-from astray.ros.messages import GRID, make_occupancy_grid
+from astray.ros.messages import OCCUPANCY_GRID, make_occupancy_grid
 from astray.ros.publishers import TF, PublisherSet, Topic, belief_topic, topics_of
 from astray.scenario import with_map_files
 from astray.version import __version__
@@ -89,7 +89,8 @@ class Maps:
             first.setdefault(robot.world, robot)
         self.frames = {world: world_frame(robot, MAP) for world, robot in first.items()}
         self.topics = {
-            world: Topic(f"/{frame}", GRID, latched=True) for world, frame in self.frames.items()
+            world: Topic(f"/{frame}", OCCUPANCY_GRID, latched=True)
+            for world, frame in self.frames.items()
         }
         self._told: dict[int, str] = {world: "" for world in self.frames}
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astray.plugin import Reading
-from astray.ros.messages import PLANAR, MessageColumns, yaw_of
-from astray.ros.publishers import EARTH, FIELDS, LOST, NORTH, STEERING
+from astray.ros.messages import PLANAR_INDICES, MessageColumns, quaternion_yaw
+from astray.ros.publishers import EARTH_RADIUS, FIELDS, FIX_LOST, NORTH_RADIUS, STEERING
 from astray.tables import (
     FIX,
     IMU,
@@ -34,14 +34,14 @@ ASKED = columns("stamp s", "vx m/s", "vy m/s", "wz rad/s")
 
 def headings(said: MessageColumns, path: str) -> Array:
     """The headings of quaternions, (n,)."""
-    yaw: Array = yaw_of(*(said[f"{path}.{axis}"] for axis in "xyzw"))
+    yaw: Array = quaternion_yaw(*(said[f"{path}.{axis}"] for axis in "xyzw"))
     return yaw
 
 
 def covariance_of(said: MessageColumns, path: str) -> Array:
     """The covariance of (x, y, yaw), (n, 3, 3)."""
     whole = said[path].reshape(-1, 6, 6)
-    return whole[:, PLANAR][:, :, PLANAR]
+    return whole[:, PLANAR_INDICES][:, :, PLANAR_INDICES]
 
 
 def states(said: MessageColumns) -> Table:
@@ -142,9 +142,9 @@ def scan(said: MessageColumns) -> Reading:
 def fix(said: MessageColumns) -> Reading:
     """A position, in metres from 0° N 0° E, which is the origin of the map."""
     made = _reading(FIX, said)
-    made.table["lost"] = said["status.status"] == LOST
-    made.table["x"] = np.radians(np.nan_to_num(said["longitude"])) * EARTH
-    made.table["y"] = np.radians(np.nan_to_num(said["latitude"])) * NORTH
+    made.table["lost"] = said["status.status"] == FIX_LOST
+    made.table["x"] = np.radians(np.nan_to_num(said["longitude"])) * EARTH_RADIUS
+    made.table["y"] = np.radians(np.nan_to_num(said["latitude"])) * NORTH_RADIUS
     made.table["cov"] = said["position_covariance"].reshape(-1, 3, 3)[:, :2, :2]
     return made
 

@@ -1,6 +1,6 @@
 """ROS 2 without ROS 2: a run, and the nodes of the documents, on the bus that ROS 2 uses."""
 
-from astray.ros.dds.batch_publishing import messages_of
+from astray.ros.dds.batch_publishing import serialize_batch
 from astray.ros.dds.connect import NODE, connected
 from astray.ros.dds.discovery import Discovery, check_transport
 from astray.ros.dds.node import LOOK, Node
@@ -20,5 +20,5 @@ __all__ = [
     "Participant",
     "check_transport",
     "connected",
-    "messages_of",
+    "serialize_batch",
 ]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from astray.ros.publishers import Publisher, Taken, joined
+from astray.ros.publishers import Publisher, Sample, concatenate_samples
 
-Said = Sequence[tuple[Publisher, Taken]]
+Said = Sequence[tuple[Publisher, Sample]]
 """Who has something to say at one moment, and what it took for that."""
 
 
-def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Publisher, int, bytes]]]:
+def serialize_batch(moments: Sequence[Said]) -> Iterator[list[tuple[Publisher, int, bytes]]]:
     """What each moment says: the speaker, the row that it speaks for, and the bytes."""
-    taken: dict[int, list[Taken]] = {}
+    taken: dict[int, list[Sample]] = {}
     speakers: dict[int, Publisher] = {}
     for said in moments:
         for speaker, some in said:
@@ -31,6 +31,6 @@ def messages_of(moments: Sequence[Said]) -> Iterator[list[tuple[Publisher, int, 
         ]
 
 
-def _write(speaker: Publisher, taken: Sequence[Taken]) -> Iterator[bytes]:
+def _write(speaker: Publisher, taken: Sequence[Sample]) -> Iterator[bytes]:
     """The messages of all that one speaker took, one after the other."""
-    return iter(speaker.write(joined(taken)).all())
+    return iter(speaker.serialize(concatenate_samples(taken)).as_bytes())

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from astray.engine import Run
-from astray.ros.dds.batch_publishing import Said, messages_of
+from astray.ros.dds.batch_publishing import Said, serialize_batch
 from astray.ros.dds.node import Node
 from astray.ros.dds.participant import DdsError, DdsReader, DdsWriter
-from astray.ros.dds.publish_queue import Outbox
+from astray.ros.dds.publish_queue import PublishQueue
 from astray.ros.dds.settings import DdsSettings
-from astray.ros.messages import GRID, OWN_PACKAGE, MessageLayout, decode, typestore
+from astray.ros.messages import OCCUPANCY_GRID, OWN_PACKAGE, MessageLayout, decode, typestore
 from astray.ros.publishers import CLOCK, TF, PublisherSet, clock_schedule, map_topics
-from astray.ros.subscriptions import Hearing, Subscriptions
+from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
 from astray.server import short_switch_interval
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class DdsBridge:
         settings = settings or DdsSettings()
         self.feed = PublisherSet(sim, settings.localization, settings.rate)
         self._clock_beat = clock_schedule(sim.dt)
-        self._clock = MessageLayout(CLOCK).make(1)
+        self._clock = MessageLayout(CLOCK).blank(1)
         self._clock_writer = node.publish("/clock", CLOCK)
         self._writers: dict[int, dict[int, DdsWriter]] = {}
-        for speaker in self.feed.speakers:
+        for speaker in self.feed.publishers:
             if settings.own_types or not speaker.layout.type.startswith(OWN_PACKAGE):
                 self._writers[id(speaker)] = {
                     row: node.publish(topic.name, topic.type)
@@ -51,12 +51,13 @@ class DdsBridge:
                 }
         self._map_topics = map_topics(sim)
         self._map_writers = {
-            topic.world: node.publish(topic.name, GRID, latched=True) for topic in self._map_topics
+            topic.world: node.publish(topic.name, OCCUPANCY_GRID, latched=True)
+            for topic in self._map_topics
         }
         self._maps: dict[int, Any] = {}
         self._hear(settings)
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self.outbox: Outbox[Moment] = Outbox(self._publish, ROOM, self._waits)
+        self.outbox: PublishQueue[Moment] = PublishQueue(self._publish, ROOM, self._waits)
         self._turns = contextlib.ExitStack()
         self._closing = False
         self._listening = threading.Thread(
@@ -64,8 +65,10 @@ class DdsBridge:
         )
 
     def _hear(self, settings: DdsSettings) -> None:
-        hearing = Hearing(settings.stamped_cmd_vel, settings.belief_from, settings.belief_heard_at)
-        ears = Subscriptions(self.sim, hearing, self.feed.reckonings)
+        hearing = SubscriptionSettings(
+            settings.stamped_cmd_vel, settings.belief_from, settings.belief_heard_at
+        )
+        ears = Subscriptions(self.sim, hearing, self.feed.dead_reckonings)
         self._commanders: list[DdsReader] = []
         waiting = {
             robot.topic("cmd_vel")
@@ -74,7 +77,7 @@ class DdsBridge:
             if group.lockstep and group.truth["alive"][robot.row]
         }
         for topic, heard in ears.topics.items():
-            reader = self.node.hear(topic, heard.type, heard.hear)
+            reader = self.node.hear(topic, heard.type, heard.callback)
             if topic in waiting:
                 self._commanders.append(reader)
 
@@ -125,8 +128,8 @@ class DdsBridge:
     def observe(self, sim: Run) -> None:
         """Copy what is to be said now."""
         said = [
-            (speaker, speaker.take(rows))
-            for speaker, rows in self.feed.speak()
+            (speaker, speaker.sample(rows))
+            for speaker, rows in self.feed.due_publishers()
             if id(speaker) in self._writers
         ]
         ns = round(sim.time * 1e9)
@@ -144,7 +147,7 @@ class DdsBridge:
     # The thread that says.
 
     def _publish(self, moments: Sequence[Moment]) -> None:
-        every = messages_of([said for _, said, _ in moments])
+        every = serialize_batch([said for _, said, _ in moments])
         for (ns, _, maps), messages in zip(moments, every, strict=True):
             for world, message in maps:
                 self._write(self._map_writers[world], message)
@@ -187,7 +190,7 @@ class DdsBridge:
 def static_frames(feed: PublisherSet) -> bytes:
     """All frames that stay where they are, in one message: late comers are told the last one."""
     frames: dict[str, Any] = {}
-    for message in feed.static():
+    for message in feed.static_transforms():
         for transform in decode(TF, message).transforms:
             frames[transform.child_frame_id] = transform
     store = typestore()

@@ -17,7 +17,7 @@ MOST = 64  # moments that are handed over at once
 LOOK = 0.1  # s of real time after which a run that waits looks whether it still has to
 
 
-class Outbox(Generic[T]):
+class PublishQueue(Generic[T]):
     """A queue with a thread that empties it."""
 
     def __init__(

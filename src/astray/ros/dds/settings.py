@@ -7,7 +7,7 @@ from typing import Literal
 
 from astray.errors import WrongInput
 from astray.ros.dds.distros import gid_size, usual_distro
-from astray.ros.publishers import RATE
+from astray.ros.publishers import POSE_RATE
 
 TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
 """Where filters that people have say what they believe."""
@@ -19,7 +19,7 @@ class DdsSettings:
 
     localization: Literal["belief", "truth", "external"] = "belief"
     """Whose word `map → odom` is; in `external` it is left to others."""
-    rate: float = RATE
+    rate: float = POSE_RATE
     """Of poses and transforms, Hz of simulated time."""
     stamped_cmd_vel: bool = False
     """Whether `cmd_vel` is a TwistStamped."""

@@ -1,16 +1,16 @@
 """The message types of ROS 2: declarations, templates, serialisation."""
 
 from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.occupancy_grid import GRID, make_occupancy_grid
-from astray.ros.messages.planar import PLANAR, yaw_of
+from astray.ros.messages.occupancy_grid import OCCUPANCY_GRID, make_occupancy_grid
+from astray.ros.messages.planar import PLANAR_INDICES, quaternion_yaw
 from astray.ros.messages.serializer import HEADER, MessageLayout
 from astray.ros.messages.serializer_steps import (
-    begin_all,
-    make_hands,
+    copy_bytes,
+    copy_constants_all,
+    copy_fields_all,
+    make_scratch,
     octets,
-    put,
     record_size,
-    write_all,
 )
 from astray.ros.messages.simulation_interfaces import (
     INVALID_POSE,
@@ -33,13 +33,13 @@ from astray.ros.messages.types import (
     BadMessage,
     declare,
     decode,
-    definition,
     encode,
+    field_types,
     fields_of,
     full_name,
     is_known,
-    make,
-    structure,
+    make_message,
+    message_definition,
     to_bytes,
     to_plain,
     type_hash,
@@ -47,12 +47,12 @@ from astray.ros.messages.types import (
 )
 
 __all__ = [
-    "GRID",
     "HEADER",
     "INVALID_POSE",
+    "OCCUPANCY_GRID",
     "OWN_PACKAGE",
     "PACKAGE",
-    "PLANAR",
+    "PLANAR_INDICES",
     "ROBOT",
     "SERVICES",
     "BadMessage",
@@ -66,28 +66,28 @@ __all__ = [
     "SpawnFault",
     "StateFault",
     "Words",
-    "begin_all",
+    "copy_bytes",
+    "copy_constants_all",
+    "copy_fields_all",
     "declare",
     "declare_types",
     "decode",
-    "definition",
     "encode",
+    "field_types",
     "fields_of",
     "full_name",
     "is_known",
-    "make",
-    "make_hands",
+    "make_message",
     "make_occupancy_grid",
+    "make_scratch",
+    "message_definition",
     "octets",
-    "put",
+    "quaternion_yaw",
     "record_size",
     "request_of",
     "response_of",
-    "structure",
     "to_bytes",
     "to_plain",
     "type_hash",
     "typestore",
-    "write_all",
-    "yaw_of",
 ]

@@ -105,7 +105,7 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
     if not layout.size <= raw.shape[1] < layout.size + 4:  # encoders may fill up the last word
         return None
     raw = np.ascontiguousarray(raw[:, : layout.size])
-    blank = layout.make(1).view(np.uint8)
+    blank = layout.blank(1).view(np.uint8)
     fixed = _fixed(layout)
     if not (raw[:, fixed] == blank[fixed]).all():
         return None

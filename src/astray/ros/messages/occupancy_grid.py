@@ -13,7 +13,7 @@ from astray.world.geometry import rasterise
 RESOLUTION = 0.05  # m
 MOST_CELLS = 4_000_000  # beyond it cells grow
 OCCUPIED = np.int8(100)  # per cent
-GRID = "nav_msgs/msg/OccupancyGrid"
+OCCUPANCY_GRID = "nav_msgs/msg/OccupancyGrid"
 
 
 def make_occupancy_grid(found: Map, frame: str, seconds: float = 0.0) -> bytes:
@@ -21,8 +21,8 @@ def make_occupancy_grid(found: Map, frame: str, seconds: float = 0.0) -> bytes:
     resolution = resolution_for(found)
     cells, (x, y) = rasterise(found, resolution)
     rows, columns = cells.shape
-    layout = MessageLayout(GRID, {"data": cells.size}, {"header.frame_id": frame})
-    out = layout.make(1)
+    layout = MessageLayout(OCCUPANCY_GRID, {"data": cells.size}, {"header.frame_id": frame})
+    out = layout.blank(1)
     ns = round(seconds * 1e9)
     for path in ("header.stamp", "info.map_load_time"):
         out[f"{path}.sec"], out[f"{path}.nanosec"] = divmod(ns, 1_000_000_000)

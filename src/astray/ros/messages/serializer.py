@@ -7,7 +7,7 @@ record with known offsets, and many messages are one NumPy array. Texts are colu
 of the same length may be written in their place.
 
     layout = Layout("sensor_msgs/msg/Imu", texts={"header.frame_id": "imu_link"})
-    messages = layout.make(1000)
+    messages = layout.blank(1000)
     messages["angular_velocity.z"] = rates
     messages[0].tobytes()
 """
@@ -59,7 +59,7 @@ class MessageLayout:
         kind, at = self._places[path]
         return np.dtype(kind), at
 
-    def make(self, count: int) -> Array:
+    def blank(self, count: int) -> Array:
         """Messages that say nothing yet: all numbers are zero."""
         made = np.empty((count, self.size), np.uint8)
         made[:] = np.frombuffer(bytes(self._blank), np.uint8)

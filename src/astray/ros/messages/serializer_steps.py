@@ -34,7 +34,7 @@ Step = tuple[int, int, int, int, int, int]
 
 
 @kernel
-def put(raw: Array, at: int, octets: Array) -> None:
+def copy_bytes(raw: Array, at: int, octets: Array) -> None:
     """Copy some bytes; through slices and from 0 on, which compiles to a copy of memory."""
     ours = raw[at : at + len(octets)]
     for n in range(len(octets)):
@@ -42,12 +42,12 @@ def put(raw: Array, at: int, octets: Array) -> None:
 
 
 @kernel
-def begin_all(out: Any, rest: Array, heads: Array, length: int, rows: Rows) -> None:
+def copy_constants_all(out: Any, rest: Array, heads: Array, length: int, rows: Rows) -> None:
     """Copy what is the same in all messages of a row, its head, and what is so in all of them."""
     raw, places = out
     for k in range(len(rows)):
-        put(raw, places[k], heads[rows[k] * length : (rows[k] + 1) * length])
-        put(raw, places[k] + length, rest)
+        copy_bytes(raw, places[k], heads[rows[k] * length : (rows[k] + 1) * length])
+        copy_bytes(raw, places[k] + length, rest)
 
 
 @kernel
@@ -73,11 +73,13 @@ def limit_all(raw: Array, to: int, ranges: Array, limits: Array, hands: Any) -> 
         count = min(most, len(ranges) - begin)
         for n in range(count):
             narrow[n] = within(ranges[begin + n], near, far)
-        put(raw, to + 4 * begin, octets[: 4 * count])
+        copy_bytes(raw, to + 4 * begin, octets[: 4 * count])
 
 
 @kernel
-def write_all(out: Any, steps: Array, source: Any, tables: Array, which: Any, hands: Any) -> None:
+def copy_fields_all(
+    out: Any, steps: Array, source: Any, tables: Array, which: Any, hands: Any
+) -> None:
     """Write values of records, which lie in rows and moments, into messages at their places.
 
     Messages lie anywhere, and numbers in them; so each is made in aligned memory, its hands.
@@ -97,21 +99,21 @@ def write_all(out: Any, steps: Array, source: Any, tables: Array, which: Any, ha
             action, start, to = steps[j, ACTION], record + steps[j, AT], places[k] + steps[j, TO]
             count, more = steps[j, COUNT], (record + steps[j, MORE]) // 8
             if action == COPY:
-                put(raw, to, given[start : start + count])
+                copy_bytes(raw, to, given[start : start + count])
             elif action == STAMP:
                 ns = time_of(values[start // 8])
                 ints[0], ints[1] = ns // 1_000_000_000, ns % 1_000_000_000
-                put(raw, to, octets[:8])
+                copy_bytes(raw, to, octets[:8])
             elif action == TURN:
                 half = 0.5 * values[start // 8]
                 wide[0], wide[1] = sin(half), cos(half)
-                put(raw, to, octets[:16])
+                copy_bytes(raw, to, octets[:16])
             elif action == SMALL:
                 raw[to] = int(values[start // 8]) & 255
             elif action == BENT:
                 curvature, speed = values[start // 8], values[(record + count) // 8]
                 wide[0] = values[more] if math.isnan(curvature) else speed * curvature
-                put(raw, to, octets[:8])
+                copy_bytes(raw, to, octets[:8])
             elif action == LIMITED:
                 ranges, limits = values[start // 8 :], values[(first + steps[j, MORE]) // 8 :]
                 limit_all(raw, to, ranges[:count], limits[:2], hands)
@@ -120,10 +122,10 @@ def write_all(out: Any, steps: Array, source: Any, tables: Array, which: Any, ha
                 if action == LINE:
                     value += count * values[more]
                 narrow[0] = value / count if action == SHARE else value
-                put(raw, to, octets[:4])
+                copy_bytes(raw, to, octets[:4])
 
 
-def make_hands() -> tuple[Array, ...]:
+def make_scratch() -> tuple[Array, ...]:
     """A little memory, as bytes and as numbers of each kind."""
     octets = np.zeros(HANDS, np.uint8)
     return tuple([octets.view(kind) for kind in (np.uint8, np.int32, np.float32, np.float64)])

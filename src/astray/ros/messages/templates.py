@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.ros.messages.planar import PLANAR
+from astray.ros.messages.planar import PLANAR_INDICES
 from astray.ros.messages.serializer import MessageLayout
 from astray.ros.messages.serializer_steps import (
     BENT,
@@ -25,11 +25,11 @@ from astray.ros.messages.serializer_steps import (
     STAMP,
     TURN,
     Step,
-    begin_all,
-    make_hands,
+    copy_constants_all,
+    copy_fields_all,
+    make_scratch,
     merged,
     side_by_side,
-    write_all,
 )
 from astray.ros.names import RosRobot
 from astray.tables import Array, Rows
@@ -42,7 +42,7 @@ class Words:
         self, layout: MessageLayout, robots: Sequence[RosRobot], sources: Sequence[Array]
     ) -> None:
         self.layout, self.robots, self.sources = layout, robots, sources
-        self.blank = layout.make(1)
+        self.blank = layout.blank(1)
         """One message, with all that never changes."""
         self.texts: dict[str, Callable[[RosRobot], str]] = {}
         self.steps: list[Step] = []
@@ -81,8 +81,8 @@ class Words:
 
     def planar_covariance(self, path: str, source: int, column: str = "cov") -> None:
         """A covariance of (x, y, yaw) as one of (x, y, z, roll, pitch, yaw)."""
-        for i, row in enumerate(PLANAR):
-            for j, other in enumerate(PLANAR):
+        for i, row in enumerate(PLANAR_INDICES):
+            for j, other in enumerate(PLANAR_INDICES):
                 self.cell(path, source, column, 3 * i + j, 6 * row + other)
 
     def line(self, path: str, source: int, column: str, step: str, count: int) -> None:
@@ -193,10 +193,10 @@ class MessageTemplate:
         """A message for each row, (n, size) bytes, of tables with one record for each of them."""
         every, raw = np.arange(len(rows)), np.empty((len(rows), self.size), np.uint8)
         out, which = (raw.reshape(-1), every * self.size), (np.zeros_like(every), every)
-        begin_all(out, self.rest, self.heads.reshape(-1), self.heads.shape[1], rows)
+        copy_constants_all(out, self.rest, self.heads.reshape(-1), self.heads.shape[1], rows)
         if len(self.steps):
             memory, where = side_by_side(tables)
-            write_all(out, self.steps, memory, where, which, make_hands())
+            copy_fields_all(out, self.steps, memory, where, which, make_scratch())
         return raw
 
 

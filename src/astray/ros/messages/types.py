@@ -69,7 +69,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 @cache
-def definition(name: str) -> str:
+def message_definition(name: str) -> str:
     """The text of a type and all that it is made of, as recordings hold it."""
     return str(typestore().generate_msgdef(name, ros_version=2)[0])
 
@@ -90,7 +90,7 @@ def decode(name: str, data: bytes | memoryview) -> Any:
 
 def encode(name: str, values: Mapping[str, Any]) -> bytes:
     """CDR bytes of a message made of plain values; what is not given is zero, empty or false."""
-    return to_bytes(make(name, values))
+    return to_bytes(make_message(name, values))
 
 
 def to_bytes(message: Any) -> bytes:
@@ -102,7 +102,7 @@ def to_bytes(message: Any) -> bytes:
         raise BadMessage(f"values do not fit {name}: {problem}") from None
 
 
-def make(name: str, values: Mapping[str, Any]) -> Any:
+def make_message(name: str, values: Mapping[str, Any]) -> Any:
     """A message made of plain values, as JSON has them."""
     fields = dict(_fields(name))
     unknown = sorted(set(values) - set(fields))
@@ -138,7 +138,7 @@ class MessageField:
     length: int
 
 
-def structure(name: str) -> list[MessageField]:
+def field_types(name: str) -> list[MessageField]:
     """The fields of a type, with their types and how many values each has."""
     from rosbags.interfaces import Nodetype
 
@@ -167,7 +167,7 @@ def _value(node: Any, given: Any, path: str) -> Any:
     if kind == Nodetype.NAME:
         if given is not None and not isinstance(given, Mapping):
             raise BadMessage(f"{path} needs fields, not {given!r}")
-        return make(about, given or {})
+        return make_message(about, given or {})
     if kind == Nodetype.BASE:
         return _number(about[0], given, path)
     inner, size = about

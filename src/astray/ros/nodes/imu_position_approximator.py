@@ -18,7 +18,7 @@ from astray.robot.estimators import Inertial
 from astray.robot.motion import Differential
 from astray.robot.sensors.imu import Imu
 from astray.ros.dds import Node
-from astray.ros.messages import BadMessage, encode, make
+from astray.ros.messages import BadMessage, encode, make_message
 from astray.ros.nodes.signal_playback import ROW, SECOND
 from astray.tables import IMU
 
@@ -104,7 +104,7 @@ class ImuPositionApproximator:
         self.node, self.approximator = node, Approximator(settings)
         twin = Approximator(settings)  # compiles or loads every kernel before anyone waits for it
         for ns in (1, 2):
-            twin.take(make(IMU_MESSAGE, {}), ns)
+            twin.take(make_message(IMU_MESSAGE, {}), ns)
         self._position = node.publish("estimated_position", POSE)
         self._velocity = node.publish("estimated_velocity", TWIST)
         node.hear(settings.imu_topic, IMU_MESSAGE, self._hear)

@@ -116,7 +116,7 @@ class Player(ABC):
 
 def restamped(speaker: Publisher, ns: int) -> bytes:
     """What a speaker says of its one robot, with a time that no float could hold."""
-    messages = speaker.write(speaker.take(ROW))
+    messages = speaker.serialize(speaker.sample(ROW))
     columns = messages.columns
     columns["header.stamp.sec"], columns["header.stamp.nanosec"] = ns // SECOND, ns % SECOND
-    return messages.all()[0]
+    return messages.as_bytes()[0]

@@ -13,7 +13,7 @@ from astray.robot.sensors import WHEEL, ScriptedWheels
 from astray.ros.dds import Node
 from astray.ros.messages import MessageLayout
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
-from astray.ros.publishers import WheelsReport
+from astray.ros.publishers import JointStatePublisher
 from astray.scenario.importers import signals_of
 from astray.signals import SETTINGS
 
@@ -39,7 +39,7 @@ class WheelDataSimulator(Player):
         super().__init__(node, Unit(ScriptedWheels(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)
         channel = self.unit.channel
-        self._report = WheelsReport([robot], channel, "wheel_data", settings.frame_id)
+        self._report = JointStatePublisher([robot], channel, "wheel_data", settings.frame_id)
         self._plain: MessageLayout | None = None
         if settings.message_type == "Float64MultiArray":
             self._plain = MessageLayout(ARRAY, {"data": len(WHEEL)})
@@ -49,7 +49,7 @@ class WheelDataSimulator(Player):
     def message(self, ns: int) -> bytes:
         """The reading that has just arrived, stamped if there is room for a stamp."""
         if self._plain is not None:
-            rates = self._plain.make(1)
+            rates = self._plain.blank(1)
             rates["data"] = self.unit.channel.arrived["rate"]
             return bytes(rates.tobytes())
         return restamped(self._report, ns)

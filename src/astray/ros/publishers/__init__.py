@@ -5,16 +5,16 @@ from astray.ros.publishers.dead_reckoning import DeadReckoning
 from astray.ros.publishers.generic import fields_of
 from astray.ros.publishers.maps import MapTopic, map_topics
 from astray.ros.publishers.poses import OdometryPublisher, PeriodicPublisher
-from astray.ros.publishers.publisher import Messages, Publisher, Taken, Topic, joined
-from astray.ros.publishers.publisher_set import RATE, Localization, PublisherSet, belief_topic
+from astray.ros.publishers.publisher import Messages, Publisher, Sample, Topic, concatenate_samples
+from astray.ros.publishers.publisher_set import POSE_RATE, Localization, PublisherSet, belief_topic
 from astray.ros.publishers.readings import (
-    EARTH,
-    LOST,
-    NORTH,
+    EARTH_RADIUS,
+    FIX_LOST,
+    NORTH_RADIUS,
     STEERING,
-    ImuReport,
-    ScanReport,
-    WheelsReport,
+    ImuPublisher,
+    JointStatePublisher,
+    LaserScanPublisher,
     topics_of,
 )
 from astray.ros.publishers.tracks import FIELDS, TOPIC
@@ -22,17 +22,19 @@ from astray.ros.publishers.transforms import TF
 
 __all__ = [
     "CLOCK",
-    "EARTH",
+    "EARTH_RADIUS",
     "FIELDS",
-    "LOST",
-    "NORTH",
-    "RATE",
+    "FIX_LOST",
+    "NORTH_RADIUS",
+    "POSE_RATE",
     "STEERING",
     "TF",
     "TOPIC",
     "ClockPublisher",
     "DeadReckoning",
-    "ImuReport",
+    "ImuPublisher",
+    "JointStatePublisher",
+    "LaserScanPublisher",
     "Localization",
     "MapTopic",
     "Messages",
@@ -40,14 +42,12 @@ __all__ = [
     "PeriodicPublisher",
     "Publisher",
     "PublisherSet",
-    "ScanReport",
-    "Taken",
+    "Sample",
     "Topic",
-    "WheelsReport",
     "belief_topic",
     "clock_schedule",
+    "concatenate_samples",
     "fields_of",
-    "joined",
     "map_topics",
     "topics_of",
 ]

@@ -34,7 +34,7 @@ class ClockPublisher(Publisher):
         super().__init__([first], "clock", MessageLayout(CLOCK), [self._now])
         self.words.stamp(0, "clock", column="")
         self.topics = {row: Topic("/clock", CLOCK) for row in self.topics}
-        self.beat = clock_schedule(sim.dt)
+        self.schedule = clock_schedule(sim.dt)
 
     def now(self, sim: Run) -> Rows:
         """Itself."""

@@ -15,7 +15,7 @@ from astray.errors import PluginError
 from astray.numerics import NEVER, Schedule, compiled_for, kernel
 from astray.robot.estimators import Odometry
 from astray.robot.estimators.odometry import estimate_all
-from astray.ros.publishers.pose_history import Past, remember
+from astray.ros.publishers.pose_history import PoseHistory, remember
 from astray.tables import STATE, WHEELS, Array, Rows, Table, table
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class DeadReckoning:
             (c for c in group.pipelines.values() if c.sensor.measures == WHEELS), None
         )
         self._estimator = self._make()
-        self.past = Past(self.state)
+        self.past = PoseHistory(self.state)
         if self._estimator is not None and self._channel is not None:
             self._tables = self.state, self._estimator.memory, self._channel.arrived.table
             given = (*self._tables, group.rows, self.past.poses, self.past.slot)
@@ -68,7 +68,7 @@ class DeadReckoning:
         return estimator
 
     @property
-    def beat(self) -> Schedule:
+    def schedule(self) -> Schedule:
         """When the wheels are read; never for those whose truth is looked up."""
         if self._estimator is None or self._channel is None:
             return Schedule(1, NEVER)

@@ -9,11 +9,11 @@ import numpy as np
 from astray.engine import SensorPipeline
 from astray.ros.messages import OWN_PACKAGE, Words, declare
 from astray.ros.names import RosRobot, ros_name
-from astray.ros.publishers.reading_publisher import Reported
+from astray.ros.publishers.reading_publisher import ReadingPublisher
 from astray.tables import Columns
 
 
-class OwnReport(Reported):
+class GenericReadingPublisher(ReadingPublisher):
     """Anything else: a message whose fields are the columns and arrays of the reading."""
 
     @classmethod

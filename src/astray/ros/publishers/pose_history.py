@@ -86,7 +86,7 @@ def look_all(out: Array, rows: Rows, stamps: Array, state: Table, past: Array) -
         out[i, 0], out[i, 1], out[i, 2] = was(past, i, state[i], stamps[i])
 
 
-class Past:
+class PoseHistory:
     """The poses of a group in the last moments at which they changed."""
 
     def __init__(self, state: Table) -> None:

@@ -35,7 +35,7 @@ class PeriodicPublisher(Publisher):
         alive: Array,
     ) -> None:
         super().__init__(robots, topic, layout, sources)
-        self.beat = Schedule(period)
+        self.schedule = Schedule(period)
         self.group, self._alive = robots[0].group, alive
         self.is_steady = type(self).now is PeriodicPublisher.now
         """Whether it always speaks for all who are there."""
@@ -75,7 +75,7 @@ class BeliefPublisher(PeriodicPublisher):
         self.words.text("header.frame_id", lambda robot: world_frame(robot, MAP))
         self.words.stamp(0)
         say_pose(self.words)
-        self._unsaid = Unsaid(belief["stamp"])
+        self._unsaid = NewStamps(belief["stamp"])
 
     def now(self, sim: Run) -> Rows:
         """Those whose belief is of another time than the last that was said."""
@@ -122,7 +122,7 @@ def note_all(rows: Rows, stamps: Array, noted: Any) -> int:
     return count
 
 
-class Unsaid:
+class NewStamps:
     """Tells what is new by its stamp, once."""
 
     def __init__(self, stamps: Array) -> None:

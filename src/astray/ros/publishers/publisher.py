@@ -24,7 +24,7 @@ from astray.tables import Array, Rows, copied
 if TYPE_CHECKING:
     pass
 
-Taken = tuple[Array, ...]
+Sample = tuple[Array, ...]
 """What the messages of some rows need: the rows, then those rows of each table."""
 Find = Callable[[int, str], Array]
 """Finds a column of one of a speaker's tables, or the whole of it, for the messages at hand."""
@@ -48,7 +48,7 @@ class Publisher(ABC):
     the tables, as they are in the run.
     """
 
-    beat: Schedule
+    schedule: Schedule
     """The ticks at which it may have something to say, by the clock of the worlds."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Publisher(ABC):
         self.layout, self.sources = layout, tuple(sources)
         self.topics = {r.row: Topic(r.topic(topic), layout.type) for r in robots}
         """The topic of each row that it speaks for."""
-        self.number = 0
+        self.index = 0
         """Its place among all who speak."""
         extra = [np.empty((len(sources[0]), width)) for width in self.widths()]
         self.tables = (*self.sources, *extra)
@@ -73,7 +73,7 @@ class Publisher(ABC):
     def is_due(self, sim: Run) -> bool:
         """Whether this is one of its beats; by the steps of the run if worlds have other clocks."""
         tick = sim.steps if sim.tick is None else sim.tick
-        return (tick - self.beat.offset) % self.beat.period == 0
+        return (tick - self.schedule.offset) % self.schedule.period == 0
 
     @abstractmethod
     def now(self, sim: Run) -> Rows:
@@ -87,7 +87,7 @@ class Publisher(ABC):
         """How many numbers a row has of each array that it works out."""
         return ()
 
-    def work_out(self, find: Find) -> tuple[Array, ...]:
+    def compute(self, find: Find) -> tuple[Array, ...]:
         """Values that no column has, (n, width) each; they are tables behind the others."""
         return ()
 
@@ -96,19 +96,19 @@ class Publisher(ABC):
         """Its messages, to be filled in."""
         return MessageTemplate(self.words)
 
-    def take(self, rows: Rows) -> Taken:
+    def sample(self, rows: Rows) -> Sample:
         """Copies of what their messages need."""
         return rows, *(copied(table, rows) for table in self.sources)
 
-    def write(self, taken: Taken) -> Messages:
+    def serialize(self, taken: Sample) -> Messages:
         """The messages of all that was taken."""
         rows, *tables = taken
-        tables += self.work_out(lambda k, column: tables[k][column] if column else tables[k])
+        tables += self.compute(lambda k, column: tables[k][column] if column else tables[k])
         return Messages(self, rows, self.form.fill(rows, tables))
 
-    def say(self, rows: Rows) -> list[tuple[Topic, bytes]]:
+    def messages(self, rows: Rows) -> list[tuple[Topic, bytes]]:
         """The messages of these rows, now."""
-        said = self.write(self.take(rows)).all()
+        said = self.serialize(self.sample(rows)).as_bytes()
         return [(self.topics[row], data) for row, data in zip(rows.tolist(), said, strict=True)]
 
 
@@ -123,13 +123,13 @@ class Messages:
         """Every value by its path, to be read and written."""
         return self._raw.reshape(-1).view(self._layout.dtype)
 
-    def all(self) -> list[bytes]:
+    def as_bytes(self) -> list[bytes]:
         """The bytes of each."""
         data, size = self._raw.tobytes(), self._layout.size
         return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-def joined(taken: Sequence[Taken]) -> Taken:
+def concatenate_samples(taken: Sequence[Sample]) -> Sample:
     """What was taken at several moments, one behind the other."""
     return taken[0] if len(taken) == 1 else tuple(map(_joined, zip(*taken, strict=True)))
 

@@ -17,14 +17,14 @@ from astray.ros.publishers.due import DueSet, Said
 from astray.ros.publishers.poses import BeliefPublisher, CommandPublisher, reckoning_of, truth_of
 from astray.ros.publishers.publisher import Publisher
 from astray.ros.publishers.readings import report_of, topics_of
-from astray.ros.publishers.tracks import Told
-from astray.ros.publishers.transforms import Mount, Transforms, static_transforms
+from astray.ros.publishers.tracks import TracksPublisher
+from astray.ros.publishers.transforms import Mount, TransformPublisher, static_transforms
 
 if TYPE_CHECKING:
     pass
 
 LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
-RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
+POSE_RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
 Localization = Literal["belief", "truth", "external"]
 """Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
 
@@ -32,24 +32,26 @@ Localization = Literal["belief", "truth", "external"]
 class PublisherSet:
     """The speakers of a run, in the order in which they speak."""
 
-    def __init__(self, sim: Run, localization: Localization = "belief", rate: float = RATE) -> None:
+    def __init__(
+        self, sim: Run, localization: Localization = "belief", rate: float = POSE_RATE
+    ) -> None:
         self.sim = sim
         self.robots = robots_of(sim)
         self._groups = sim.robots
         self.period = max(1, round(1.0 / (rate * sim.dt)))
-        self.speakers: list[Publisher] = []
-        self.reckonings = {name: DeadReckoning(group) for name, group in sim.robots.items()}
+        self.publishers: list[Publisher] = []
+        self.dead_reckonings = {name: DeadReckoning(group) for name, group in sim.robots.items()}
         for name, group in sim.robots.items():
-            for robots in self.alike(name):
+            for robots in self.layout_groups(name):
                 self.add(self._speakers(group, robots, localization))
 
     def add(self, speakers: Iterable[Publisher]) -> None:
         """Let others speak behind those that do."""
-        self.speakers += speakers
-        for number, speaker in enumerate(self.speakers):
-            speaker.number = number
-        beats = {speaker.beat for speaker in self.speakers}
-        self._beats = sorted(beats | {r.beat for r in self.reckonings.values()})
+        self.publishers += speakers
+        for number, speaker in enumerate(self.publishers):
+            speaker.index = number
+        beats = {speaker.schedule for speaker in self.publishers}
+        self._beats = sorted(beats | {r.schedule for r in self.dead_reckonings.values()})
         self._is_always_due = Schedule() in self._beats
         self._cycle = math.lcm(*(beat.period for beat in beats))
         self._rounds: dict[tuple[int, bool], DueSet] = {}
@@ -57,7 +59,7 @@ class PublisherSet:
     def _speakers(
         self, group: Robots, robots: Sequence[RosRobot], localization: Localization
     ) -> Iterator[Publisher]:
-        reckoning, period = self.reckonings[group.name], self.period
+        reckoning, period = self.dead_reckonings[group.name], self.period
         topics = topics_of(group.pipelines)
         for name, channel in group.pipelines.items():
             if channel.taking.offset < NEVER:
@@ -68,13 +70,13 @@ class PublisherSet:
         for name, belief in group.beliefs().items():
             yield BeliefPublisher(robots, belief_topic(name), belief, period)
         if group.tracker is not None:
-            yield Told(robots, group.contacts, group.truth["alive"], period)
+            yield TracksPublisher(robots, group.contacts, group.truth["alive"], period)
         yield CommandPublisher(robots, "command", group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
-        yield Transforms(robots, reckoning, group.truth, map_from, period)
+        yield TransformPublisher(robots, reckoning, group.truth, map_from, period)
         yield BatteryPublisher(robots, group.truth, self.sim.dt)
 
-    def alike(self, group: str) -> list[list[RosRobot]]:
+    def layout_groups(self, group: str) -> list[list[RosRobot]]:
         """The robots of a group by the lengths of their names: their messages have one layout."""
         return alike(self.robots[group])
 
@@ -85,16 +87,16 @@ class PublisherSet:
         ahead = self.sim.tick - self.sim.steps  # a reset sets the clocks of worlds back
         return first_due(self._beats, step + ahead) - ahead
 
-    def speak(self) -> Said:
+    def due_publishers(self) -> Said:
         """Who has something to say now, and for which rows; to be asked at every due step."""
-        self.reckon()
+        self.update_dead_reckoning()
         return self._round().ask(self.sim)
 
-    def reckon(self) -> None:
+    def update_dead_reckoning(self) -> None:
         """Go on with dead reckoning; to be done at every due step, if no one is asked to speak."""
         if self.sim.robots is not self._groups:  # all speakers have the tables of the old ones
             raise WrongInput("a run with a new seed needs new wires: close these, and open others")
-        for reckoning in self.reckonings.values():
+        for reckoning in self.dead_reckonings.values():
             reckoning.update()
 
     def _round(self) -> DueSet:
@@ -104,16 +106,16 @@ class PublisherSet:
         key = place, sim.tick is None
         found = self._rounds.get(key)
         if found is None:
-            found = DueSet(speaker for speaker in self.speakers if speaker.is_due(sim))
+            found = DueSet(speaker for speaker in self.publishers if speaker.is_due(sim))
             if self._cycle <= LONGEST_CYCLE:
                 self._rounds[key] = found
         return found
 
-    def static(self) -> list[bytes]:
+    def static_transforms(self) -> list[bytes]:
         """Messages that say where frames are for good."""
         said = []
         for name, group in self.sim.robots.items():
-            for robots in self.alike(name):
+            for robots in self.layout_groups(name):
                 said += static_transforms(robots, mounts_of(group))
         return said
 

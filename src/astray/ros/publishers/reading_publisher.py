@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 
 
-class Reported(Publisher):
+class ReadingPublisher(Publisher):
     """Says every reading that arrives; `frame` is where the sensor sits.
 
     The table of the readings is its first source, behind it are the arrays.
@@ -28,7 +28,7 @@ class Reported(Publisher):
     def __init__(
         self, robots: Sequence[RosRobot], channel: SensorPipeline, topic: str, frame: str
     ) -> None:
-        self.channel, self.beat = channel, channel.arriving
+        self.channel, self.schedule = channel, channel.arriving
         sizes, texts = self.shape(channel, robots[0])
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
         layout, arrived = MessageLayout(self.type_of(channel), sizes, texts), channel.arrived

@@ -9,9 +9,9 @@ import numpy as np
 from astray.engine import SensorPipeline
 from astray.ros.messages import Words
 from astray.ros.names import BASE, MAP, RosRobot, ros_name, world_frame
-from astray.ros.publishers.generic import OwnReport
+from astray.ros.publishers.generic import GenericReadingPublisher
 from astray.ros.publishers.publisher import Find
-from astray.ros.publishers.reading_publisher import Reported
+from astray.ros.publishers.reading_publisher import ReadingPublisher
 from astray.tables import FIX, IMU, INS, RANGE, SCAN, WHEELS, Array, Columns
 
 WHEEL_NAMES = {
@@ -21,15 +21,17 @@ WHEEL_NAMES = {
     4: ("wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr"),
 }
 STEERING = "steering"  # the joint that turns the front wheels of a car, rad
-EARTH = 6378137.0  # m, the radius of WGS 84 at the equator; the map's origin lies at 0° N 0° E
+EARTH_RADIUS = (
+    6378137.0  # m, the radius of WGS 84 at the equator; the map's origin lies at 0° N 0° E
+)
 FLATTENING = 1.0 / 298.257223563
-NORTH = EARTH * (1.0 - FLATTENING) ** 2  # m per rad of latitude there
+NORTH_RADIUS = EARTH_RADIUS * (1.0 - FLATTENING) ** 2  # m per rad of latitude there
 ULTRASOUND, INFRARED = 0, 1
-SEEN, LOST = 0, -1  # NavSatStatus
+SEEN, FIX_LOST = 0, -1  # NavSatStatus
 KNOWN_COVARIANCE, NO_COVARIANCE = 2, 0
 
 
-class ImuReport(Reported):
+class ImuPublisher(ReadingPublisher):
     """Rates and specific forces; there is no orientation in it, and it says so."""
 
     topic, type = "imu/data", "sensor_msgs/msg/Imu"
@@ -43,7 +45,7 @@ class ImuReport(Reported):
             words.column(f"linear_acceleration.{axis}", 0, f"a{axis}")
 
 
-class ScanReport(Reported):
+class LaserScanPublisher(ReadingPublisher):
     """A scan; what is too near or too far is infinite, as ROS 2 wants it."""
 
     topic, type = "scan", "sensor_msgs/msg/LaserScan"
@@ -65,7 +67,7 @@ class ScanReport(Reported):
         words.limited("ranges", 1, "min_range", "max_range")
 
 
-class WheelsReport(Reported):
+class JointStatePublisher(ReadingPublisher):
     """Angles and rates of the wheels; of a car, the steering angle as one more joint."""
 
     topic, type = "joint_states", "sensor_msgs/msg/JointState"
@@ -88,7 +90,7 @@ class WheelsReport(Reported):
             words.cell("position", 0, "steer", to=self.wheels)
 
 
-class FixReport(Reported):
+class NavSatFixPublisher(ReadingPublisher):
     """A position on the earth, whose 0° N 0° E is the origin of the map."""
 
     topic, type = "gps/fix", "sensor_msgs/msg/NavSatFix"
@@ -107,16 +109,16 @@ class FixReport(Reported):
         for k, place in enumerate((0, 1, 3, 4)):  # east and north of a matrix of three
             words.cell("position_covariance", 0, "cov", k, place)
 
-    def work_out(self, find: Find) -> tuple[Array, ...]:
+    def compute(self, find: Find) -> tuple[Array, ...]:
         """Latitude, longitude, whether it is lost, and what is known of the covariance."""
         lost = find(0, "lost")
-        latitude = np.where(lost, np.nan, np.degrees(find(0, "y") / NORTH))
-        longitude = np.where(lost, np.nan, np.degrees(find(0, "x") / EARTH))
+        latitude = np.where(lost, np.nan, np.degrees(find(0, "y") / NORTH_RADIUS))
+        longitude = np.where(lost, np.nan, np.degrees(find(0, "x") / EARTH_RADIUS))
         known = np.where(find(0, "cov")[:, 0, 0] > 0.0, KNOWN_COVARIANCE, NO_COVARIANCE)
-        return (np.stack([latitude, longitude, np.where(lost, LOST, SEEN), known], axis=-1),)
+        return (np.stack([latitude, longitude, np.where(lost, FIX_LOST, SEEN), known], axis=-1),)
 
 
-class InsReport(Reported):
+class InsPublisher(ReadingPublisher):
     """A navigation system's answer: pose in the map, velocity in the body."""
 
     topic, type = "ins/odom", "nav_msgs/msg/Odometry"
@@ -142,7 +144,7 @@ class InsReport(Reported):
         words.column("twist.twist.angular.z", 0, "wz")
 
 
-class RangeReport(Reported):
+class RangePublisher(ReadingPublisher):
     """One range."""
 
     topic, type = "range", "sensor_msgs/msg/Range"
@@ -158,7 +160,7 @@ class RangeReport(Reported):
         words.column("min_range", 0, "min_range")
         words.column("max_range", 0, "max_range")
 
-    def work_out(self, find: Find) -> tuple[Array, ...]:
+    def compute(self, find: Find) -> tuple[Array, ...]:
         """Kind of radiation, field of view, and the range within its limit."""
         cone, seen = find(0, "cone"), find(0, "range")
         kind = np.where(cone > 0.0, ULTRASOUND, INFRARED)
@@ -180,19 +182,21 @@ def steers(channel: SensorPipeline) -> bool:
     return body is not None and body.kind == "ackermann"
 
 
-REPORTS: list[tuple[Columns, type[Reported]]] = [
-    (IMU, ImuReport),
-    (SCAN, ScanReport),
-    (WHEELS, WheelsReport),
-    (FIX, FixReport),
-    (INS, InsReport),
-    (RANGE, RangeReport),
+REPORTS: list[tuple[Columns, type[ReadingPublisher]]] = [
+    (IMU, ImuPublisher),
+    (SCAN, LaserScanPublisher),
+    (WHEELS, JointStatePublisher),
+    (FIX, NavSatFixPublisher),
+    (INS, InsPublisher),
+    (RANGE, RangePublisher),
 ]
 
 
-def report_of(layout: Columns) -> type[Reported]:
+def report_of(layout: Columns) -> type[ReadingPublisher]:
     """Whoever says readings of this kind."""
-    return next((report for columns, report in REPORTS if columns == layout), OwnReport)
+    return next(
+        (report for columns, report in REPORTS if columns == layout), GenericReadingPublisher
+    )
 
 
 def topics_of(channels: Mapping[str, SensorPipeline]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from astray.plugin import Tracks
 from astray.ros.messages import OWN_PACKAGE, MessageLayout, declare
 from astray.ros.names import MAP, RosRobot, world_frame
 from astray.ros.publishers.generic import base_of
-from astray.ros.publishers.poses import PeriodicPublisher, Unsaid
+from astray.ros.publishers.poses import NewStamps, PeriodicPublisher
 from astray.tables import TRACK, Array, Rows
 
 TOPIC = "contacts/tracks"
@@ -19,7 +19,7 @@ FIELDS = {column: "seen" if column == "stamp" else column for column in TRACK.na
 """The field of each column; the stamp of the message is that of the whole belief."""
 
 
-class Told(PeriodicPublisher):
+class TracksPublisher(PeriodicPublisher):
     """Says all slots of the tracks of each robot when they are of another time."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Told(PeriodicPublisher):
         self.words.stamp(1)
         for column, field in FIELDS.items():
             self.words.column(field, 0, column)
-        self._unsaid = Unsaid(tracks.stamp)
+        self._unsaid = NewStamps(tracks.stamp)
 
     def now(self, sim: Run) -> Rows:
         """Those who have learnt something."""

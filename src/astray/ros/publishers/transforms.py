@@ -21,7 +21,7 @@ from astray.ros.messages import MessageLayout
 from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
 from astray.ros.publishers.dead_reckoning import DeadReckoning
 from astray.ros.publishers.pose_history import was
-from astray.ros.publishers.poses import PeriodicPublisher, Unsaid, is_unsaid
+from astray.ros.publishers.poses import NewStamps, PeriodicPublisher, is_unsaid
 from astray.ros.publishers.publisher import Topic
 from astray.tables import Array, Rows, Table
 
@@ -54,7 +54,7 @@ def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Any, noted: Any) ->
     return count
 
 
-class Transforms(PeriodicPublisher):
+class TransformPublisher(PeriodicPublisher):
     """Says where robots are in `odom` and, unless that is left to others, `odom` in the map."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Transforms(PeriodicPublisher):
             texts |= {f"transforms.{k}.header.frame_id": parent}
             texts |= {f"transforms.{k}.child_frame_id": child}
         layout = MessageLayout(TF, {"transforms": len(pairs)}, texts)
-        self._unsaid, self._map_from = Unsaid(reckoning.state["stamp"]), map_from
+        self._unsaid, self._map_from = NewStamps(reckoning.state["stamp"]), map_from
         self._odom = np.zeros((len(truth), 3))  # where `odom` is in the map
         tables = [reckoning.state, truth, *([] if map_from is None else [self._odom])]
         super().__init__(robots, "tf", layout, tables, period=period, alive=truth["alive"])
@@ -132,7 +132,7 @@ def static_transforms(robots: Sequence[RosRobot], mounts: dict[str, Mount]) -> l
             made[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
         return made
 
-    out = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).make(len(robots))
+    out = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).blank(len(robots))
     for k, robot in enumerate(robots):
         for path, text in frames(robot).items():
             out[path][k] = text.encode()

@@ -15,7 +15,7 @@ import numpy as np
 
 from astray.engine import Run
 from astray.numerics import Schedule, first_due
-from astray.ros.messages import GRID
+from astray.ros.messages import OCCUPANCY_GRID
 from astray.ros.publishers import (
     TF,
     ClockPublisher,
@@ -23,16 +23,16 @@ from astray.ros.publishers import (
     MapTopic,
     Publisher,
     PublisherSet,
-    Taken,
-    joined,
+    Sample,
+    concatenate_samples,
     map_topics,
 )
 from astray.ros.rosbridge import rosapi
 from astray.ros.rosbridge.compression import Forms, Telling, said_by
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.server import PATIENCE, Log, RosbridgeServer
-from astray.ros.services import Services, look_at_run
-from astray.ros.subscriptions import Hearing, Subscriptions
+from astray.ros.services import Services, read_between_ticks
+from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
 from astray.tables import Array
 from astray.world import Map
 
@@ -59,7 +59,7 @@ class RosbridgeBridge:
     ) -> None:
         self.sim = sim
         self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
-        self._speakers = [self.clock, *self.feed.speakers]  # who waits for time may act at once
+        self._speakers = [self.clock, *self.feed.publishers]  # who waits for time may act at once
         self._spoken: dict[str, list[tuple[int, int]]] = {}
         for place, speaker in enumerate(self._speakers):
             for row, topic in speaker.topics.items():
@@ -71,7 +71,7 @@ class RosbridgeBridge:
         )
         self.server.on_wake, self.server.hub.now = self._write, lambda: sim.time
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self._waiting: deque[tuple[Publisher, Taken]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[tuple[Publisher, Sample]] = deque(maxlen=MOST_WAITING)
         self._forms: dict[Publisher, Forms] = {}
         self._wanted: frozenset[str] = frozenset()
         self._heard: dict[Publisher, Array] = {}
@@ -121,8 +121,11 @@ class RosbridgeBridge:
         if self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps
-        beats = [Schedule(self.feed.period), *(r.beat for r in self.feed.reckonings.values())]
-        beats += [speaker.beat for speaker in self._heard]
+        beats = [
+            Schedule(self.feed.period),
+            *(r.schedule for r in self.feed.dead_reckonings.values()),
+        ]
+        beats += [speaker.schedule for speaker in self._heard]
         return first_due(beats, step + ahead) - ahead
 
     def observe(self, sim: Run) -> None:
@@ -130,13 +133,13 @@ class RosbridgeBridge:
         self._posted = 0
         if self._wanted is not self.server.hub.wanted:
             self._note_wanted()
-        self.feed.reckon()
+        self.feed.update_dead_reckoning()
         for speaker, heard in self._heard.items():
             rows = speaker.due(sim)
             if len(rows):
                 rows = rows[heard[rows]]
                 if len(rows):
-                    self._waiting.append((speaker, speaker.take(rows)))
+                    self._waiting.append((speaker, speaker.sample(rows)))
         if self._waiting:
             self.server.wake()
 
@@ -160,26 +163,26 @@ class RosbridgeBridge:
 
     def _write(self) -> None:
         """Make text of what waits, and give it to who wants it."""
-        waiting: dict[Publisher, list[Taken]] = {}
+        waiting: dict[Publisher, list[Sample]] = {}
         for _ in range(min(AT_ONCE, len(self._waiting))):
             speaker, taken = self._waiting.popleft()
             waiting.setdefault(speaker, []).append(taken)
         for speaker, moments in waiting.items():
-            self._write_all(speaker, joined(moments))
+            self._write_all(speaker, concatenate_samples(moments))
         if self._waiting:
             self.server.wake()  # there is more, but clients want to be heard as well
 
-    def _write_all(self, speaker: Publisher, taken: Taken) -> None:
+    def _write_all(self, speaker: Publisher, taken: Sample) -> None:
         forms = self._forms.get(speaker)
         if forms is None:
             forms = self._forms[speaker] = Forms(speaker.layout)
-        messages = speaker.write(taken)
+        messages = speaker.serialize(taken)
         nth = forms.of(messages, self.sim.time)
         for k, row in enumerate(messages.rows.tolist()):
             self.server.hub.publish(speaker.topics[row].name, nth(k))
 
     def _static(self) -> list[Telling]:
-        return [said_by(TF, message, self.sim.time) for message in self.feed.static()]
+        return [said_by(TF, message, self.sim.time) for message in self.feed.static_transforms()]
 
 
 def graph_of(sim: Run, speakers: Sequence[Publisher]) -> TopicGraph:
@@ -189,10 +192,12 @@ def graph_of(sim: Run, speakers: Sequence[Publisher]) -> TopicGraph:
         graph.said |= {topic.name: topic.type for topic in speaker.topics.values()}
     graph.said["/tf_static"] = TF
     for map in map_topics(sim):
-        graph.said[map.name], graph.latched[map.name] = GRID, _told(sim, map)
+        graph.said[map.name], graph.latched[map.name] = OCCUPANCY_GRID, _told(sim, map)
     for stamped in (True, False):  # both are understood, and the plain one is the usual one
-        for name, heard in Subscriptions(sim, Hearing(stamped_cmd_vel=stamped)).topics.items():
-            graph.ears[name, heard.type] = heard.hear
+        for name, heard in Subscriptions(
+            sim, SubscriptionSettings(stamped_cmd_vel=stamped)
+        ).topics.items():
+            graph.ears[name, heard.type] = heard.callback
             graph.heard[name] = heard.type
     graph.services |= Services(sim).table
     graph.services |= rosapi.services(graph, lambda: sim.time)
@@ -207,7 +212,7 @@ def _told(sim: Run, topic: MapTopic) -> Callable[[], list[Telling]]:
         nonlocal made
         known, now = sim.map(topic.world), sim.time
         if made is None or made[0] is not known or made[1] > now:  # or the run has begun anew
-            made = known, now, cache(said_by(GRID, topic.message(sim), now))
+            made = known, now, cache(said_by(OCCUPANCY_GRID, topic.message(sim), now))
         return made[2]
 
-    return lambda: [look_at_run(sim, tell)]
+    return lambda: [read_between_ticks(sim, tell)]

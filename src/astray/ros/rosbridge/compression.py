@@ -67,7 +67,7 @@ class Forms:
 
     def _write(self, form: str, messages: Messages, seconds: float) -> list[str] | list[bytes]:
         if form == RAW:
-            return [_raw(data, seconds) for data in messages.all()]
+            return [_raw(data, seconds) for data in messages.as_bytes()]
         return self._writer(form).write(messages.columns)
 
     def _writer(self, form: str) -> JsonWriter | Packer:

@@ -39,7 +39,7 @@ class JsonWriter:
 
 def plan_of(layout: MessageLayout) -> Any:
     """A message as plain values, with slots for all that change."""
-    plan = to_plain(decode(layout.type, layout.make(1)[0].tobytes()))
+    plan = to_plain(decode(layout.type, layout.blank(1)[0].tobytes()))
     for index, name in enumerate(layout.dtype.names or ()):
         plan = _put(plan, name.split("."), Slot(index, layout.dtype[name]))
     return plan

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astray.errors import AstrayError
-from astray.ros.messages import full_name, is_known, make, to_bytes
+from astray.ros.messages import full_name, is_known, make_message, to_bytes
 from astray.ros.rosbridge.client import MOST_TOPICS, RosbridgeClient, Wish
 from astray.ros.rosbridge.compression import FORMS, PLAIN, Telling, said_by, whole
 from astray.ros.rosbridge.json import to_text
@@ -152,7 +152,7 @@ class OperationHub:
         values = message.get("msg")
         if not isinstance(values, dict):
             raise BadRequest("publish needs msg, an object")
-        made = make(type, values)
+        made = make_message(type, values)
         hear = self.graph.ears.get((topic, type))
         if hear is not None:
             if not self._may_post():
@@ -216,10 +216,10 @@ class OperationHub:
             self._respond(client, name, id, problem)
             return
         client.calls += 1
-        more = {"wanted": lambda: not client.has_left} if service.is_long else {}
+        more = {"still_wanted": lambda: not client.has_left} if service.is_long else {}
 
         def answer() -> Any:
-            return None if client.has_left else service.answer(request, **more)
+            return None if client.has_left else service.call(request, **more)
 
         def reply(outcome: Any) -> None:
             client.calls -= 1

@@ -11,7 +11,7 @@ from typing import Any
 
 from astray.errors import AstrayError
 
-Plain = Mapping[str, Any]
+Request = Mapping[str, Any]
 MOST_BYTES = 1 << 20  # of one message, whole or in fragments
 MOST_FRAGMENTED = 4  # messages of one client that come in fragments at the same time
 FRAGMENTS_PATIENCE = 10.0  # s of real time for all fragments to come
@@ -46,7 +46,7 @@ def _is_id(given: Any) -> bool:
     return given is None or (isinstance(given, (int, float)) and abs(given) < 2**53)
 
 
-def text_of(message: Plain, key: str) -> str:
+def text_of(message: Request, key: str) -> str:
     """A text that has to be there."""
     value = message.get(key)
     if not isinstance(value, str) or not value:
@@ -54,7 +54,7 @@ def text_of(message: Plain, key: str) -> str:
     return value
 
 
-def number_of(message: Plain, key: str, most: float) -> float:
+def number_of(message: Request, key: str, most: float) -> float:
     """A number from 0 on that may be there."""
     value = message.get(key)
     if value is None:
@@ -64,7 +64,7 @@ def number_of(message: Plain, key: str, most: float) -> float:
     return float(value)
 
 
-def name_of(message: Plain, key: str) -> str:
+def name_of(message: Request, key: str) -> str:
     """The full name of a topic or service."""
     given = text_of(message, key)
     name = given if given.startswith("/") else f"/{given}"
@@ -90,7 +90,7 @@ class Fragments:
         self._clock = clock
         self._open: dict[str, Parts] = {}
 
-    def add(self, message: Plain) -> str | None:
+    def add(self, message: Request) -> str | None:
         """Take a fragment; the whole text if it was the last one missing."""
         name, data = text_of(message, "id"), message.get("data")
         num, total = message.get("num"), message.get("total")

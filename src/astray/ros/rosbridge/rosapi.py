@@ -11,16 +11,16 @@ from typing import Any
 
 from astray.ros.messages import (
     SERVICES,
-    definition,
+    field_types,
     full_name,
     is_known,
+    message_definition,
     request_of,
     response_of,
-    structure,
 )
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.protocol import BadRequest
-from astray.ros.services import Plain, Response, Service
+from astray.ros.services import Request, Response, Service
 
 NODE = "/astray"
 
@@ -66,67 +66,67 @@ class Rosapi:
     def _every(self) -> dict[str, str]:
         return dict(sorted((self.graph.heard | self.graph.said).items()))
 
-    def topics(self, request: Plain) -> Response:
+    def topics(self, request: Request) -> Response:
         """All topics, with their types."""
         return {"topics": list(self._every()), "types": list(self._every().values())}
 
-    def topics_and_raw_types(self, request: Plain) -> Response:
+    def topics_and_raw_types(self, request: Request) -> Response:
         """The same, with the text of each type."""
-        texts = [definition(type) for type in self._every().values()]
+        texts = [message_definition(type) for type in self._every().values()]
         return {**self.topics(request), "typedefs_full_text": texts}
 
-    def topics_for_type(self, request: Plain) -> Response:
+    def topics_for_type(self, request: Request) -> Response:
         """The topics of one type."""
         wanted = full_name(_text(request, "type"))
         return {"topics": [name for name, type in self._every().items() if type == wanted]}
 
-    def topic_type(self, request: Plain) -> Response:
+    def topic_type(self, request: Request) -> Response:
         """The type of a topic; empty if there is none of that name."""
         return {"type": self._every().get(_text(request, "topic"), "")}
 
-    def publishers(self, request: Plain) -> Response:
+    def publishers(self, request: Request) -> Response:
         """Who speaks on a topic."""
         return {"publishers": [NODE] if _text(request, "topic") in self.graph.said else []}
 
-    def subscribers(self, request: Plain) -> Response:
+    def subscribers(self, request: Request) -> Response:
         """Who hears a topic."""
         return {"subscribers": [NODE] if _text(request, "topic") in self.graph.heard else []}
 
-    def services(self, request: Plain) -> Response:
+    def services(self, request: Request) -> Response:
         """All services."""
         return {"services": sorted(self.graph.services)}
 
-    def services_for_type(self, request: Plain) -> Response:
+    def services_for_type(self, request: Request) -> Response:
         """The services of one type."""
         wanted = _text(request, "type")
         found = [n for n, service in self.graph.services.items() if _same(service.type, wanted)]
         return {"services": sorted(found)}
 
-    def service_type(self, request: Plain) -> Response:
+    def service_type(self, request: Request) -> Response:
         """The type of a service; empty if there is none of that name."""
         service = self.graph.services.get(_text(request, "service"))
         return {"type": service.type if service else ""}
 
-    def request_details(self, request: Plain) -> Response:
+    def request_details(self, request: Request) -> Response:
         """The fields of a service's requests."""
         return {"typedefs": _typedefs(request_of(_kind(request)))}
 
-    def response_details(self, request: Plain) -> Response:
+    def response_details(self, request: Request) -> Response:
         """The fields of a service's responses."""
         return {"typedefs": _typedefs(response_of(_kind(request)))}
 
-    def message_details(self, request: Plain) -> Response:
+    def message_details(self, request: Request) -> Response:
         """The fields of a message type, and of the types that it is made of."""
         type = full_name(_text(request, "type"))
         if not is_known(type):
             raise BadRequest(f"no message type {type[:80]!r}")
         return {"typedefs": _typedefs(type)}
 
-    def nodes(self, request: Plain) -> Response:
+    def nodes(self, request: Request) -> Response:
         """The one node that there is."""
         return {"nodes": [NODE]}
 
-    def node_details(self, request: Plain) -> Response:
+    def node_details(self, request: Request) -> Response:
         """What a node says, hears and serves."""
         known = _text(request, "node") == NODE
         return {
@@ -135,15 +135,15 @@ class Rosapi:
             "services": sorted(self.graph.services) if known else [],
         }
 
-    def action_servers(self, request: Plain) -> Response:
+    def action_servers(self, request: Request) -> Response:
         """None."""
         return {"action_servers": []}
 
-    def param_names(self, request: Plain) -> Response:
+    def param_names(self, request: Request) -> Response:
         """None: what a run may be given is in its scenario."""
         return {"names": []}
 
-    def time(self, request: Plain) -> Response:
+    def time(self, request: Request) -> Response:
         """The time of the run."""
         sec, nanosec = divmod(round(self._now() * 1e9), 1_000_000_000)
         return {"time": {"sec": sec, "nanosec": nanosec, "secs": sec, "nsecs": nanosec}}
@@ -160,7 +160,7 @@ def _same(type: str, wanted: str) -> bool:
     return type in (wanted, wanted.replace("/", "/srv/", 1))
 
 
-def _kind(request: Plain) -> str:
+def _kind(request: Request) -> str:
     name = _text(request, "type").rpartition("/")[2]
     if name not in SERVICES:
         raise BadRequest(f"no details of the service type {name[:80]!r}")
@@ -174,7 +174,7 @@ def _typedefs(type: str) -> list[Response]:
     while waiting:
         name = waiting.pop(0)
         if name not in found and is_known(name):
-            fields = structure(name)
+            fields = field_types(name)
             found[name] = {
                 "type": name,
                 "fieldnames": [field.name for field in fields],

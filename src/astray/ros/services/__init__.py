@@ -1,7 +1,7 @@
 """The services of a run in ROS 2, without a transport."""
 
-from astray.ros.services.answers import Plain, Response
+from astray.ros.services.answers import Request, Response
 from astray.ros.services.simulation import Service, Services
-from astray.ros.services.snapshot import look_at_run
+from astray.ros.services.snapshot import read_between_ticks
 
-__all__ = ["Plain", "Response", "Service", "Services", "look_at_run"]
+__all__ = ["Request", "Response", "Service", "Services", "read_between_ticks"]

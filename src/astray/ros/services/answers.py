@@ -8,7 +8,7 @@ from typing import Any
 from astray.errors import AstrayError
 from astray.ros.messages import ServiceResult
 
-Plain = Mapping[str, Any]
+Request = Mapping[str, Any]
 Response = dict[str, Any]
 OK: Response = {"result": {"result": int(ServiceResult.OK), "error_message": ""}}
 

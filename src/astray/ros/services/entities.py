@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from astray.engine import Run
 from astray.numerics import wrap
-from astray.ros.messages import ROBOT, yaw_of
+from astray.ros.messages import ROBOT, quaternion_yaw
 from astray.ros.names import MAP, WORLD, RosRobot, robots_of, world_frame
 
 if TYPE_CHECKING:
     pass
 
-Plain = Mapping[str, Any]
+Request = Mapping[str, Any]
 LONGEST_FILTER = 200  # characters
 MOST_REPEATS = 3
 REPEATED_GROUP = re.compile(r"\)\s*[*+?{]")
@@ -42,7 +42,7 @@ class Entities:
         """Whether it is there."""
         return bool(self.sim.robots[robot.group].truth["alive"][robot.row])
 
-    def matching(self, filters: Plain) -> list[str]:
+    def matching(self, filters: Request) -> list[str]:
         """The names of those that are there and fit, by pattern and category."""
         pattern = name_pattern(filters["filter"])
         wanted = [category["category"] for category in filters["categories"]]
@@ -87,7 +87,7 @@ def name_pattern(text: str) -> re.Pattern[str]:
         raise BadFilter(f"filter {text!r}: {problem}") from None
 
 
-def planar_pose(pose: Plain, frame: str, robot: RosRobot) -> dict[str, float]:
+def planar_pose(pose: Request, frame: str, robot: RosRobot) -> dict[str, float]:
     """x, y and yaw of a pose in the world; what a plane cannot hold is left out."""
     known = {"", WORLD, MAP, world_frame(robot, WORLD), world_frame(robot, MAP)}
     if frame not in known:
@@ -99,7 +99,7 @@ def planar_pose(pose: Plain, frame: str, robot: RosRobot) -> dict[str, float]:
         raise BadPose("a pose is finite")
     if length and abs(length - 1.0) > 0.01:
         raise BadPose(f"a quaternion has the length 1, not {length:g}")
-    return {"x": x, "y": y, "yaw": wrap(float(yaw_of(*q)))}
+    return {"x": x, "y": y, "yaw": wrap(float(quaternion_yaw(*q)))}
 
 
 def turned(x: float, y: float, angle: float) -> tuple[float, float]:

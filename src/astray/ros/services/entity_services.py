@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from astray.engine import Event, Run
 from astray.ros.messages import INVALID_POSE, ROBOT, ServiceResult, SpawnFault
 from astray.ros.names import RosRobot
-from astray.ros.services.answers import OK, Plain, Response, Unable
+from astray.ros.services.answers import OK, Request, Response, Unable
 from astray.ros.services.entities import (
     BadFilter,
     BadPose,
@@ -17,7 +17,7 @@ from astray.ros.services.entities import (
     planar_pose,
     turned,
 )
-from astray.ros.services.snapshot import Found, look_at_run, post_and_wait
+from astray.ros.services.snapshot import Found, post_and_wait, read_between_ticks
 
 if TYPE_CHECKING:
     pass
@@ -29,7 +29,7 @@ class EntityServices:
     def __init__(self, sim: Run, patience: float) -> None:
         self.sim, self.patience = sim, patience
         self.entities = Entities(sim)
-        self.answers: dict[str, Callable[[Plain], Response]] = {
+        self.answers: dict[str, Callable[[Request], Response]] = {
             "GetEntities": self._get_entities,
             "GetEntitiesStates": self._get_states,
             "GetEntityState": self._get_state,
@@ -41,7 +41,7 @@ class EntityServices:
         }
 
     def _look(self, what: Callable[[], Found]) -> Found:
-        return look_at_run(self.sim, what, self.patience)
+        return read_between_ticks(self.sim, what, self.patience)
 
     def remove_spawned(self) -> None:
         """Take all robots out that were not there from the start."""
@@ -55,7 +55,7 @@ class EntityServices:
             raise Unable(ServiceResult.NOT_FOUND, f"no entity {name!r}")
         return robot
 
-    def _match(self, filters: Plain) -> list[str]:
+    def _match(self, filters: Request) -> list[str]:
         if filters["tags"]["tags"] or filters["bounds"]["type"]:
             raise Unable(
                 ServiceResult.FEATURE_UNSUPPORTED, "entities are found by name and category"
@@ -65,10 +65,10 @@ class EntityServices:
         except BadFilter as problem:
             raise Unable(ServiceResult.OPERATION_FAILED, str(problem)) from None
 
-    def _get_entities(self, request: Plain) -> Response:
+    def _get_entities(self, request: Request) -> Response:
         return {**OK, "entities": self._look(lambda: self._match(request["filters"]))}
 
-    def _get_states(self, request: Plain) -> Response:
+    def _get_states(self, request: Request) -> Response:
         def states() -> tuple[list[str], list[Response]]:
             names = self._match(request["filters"])
             return names, [self.entities.state(self.entities.by_name[name]) for name in names]
@@ -76,18 +76,18 @@ class EntityServices:
         names, found = self._look(states)
         return {**OK, "entities": names, "states": found}
 
-    def _get_state(self, request: Plain) -> Response:
+    def _get_state(self, request: Request) -> Response:
         robot = self._find(request["entity"])
         return {**OK, "state": self._look(lambda: self.entities.state(robot))}
 
-    def _get_info(self, request: Plain) -> Response:
+    def _get_info(self, request: Request) -> Response:
         robot = self._find(request["entity"])
         motion = self.sim.robots[robot.group].motion.kind
         about = f"robot {robot.number} of {robot.group!r}, motion {motion}"
         info = {"category": {"category": ROBOT}, "description": about, "tags": [robot.group]}
         return {**OK, "info": info}
 
-    def _set_state(self, request: Plain) -> Response:
+    def _set_state(self, request: Request) -> Response:
         robot, state = self._find(request["entity"]), request["state"]
         values: dict[str, float] = {}
         try:
@@ -108,11 +108,11 @@ class EntityServices:
     def _yaw(self, robot: RosRobot) -> float:
         return float(self.sim.robots[robot.group].truth["yaw"][robot.row])
 
-    def _delete(self, request: Plain) -> Response:
+    def _delete(self, request: Request) -> Response:
         self._let_happen("remove", self._find(request["entity"]), {})
         return dict(OK)
 
-    def _get_spawnables(self, request: Plain) -> Response:
+    def _get_spawnables(self, request: Request) -> Response:
         groups = {r.group for r in self.entities.by_name.values() if self._spare(r.group)}
         found = [{"entity_resource": {"uri": name}} for name in self.sim.robots if name in groups]
         return {**OK, "spawnables": found}
@@ -126,7 +126,7 @@ class EntityServices:
 
         return self._look(asleep)
 
-    def _spawn(self, request: Plain) -> Response:
+    def _spawn(self, request: Request) -> Response:
         robot = self._to_spawn(request)
         pose, frame = request["initial_pose"]["pose"], request["initial_pose"]["header"]["frame_id"]
         try:
@@ -139,7 +139,7 @@ class EntityServices:
             raise Unable(ServiceResult.OPERATION_FAILED, f"{name!r} was not spawned")
         return {**OK, "entity_name": name}
 
-    def _to_spawn(self, request: Plain) -> RosRobot:
+    def _to_spawn(self, request: Request) -> RosRobot:
         """The sleeping robot that a request means."""
         name, resource = request["name"], request["entity_resource"]
         if request["entity_namespace"].strip("/"):

@@ -24,14 +24,14 @@ from astray.ros.messages import (
     StateFault,
     declare_types,
     fields_of,
-    make,
+    make_message,
     request_of,
     response_of,
     to_plain,
 )
-from astray.ros.services.answers import OK, Plain, Response, Unable, failed
+from astray.ros.services.answers import OK, Request, Response, Unable, failed
 from astray.ros.services.entity_services import EntityServices
-from astray.ros.services.snapshot import PATIENCE, POLL, Found, look_at_run, post_and_wait
+from astray.ros.services.snapshot import PATIENCE, POLL, Found, post_and_wait, read_between_ticks
 
 if TYPE_CHECKING:
     pass
@@ -46,10 +46,10 @@ class Service:
     """A service: its type, what answers it, and the fields of a request in their order."""
 
     type: str
-    answer: Callable[..., Response]
+    call: Callable[..., Response]
     fields: tuple[str, ...] = ()
     is_long: bool = False
-    """Whether a call may take minutes; then it also takes `wanted`, which tells if it still is."""
+    """Whether a call may take minutes. It then takes `still_wanted`, asked while it waits."""
 
 
 class Services:
@@ -82,13 +82,13 @@ class Services:
         """Every service by its name: `/get_entities`."""
 
     def _look(self, what: Callable[[], Found]) -> Found:
-        return look_at_run(self.sim, what, self.patience)
+        return read_between_ticks(self.sim, what, self.patience)
 
-    def _features(self, request: Plain) -> Response:
+    def _features(self, request: Request) -> Response:
         about = "robots of the scenario are spawned by the name of their group"
         return {"features": {"features": [int(f) for f in Feature], "custom_info": about}}
 
-    def _reset(self, request: Plain) -> Response:
+    def _reset(self, request: Request) -> Response:
         scope = request["scope"] or Scope.ALL
         if scope == Scope.SPAWNED:
             self._entities.remove_spawned()
@@ -100,7 +100,7 @@ class Services:
             )
         return dict(OK)
 
-    def _step(self, request: Plain, wanted: Callable[[], bool] = lambda: True) -> Response:
+    def _step(self, request: Request, still_wanted: Callable[[], bool] = lambda: True) -> Response:
         pace, steps = self.sim.pace, request["steps"]
         if not pace.paused:
             raise Unable(ServiceResult.OPERATION_FAILED, "only a paused simulation can be stepped")
@@ -111,7 +111,7 @@ class Services:
         pace.step(steps)
         deadline = time.monotonic() + STEP_PATIENCE
         while self.sim.steps < end:
-            if not wanted():
+            if not still_wanted():
                 pace.step_no_more()
             over = pace.stopped or not pace.paused or not pace.granted
             if (over or time.monotonic() > deadline) and self.sim.steps < end:
@@ -129,10 +129,10 @@ class Services:
             return SimulationState.PLAYING
         return SimulationState.STOPPED if self._stopped else SimulationState.PAUSED
 
-    def _get_simulation(self, request: Plain) -> Response:
+    def _get_simulation(self, request: Request) -> Response:
         return {**OK, "state": {"state": int(self._state())}}
 
-    def _set_simulation(self, request: Plain) -> Response:
+    def _set_simulation(self, request: Request) -> Response:
         wanted = request["state"]["state"]
         if wanted == self._state():
             raise Unable(StateFault.ALREADY_IN_TARGET_STATE, "it is in that state already")
@@ -152,7 +152,7 @@ class Services:
             raise Unable(StateFault.INCORRECT_TRANSITION, f"no state {wanted} to go to")
         return dict(OK)
 
-    def _get_world(self, request: Plain) -> Response:
+    def _get_world(self, request: Request) -> Response:
         name = self._look(lambda: self.sim.map().name) or self.sim.scenario.name
         about = f"scenario {self.sim.scenario.name}, seed {self.sim.seed}"
         world = {"name": name, "world_resource": {"uri": name}, "description": about}
@@ -167,21 +167,21 @@ def service_name(kind: str) -> str:
 def _checked(kind: str, answer: Callable[..., Response]) -> Callable[..., Response]:
     """Let a service have whole requests, and give whole responses even where it fails."""
 
-    def call(given: Plain, **more: Any) -> Response:
-        request: Plain = to_plain(make(request_of(kind), _as_meant(kind, given)))
+    def call(given: Request, **more: Any) -> Response:
+        request: Request = to_plain(make_message(request_of(kind), _as_meant(kind, given)))
         try:
             response = answer(request, **more)
         except Unable as problem:
             response = failed(problem.code, problem)
         except AstrayError as problem:
             response = failed(ServiceResult.OPERATION_FAILED, problem)
-        made: Response = to_plain(make(response_of(kind), response))
+        made: Response = to_plain(make_message(response_of(kind), response))
         return made
 
     return call
 
 
-def _as_meant(kind: str, given: Plain) -> Plain:
+def _as_meant(kind: str, given: Request) -> Request:
     """A request with the defaults of the standard, where they are not zero."""
     if kind == "StepSimulation" and given.get("steps") is None:
         return {**given, "steps": 1}

@@ -23,7 +23,7 @@ class RunTimeout(AstrayError):
     """The run did not look up in time: it has ended, or its ticks take that long."""
 
 
-def look_at_run(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
+def read_between_ticks(sim: Run, what: Callable[[], Found], patience: float = PATIENCE) -> Found:
     """Let the thread of the run look at something, and wait for what it found."""
     found: Future[Found] = Future()
 
@@ -47,7 +47,9 @@ def post_and_wait(sim: Run, event: Event, patience: float = PATIENCE) -> None:
     """Post an event, and wait until it has taken effect."""
     sim.post(event)
     deadline = time.monotonic() + patience
-    while look_at_run(sim, lambda: any(e is event for e in sim.event_queue.waiting()), patience):
+    while read_between_ticks(
+        sim, lambda: any(e is event for e in sim.event_queue.waiting()), patience
+    ):
         if time.monotonic() > deadline:
             raise RunTimeout(f"{event.kind} did not take effect for {patience:g} s")
         time.sleep(POLL)

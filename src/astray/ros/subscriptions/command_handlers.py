@@ -23,7 +23,7 @@ from astray.errors import WrongInput
 from astray.numerics import is_negative
 from astray.robot.autonomy import Navigate, RemoteAutonomy
 from astray.robot.estimators import RemoteEstimator as RemoteEstimator
-from astray.ros.messages import PLANAR, BadMessage, yaw_of
+from astray.ros.messages import PLANAR_INDICES, BadMessage, quaternion_yaw
 from astray.ros.names import BASE, MAP, ODOM, WORLD, RosRobot, robots_of, world_frame
 from astray.ros.publishers import TF, DeadReckoning
 
@@ -45,15 +45,15 @@ Source = Literal["pose", "odometry", "tf"]
 
 
 @dataclass(frozen=True)
-class Heard:
+class TopicSubscription:
     """A topic that is heard: its type, and what to do with a message of it."""
 
     type: str
-    hear: Callable[[Any], None]
+    callback: Callable[[Any], None]
 
 
 @dataclass(frozen=True)
-class Hearing:
+class SubscriptionSettings:
     """How a user wants robots to be spoken to."""
 
     stamped_cmd_vel: bool = False
@@ -68,14 +68,14 @@ class Subscriptions:
     def __init__(
         self,
         sim: Run,
-        hearing: Hearing | None = None,
-        reckonings: Mapping[str, DeadReckoning] | None = None,
+        hearing: SubscriptionSettings | None = None,
+        dead_reckonings: Mapping[str, DeadReckoning] | None = None,
     ) -> None:
         self._post = sim.post
-        self._hearing = hearing or Hearing()
-        self._reckonings = reckonings or {}
+        self._hearing = hearing or SubscriptionSettings()
+        self._reckonings = dead_reckonings or {}
         self._frames: dict[str, Callable[[Any], None]] = {}
-        self.topics: dict[str, Heard] = {}
+        self.topics: dict[str, TopicSubscription] = {}
         for name, robots in robots_of(sim).items():
             for robot in robots:
                 self._listen_for(robot, sim.robots[name])
@@ -111,12 +111,12 @@ class Subscriptions:
                     t, whose, reckoning
                 )
             self._frames[f"{parent} {robot.frame(BASE)}"] = lambda t: mouth.believe_at(t, whose)
-            self.topics["/tf"] = Heard(TF, self._hear_frames)
+            self.topics["/tf"] = TopicSubscription(TF, self._hear_frames)
 
     def _add(self, topic: str, type: str, hear: Callable[[Any], None]) -> None:
         if topic in self.topics:
             raise WrongInput(f"two robots would hear {topic}: give the name within each robot's")
-        self.topics[topic] = Heard(type, hear)
+        self.topics[topic] = TopicSubscription(type, hear)
 
     def _hear_frames(self, message: Any) -> None:
         for said in message.transforms:
@@ -229,12 +229,12 @@ def transform_of(transform: Any) -> Pose:
 
 def heading_of(q: Any) -> float:
     """The heading of a quaternion."""
-    return float(yaw_of(float(q.x), float(q.y), float(q.z), float(q.w)))
+    return float(quaternion_yaw(float(q.x), float(q.y), float(q.z), float(q.w)))
 
 
 def planar_covariance(covariance: Any) -> Any:
     """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw)."""
-    found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR, PLANAR)]
+    found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR_INDICES, PLANAR_INDICES)]
     if not (np.abs(found) <= LARGEST).all():
         raise BadMessage(f"a covariance must be finite, and at most {LARGEST:g}")
     found = 0.5 * (found + found.T)
