@@ -265,7 +265,7 @@ def test_who_says_where_odom_is_can_be_chosen(localization: Localization) -> Non
 
 def test_sensors_sit_where_the_datasheet_has_them() -> None:
     sim = load(WHEELS, IMU)
-    (data,) = PublisherSet(sim).static()
+    (data,) = PublisherSet(sim).static_transforms()
     frames = decode("tf2_msgs/msg/TFMessage", data).transforms
     named = {(t.header.frame_id, t.child_frame_id): t.transform for t in frames}
     assert set(named) == {("world", "map"), ("base_link", "imu_link")}
