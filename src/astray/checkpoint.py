@@ -15,8 +15,8 @@ import numpy as np
 
 from astray.engine import Event, ManualOverride, Run, state_arrays
 from astray.errors import SavedError, WrongInput
-from astray.files import read_npz, whole_file
-from astray.scenario import with_maps
+from astray.files import atomic_write, read_npz
+from astray.scenario import embed_maps
 from astray.tables import Array
 from astray.version import __version__
 
@@ -47,7 +47,7 @@ def save(run: Run, file: str | os.PathLike[str]) -> None:
     about = {
         "format": FORMAT,
         "astray": __version__,
-        "scenario": with_maps(run.scenario),
+        "scenario": embed_maps(run.scenario),
         "seed": run.seed,
         "steps": run.steps,
         "worlds": run.worlds.tolist(),
@@ -59,7 +59,7 @@ def save(run: Run, file: str | os.PathLike[str]) -> None:
     raw |= run.environment.saved_maps()
     raw["hits"] = _bytes(run.collisions)
     told = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    with whole_file(Path(file), SavedError) as stream:
+    with atomic_write(Path(file), SavedError) as stream:
         np.savez(stream, about=told, **raw)
 
 

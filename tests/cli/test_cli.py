@@ -17,7 +17,7 @@ import pytest
 import astray
 from astray.cli import run as running
 from astray.errors import MapError, WritingFailed, WrongInput
-from astray.files.atomic_write import whole_file
+from astray.files import atomic_write
 from astray.recording.run_folder import atomic_folder
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
@@ -363,7 +363,7 @@ def test_a_full_disk_is_a_failure_and_no_wrong_input(tmp_path: Path) -> None:
         raise full
     with (
         pytest.raises(WritingFailed, match="x: cannot be written: No space left"),
-        whole_file(tmp_path / "x"),
+        atomic_write(tmp_path / "x"),
     ):
         raise full
     assert not issubclass(WritingFailed, WrongInput)  # which ends with another exit code

@@ -17,10 +17,10 @@ from astray import PluginError, Sensor, check_plugin, columns
 from astray.plugin import KINDS, Estimator, Plugin
 from astray.plugin.declaration_checks import OF_MODELS
 from astray.plugin.parameters import parameters_of
-from astray.scenario.schema import BUILT_IN
+from astray.scenario.schema import BUILT_IN_PACKAGES
 from astray.tables import FIX
 
-assert BUILT_IN
+assert BUILT_IN_PACKAGES
 TAKEN = ("kind", "name", "params", "memory", "given", "key", "fixed", "normals", "bulk", "measures")
 NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},

@@ -14,7 +14,7 @@ from astray.cli.report import write_report
 from astray.errors import MapError
 from astray.scenario.bundle import Files
 from astray.world import Map, read_map, write_map
-from astray.world.map_data import content_file, content_of
+from astray.world.map_data import map_to_dict, map_to_json
 
 SOURCE = '''
 import astray
@@ -141,7 +141,7 @@ def test_a_map_of_a_run_keeps_the_order_of_its_segments(tmp_path: Path) -> None:
     found = read_map({"kind": "rooms", "seed": 3, "per_world": True})
     mixed = np.random.default_rng(0).permutation(len(found))
     found = Map(found.segments[mixed], found.solid[mixed], found.places, "rooms")
-    (tmp_path / "rooms.json").write_bytes(content_file(content_of(found)))
+    (tmp_path / "rooms.json").write_bytes(map_to_json(map_to_dict(found)))
     again = read_map(tmp_path / "rooms.json")
     assert again.digest() == found.digest()
     assert again.places == found.places

@@ -13,7 +13,7 @@ import click
 from astray.errors import Fault, ScenarioError, WrongInput
 from astray.files import mark
 from astray.plugin import KINDS, Plugin, parameters_of, units
-from astray.scenario import BUILT_IN, load_plugins, plain_value, suggest
+from astray.scenario import BUILT_IN_PACKAGES, load_plugins, plain_value, suggest
 
 
 def describe(cls: type[Plugin]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def describe(cls: type[Plugin]) -> dict[str, Any]:
 
 def declare(plugins: Sequence[str]) -> None:
     """Make the built-in kinds known, and those of the files that --plugins names."""
-    assert BUILT_IN  # importing them declares them
+    assert BUILT_IN_PACKAGES  # importing them declares them
     faults: list[Fault] = []
     load_plugins(mark({"plugins": list(plugins)}, "--plugins"), Path.cwd(), faults)
     if faults:

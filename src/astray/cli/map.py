@@ -11,7 +11,7 @@ import click
 
 from astray.errors import Fault, MapError, suggest
 from astray.world import Map
-from astray.world.maps import bundled_maps, describe_map, in_lines, read_map, write_map
+from astray.world.maps import bundled_maps, describe_map, format_description, read_map, write_map
 from astray.world.maps.formats import FILE, MADE, format_of, read_bytes
 from astray.world.maps.generate import GENERATORS, parameters
 
@@ -46,7 +46,7 @@ def tell_map(
     if as_json:
         click.echo(json.dumps(facts))
     elif not quiet:
-        click.echo("\n".join(in_lines(facts)))
+        click.echo("\n".join(format_description(facts)))
 
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
@@ -77,10 +77,10 @@ def draw(found: Map, goal: Path) -> None:
     """Draw a map to an image file, all of it or nothing."""
     import io
 
-    from astray.files import whole_file
+    from astray.files import atomic_write
     from astray.plots import plot_map
 
     picture = io.BytesIO()
     plot_map(found).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    with whole_file(goal) as stream:
+    with atomic_write(goal) as stream:
         stream.write(picture.getvalue())

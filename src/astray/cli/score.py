@@ -23,7 +23,7 @@ from astray.datasets import (
     BagTopics,
     Dataset,
     EstimatorResult,
-    Outages,
+    GnssOutageResult,
     compare,
     read_logs,
     run_on_log,
@@ -133,7 +133,7 @@ def found_itself(result: EstimatorResult) -> bool:
     return bool(np.mean(near) > 0.95)
 
 
-def _outages(found: Outages) -> dict[str, Any]:
+def _outages(found: GnssOutageResult) -> dict[str, Any]:
     known = len(found.errors) > 0
     return {
         "seconds": found.length,
@@ -190,14 +190,14 @@ def _draw(results: Sequence[EstimatorResult], goal: Path) -> None:
     """Truth and belief of each log as a picture, all of it or nothing."""
     import io
 
-    from astray.files import whole_file
+    from astray.files import atomic_write
     from astray.plots import plot_paths
 
     picture = io.BytesIO()
     around = results[0].log.map if len(results) == 1 else None
     paths = [_paths(result) for result in results]
     plot_paths(paths, around).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    with whole_file(goal) as stream:
+    with atomic_write(goal) as stream:
         stream.write(picture.getvalue())
 
 

@@ -3,7 +3,7 @@
 from astray.datasets.bag import BagTopics
 from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.detect import read_logs
-from astray.datasets.gnss_outage import Outages, withhold
+from astray.datasets.gnss_outage import GnssOutageResult, withhold
 from astray.datasets.run_estimator import EstimatorResult, run_on_log
 from astray.datasets.scoring import Comparison, Score, compare, measure, score
 
@@ -12,7 +12,7 @@ __all__ = [
     "Comparison",
     "Dataset",
     "EstimatorResult",
-    "Outages",
+    "GnssOutageResult",
     "Reference",
     "Score",
     "Stream",

@@ -13,7 +13,7 @@ import numpy as np
 
 from astray.datasets.dataset import Dataset
 from astray.datasets.run_estimator import run_on_log
-from astray.datasets.scoring import carried
+from astray.datasets.scoring import extrapolate
 from astray.plugin import Estimator
 from astray.tables import Array
 
@@ -24,7 +24,7 @@ PROMPT = 1.0  # s within which there is a fix on either side of a window
 
 
 @dataclasses.dataclass(frozen=True)
-class Outages:
+class GnssOutageResult:
     """How far beliefs went astray while fixes were withheld."""
 
     length: float  # s
@@ -53,22 +53,22 @@ def withhold(
     estimator: Estimator,
     length: float = LENGTH,
     progress: Callable[[float], None] | None = None,
-) -> Outages:
+) -> GnssOutageResult:
     """Withhold fixes in windows of this length, s, of a log whose reference is its GPS."""
     name = log.reference.stream
     fixes = log.streams[name].stamp
     starts = windows(fixes, length)
     if not len(starts):
-        return Outages(length, starts, np.zeros(0))
+        return GnssOutageResult(length, starts, np.zeros(0))
     told = (fixes[:, None] < starts) | (fixes[:, None] >= starts + length)
     first = np.searchsorted(fixes, starts + length)
     result = run_on_log(
         log, estimator, n=len(starts), kept={name: told}, noted=fixes[first], progress=progress
     )
     at = np.searchsorted(result.moments, fixes[first])
-    belief = carried(result.before[at, np.arange(len(starts))].copy(), fixes[first])
+    belief = extrapolate(result.before[at, np.arange(len(starts))].copy(), fixes[first])
     x, y = log.reference.at
     s, c = np.sin(belief["yaw"]), np.cos(belief["yaw"])
     east = belief["x"] + c * x - s * y - log.reference.x[first]
     north = belief["y"] + s * x + c * y - log.reference.y[first]
-    return Outages(length, starts, np.hypot(east, north))
+    return GnssOutageResult(length, starts, np.hypot(east, north))

@@ -82,10 +82,10 @@ def _before_fixes(result: EstimatorResult, row: int) -> Table:
     fixes = result.log.streams[result.log.reference.stream].stamp
     at = np.searchsorted(result.moments, fixes)
     belief: Table = result.before[at, row].copy()
-    return carried(belief, fixes)
+    return extrapolate(belief, fixes)
 
 
-def carried(belief: Table, stamps: Array) -> Table:
+def extrapolate(belief: Table, stamps: Array) -> Table:
     """Beliefs carried on to later stamps along the arcs of their velocities."""
     dt = stamps - belief["stamp"]
     middle = belief["yaw"] + 0.5 * belief["wz"] * dt

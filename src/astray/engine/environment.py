@@ -12,7 +12,7 @@ from astray.interactions.collisions import COLLISION, Collisions
 from astray.plugin import Interaction, Motion, RowInitializer, Scene
 from astray.scenario import GroupPlan, MapPlan, Scenario
 from astray.tables import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
-from astray.world import Map, labelled, labels_of
+from astray.world import Map, map_labels, map_with_labels
 from astray.world.geometry import build_robot_grid, make_robot_grid, make_shapes
 from astray.world.maps import MapSet
 from astray.world.planning import TakenPositions
@@ -82,7 +82,7 @@ class Environment:
 
     def restore_maps(self) -> None:
         """Bring back the maps of the scenario, as if nothing had happened in them."""
-        self.scene.map.become(self._original)
+        self.scene.map.assign(self._original)
         self.quiet_until = 0
         self.restore_hits(table(COLLISION, 0))
 
@@ -211,7 +211,7 @@ class Environment:
     def saved_maps(self) -> dict[str, Array]:
         """The maps as they are now, as named arrays."""
         maps = self.scene.map.maps
-        labels = [labels_of(map) for map in maps]
+        labels = [map_labels(map) for map in maps]
         return {
             "map/segments": np.vstack([map.segments for map in maps]),
             "map/solid": np.concatenate([map.solid for map in maps]),
@@ -228,11 +228,13 @@ class Environment:
         if "map/labels" in saved:
             labels = json.loads(saved["map/labels"].tobytes())
         parts = np.split(saved["map/segments"], cuts), np.split(saved["map/solid"], cuts), labels
-        made = MapSet([labelled(*part) for part in zip(*parts, strict=True)], len(self.worlds))
+        made = MapSet(
+            [map_with_labels(*part) for part in zip(*parts, strict=True)], len(self.worlds)
+        )
         made.of_world[:] = saved["map/of_world"]
         if not np.isin(made.of_world, np.arange(len(made.maps))).all():
             raise ValueError("a world has no map")  # kernels look for it without a check
-        self.scene.map.become(made)
+        self.scene.map.assign(made)
         for interaction in self.interactions:
             interaction.resumed()
 

@@ -1,22 +1,34 @@
-"""Files that are whole or refused: written beside their goal, read with marks."""
+"""Files on disk: YAML with the line and column of every value, atomic writes, .npz archives."""
 
-from astray.files.atomic_write import check_writable, part_of, unwritten, whole_file
 from astray.files.file_lock import is_locked, lock_file
-from astray.files.marked_yaml import DEEPEST, Marked, dump_yaml, mark, read_yaml, walk
-from astray.files.npz import read_npz
+from astray.files.marked_yaml import (
+    MAX_DEPTH,
+    Marked,
+    dump_yaml,
+    iterate_values,
+    mark,
+    read_yaml,
+)
+from astray.files.storage import (
+    atomic_write,
+    check_writable,
+    read_npz,
+    temporary_path,
+    write_error,
+)
 
 __all__ = [
-    "DEEPEST",
+    "MAX_DEPTH",
     "Marked",
+    "atomic_write",
     "check_writable",
     "dump_yaml",
     "is_locked",
+    "iterate_values",
     "lock_file",
     "mark",
-    "part_of",
     "read_npz",
     "read_yaml",
-    "unwritten",
-    "walk",
-    "whole_file",
+    "temporary_path",
+    "write_error",
 ]

@@ -18,7 +18,7 @@ import yaml
 
 from astray.errors import Fault, Origin
 
-DEEPEST = 64  # levels: no scenario is deeper, and an alias to itself is endless
+MAX_DEPTH = 64  # levels: no scenario is deeper, and an alias to itself is endless
 MOST_VALUES = 200_000  # a few aliases of aliases can stand for more than any memory holds
 
 # Python refuses to convert thousands of digits; what no float can hold is read as one, as infinite.
@@ -121,8 +121,8 @@ def _check_size(text: str, most: int) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         count += isinstance(event, yaml.NodeEvent)
-        if depth > DEEPEST:
-            raise _TooMuch(f"nested deeper than {DEEPEST} levels")
+        if depth > MAX_DEPTH:
+            raise _TooMuch(f"nested deeper than {MAX_DEPTH} levels")
         if count > 2 * most:  # every value may have a key
             raise _TooMuch(f"stands for more than {most} values")
 
@@ -143,8 +143,8 @@ class _Reader:
 
     def read(self, node: yaml.Node, depth: int) -> Marked:
         self.count += 1
-        if depth > DEEPEST:
-            raise _TooMuch(f"nested deeper than {DEEPEST} levels")
+        if depth > MAX_DEPTH:
+            raise _TooMuch(f"nested deeper than {MAX_DEPTH} levels")
         if self.count > self.most:
             raise _TooMuch(f"stands for more than {self.most} values")
         if isinstance(node, yaml.MappingNode):
@@ -210,14 +210,14 @@ def dump_yaml(value: Any) -> str:
     )
 
 
-def walk(
+def iterate_values(
     tree: Marked, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], Marked]]:
     """Every value with its path, the whole first."""
     yield path, tree
     if isinstance(tree.value, dict):
         for key, value in tree.value.items():
-            yield from walk(value, (*path, key))
+            yield from iterate_values(value, (*path, key))
     elif isinstance(tree.value, list):
         for k, value in enumerate(tree.value):
-            yield from walk(value, (*path, k))
+            yield from iterate_values(value, (*path, k))

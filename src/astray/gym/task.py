@@ -20,7 +20,7 @@ import numpy as np
 from astray.engine import Robots
 from astray.errors import WrongInput
 from astray.numerics import atan2, kernel, random, sincos
-from astray.scenario import TRIES
+from astray.scenario import START_TRIES
 from astray.tables import Array, Rows, Table
 from astray.world.planning import sample_free_positions
 
@@ -114,7 +114,7 @@ class Reach(Task):
         robots = self.robots
         who, key = robots.address.take(rows), random.key(robots.seed, robots.name, "task", "goal")
         who["tick"] = 0
-        tries = np.empty((len(rows), 2 * TRIES))
+        tries = np.empty((len(rows), 2 * START_TRIES))
         random.uniforms_all(tries, who, np.arange(len(rows)), key)
         self.goals[rows] = self._spots(tries, rows)
         self._away[rows] = self._distance()[rows]

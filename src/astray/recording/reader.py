@@ -32,7 +32,7 @@ from astray.recording.mcap import (
 )
 from astray.ros.messages import MessageColumns
 from astray.ros.publishers import TOPIC as TRACKS
-from astray.scenario import NAMED
+from astray.scenario import BUNDLED_NAME
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
 from astray.world.maps.formats import read_geojson
@@ -179,7 +179,7 @@ class Recording:
     def files(self) -> dict[str, bytes]:
         """The files that the scenario names, by their names from it, which lead nowhere else."""
         attached = self.file.attachments
-        return {name: attached[name].data for name in attached if NAMED.fullmatch(name)}
+        return {name: attached[name].data for name in attached if BUNDLED_NAME.fullmatch(name)}
 
     @property
     def scenario_text(self) -> str:

@@ -29,8 +29,8 @@ import numpy as np
 
 from astray.engine import GroupLog, Log, Run, is_whole, summary
 from astray.errors import WrongInput
-from astray.files import check_writable, dump_yaml, part_of, read_npz, unwritten
-from astray.scenario import FILES, with_files
+from astray.files import check_writable, dump_yaml, read_npz, temporary_path, write_error
+from astray.scenario import BUNDLE_FOLDER, bundle_files
 from astray.tables import Array, Table
 from astray.version import __version__
 from astray.world.maps import write_map
@@ -89,7 +89,7 @@ def write_run_folder(sim: Run, log: Log, folder: Path, overwrite: bool = False) 
 @contextlib.contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces `folder` when the block ends without an error."""
-    part = part_of(folder)
+    part = temporary_path(folder)
     try:
         part.mkdir(parents=True)
         yield part
@@ -97,7 +97,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
         part.replace(folder)
     except OSError as problem:
-        raise unwritten(folder, problem, WrongInput) from None
+        raise write_error(folder, problem, WrongInput) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)  # after any error, Ctrl-C included
 
@@ -115,7 +115,7 @@ def _write_files(sim: Run, log: Log, folder: Path) -> None:
     def write_text(name: str, content: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
 
-    scenario, files = with_files(sim.scenario)
+    scenario, files = bundle_files(sim.scenario)
     duration = {"duration": sim.steps * sim.dt} if sim.steps else {}  # no scenario loads with 0 s
     write_text("scenario.yaml", dump_yaml({**scenario, "seed": sim.seed, **duration}))
     write_files(folder, files)
@@ -238,7 +238,7 @@ def read_json_object(file: Path) -> dict[str, Any]:
 
 def read_scenario_files(folder: Path) -> dict[str, bytes]:
     """Read the files that the scenario in a folder refers to, by their paths from there."""
-    found = [file for file in (folder / FILES).rglob("*") if file.is_file()]
+    found = [file for file in (folder / BUNDLE_FOLDER).rglob("*") if file.is_file()]
     try:
         return {file.relative_to(folder).as_posix(): file.read_bytes() for file in found}
     except OSError as problem:

@@ -13,12 +13,12 @@ from typing import Any
 
 from astray.scenario.foreign_plugins import SOURCES
 from astray.scenario.scenario import Scenario
-from astray.signals import digest_of
-from astray.world import content_file, is_content
+from astray.signals import file_digest
+from astray.world import is_map_dict, map_to_json
 
-FILES = "files"
+BUNDLE_FOLDER = "files"
 """The folder beside a scenario for what it takes from files."""
-NAMED = re.compile(rf"{FILES}/([0-9]+/)?[\w .-]*\w")
+BUNDLED_NAME = re.compile(rf"{BUNDLE_FOLDER}/([0-9]+/)?[\w .-]*\w")
 """The names that files get there."""
 
 
@@ -31,32 +31,32 @@ class Files:
     def put(self, name: str, data: bytes) -> str:
         """Take a file along; two of one name do not meet."""
         name = re.sub(r"[^\w .-]", "_", name)
-        place, number = f"{FILES}/{name}", 1
+        place, number = f"{BUNDLE_FOLDER}/{name}", 1
         while self.data.setdefault(place, data) != data:
             number += 1
-            place = f"{FILES}/{number}/{name}"
+            place = f"{BUNDLE_FOLDER}/{number}/{name}"
         return place
 
 
-def with_maps(scenario: Scenario) -> dict[str, Any]:
+def embed_maps(scenario: Scenario) -> dict[str, Any]:
     """The effective scenario, with maps themselves in the place of their files."""
     made = dict(scenario.effective)
     if scenario.map is not None:
-        made["world"] = {"map": scenario.map.carried()}
+        made["world"] = {"map": scenario.map.portable_spec()}
     made["robots"] = [
-        robot if plan.map is None else {**robot, "map": plan.map.carried()}
+        robot if plan.map is None else {**robot, "map": plan.map.portable_spec()}
         for robot, plan in zip(made["robots"], scenario.robots, strict=True)
     ]
     return made
 
 
-def with_map_files(scenario: Scenario) -> tuple[dict[str, Any], dict[str, bytes]]:
+def bundle_maps(scenario: Scenario) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The effective scenario with the names of map files beside it, and what is in them."""
     files = Files()
     return _with_map_files(scenario, files), files.data
 
 
-def with_files(scenario: Scenario) -> tuple[dict[str, Any], dict[str, bytes]]:
+def bundle_files(scenario: Scenario) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The same with the files of plugins and samples, too."""
     files = Files()
     made = _with_map_files(scenario, files)
@@ -67,9 +67,9 @@ def with_files(scenario: Scenario) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def _with_map_files(scenario: Scenario, files: Files) -> dict[str, Any]:
     def beside(content: Any) -> str:
-        return files.put(f"{content.get('name') or 'map'}.json", content_file(content))
+        return files.put(f"{content.get('name') or 'map'}.json", map_to_json(content))
 
-    made: dict[str, Any] = _replaced(with_maps(scenario), is_content, beside)
+    made: dict[str, Any] = _replaced(embed_maps(scenario), is_map_dict, beside)
     return made
 
 
@@ -96,7 +96,7 @@ def _samples(spec: dict[str, Any], files: Files) -> dict[str, Any]:
     """Samples of a file; of one that is no longer what was read, its path has to do."""
     path = Path(spec["file"])
     try:
-        if digest_of(path) == spec["digest"]:
+        if file_digest(path) == spec["digest"]:
             return {**spec, "file": files.put(path.name, path.read_bytes())}
     except (ValueError, OSError):
         pass

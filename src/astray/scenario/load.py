@@ -11,7 +11,7 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, ValidationError
 
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
-from astray.files import Marked, mark, read_yaml, walk
+from astray.files import Marked, iterate_values, mark, read_yaml
 from astray.numerics import (
     HIGHEST_TICK_RATE,
     LONGEST_TICK,
@@ -122,7 +122,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
     """The dt that is given, with every rate checked against it, or else the one that fits all."""
     rates = {
         path: item
-        for path, item in walk(tree)
+        for path, item in iterate_values(tree)
         if path and path[-1] == "rate" and _is_positive(item.value)
     }
     fitting = common_dt(item.value for item in rates.values())
@@ -158,7 +158,7 @@ def _is_positive(value: object) -> bool:
 
 def _check_names(tree: Marked, faults: list[Fault]) -> None:
     """Names must differ within a list, and a preset's name must not be needed twice."""
-    for path, item in walk(tree):
+    for path, item in iterate_values(tree):
         if not path or path[-1] not in ("robots", "sensors", "rivals", "metrics", "interactions"):
             continue
         seen: set[str] = set()

@@ -17,7 +17,7 @@ from astray.errors import Fault, MapError, in_words
 from astray.errors import Path as Place
 from astray.files import Marked
 from astray.tables import Array
-from astray.world import Map, content_of
+from astray.world import Map, map_to_dict
 from astray.world.maps import bundled_maps, check_spec, per_world, read_map
 from astray.world.maps.generate import GENERATORS
 
@@ -30,12 +30,12 @@ class MapPlan:
     read: Map | None = None
     """What was read of a file, so that it is read once."""
 
-    def carried(self) -> Any:
+    def portable_spec(self) -> Any:
         """What describes it anywhere: of a file, all that was read of it."""
         name = self.spec.get("file") if isinstance(self.spec, dict) else self.spec
         if self.read is None or name is None or name in bundled_maps():
             return self.spec
-        return content_of(self.read)
+        return map_to_dict(self.read)
 
     def maps(self, worlds: Array, seed: int) -> list[Map]:
         """The maps of these worlds, by their numbers; only one if they all share it."""
@@ -59,7 +59,7 @@ def _read(tree: Marked, place: Place, faults: list[Fault]) -> None:
         return
     spec = written.plain()
     if isinstance(spec, Map):
-        written.value = MapPlan(content_of(spec), spec)
+        written.value = MapPlan(map_to_dict(spec), spec)
         return
     if isinstance(spec, str):
         spec = _in_full(spec, written.origin.file)

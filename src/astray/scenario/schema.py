@@ -32,7 +32,16 @@ from astray.plugin import (
 from astray.robot import autonomy, control, estimators, motion, sensors, tracking
 from astray.scenario.start import Start
 
-BUILT_IN = (autonomy, control, estimators, interactions, metrics, motion, sensors, tracking)
+BUILT_IN_PACKAGES = (
+    autonomy,
+    control,
+    estimators,
+    interactions,
+    metrics,
+    motion,
+    sensors,
+    tracking,
+)
 """The packages whose import declares the built-in kinds."""
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)

@@ -12,16 +12,16 @@ import warnings
 
 from astray.errors import Fault, SignalWarning, in_words
 from astray.errors import Path as Place
-from astray.files import Marked, walk
+from astray.files import Marked, iterate_values
 from astray.plugin import KINDS, parameters_of
 from astray.scenario.importers import absolute, located, make_paths_absolute, signal_tree
 from astray.scenario.schema import SLOTS
-from astray.signals import SignalFaults, Signals, channels, read_signals
+from astray.signals import SignalFaults, Signals, channel_names, read_signals
 
 
 def read_all_signals(tree: Marked, faults: list[Fault]) -> None:
     """Put signals in the place of what is written of them, for every plugin."""
-    for place, item in list(walk(tree)):
+    for place, item in list(iterate_values(tree)):
         for key, names in _takes(place, item).items():
             if key == "signals":
                 _lay_over_file(item, names, place, faults)
@@ -34,7 +34,7 @@ def _takes(place: Place, item: Marked) -> dict[str, tuple[str, ...]]:
     kind = item.at(("kind",))
     family = next((SLOTS[part] for part in reversed(place) if part in SLOTS), None)
     cls = KINDS[family].get(str(kind.value)) if kind and family else None
-    found = {p.name: channels(p.type) for p in parameters_of(cls)} if cls else {}
+    found = {p.name: channel_names(p.type) for p in parameters_of(cls)} if cls else {}
     return {key: names for key, names in found.items() if names}
 
 

@@ -15,7 +15,7 @@ from astray.world import Map, Place
 from astray.world.maps import MapSet
 from astray.world.planning import TakenPositions, sample_free_positions
 
-TRIES = 200  # spots that are tried before a map counts as full
+START_TRIES = 200  # spots that are tried before a map counts as full
 
 
 @dataclass(kw_only=True)
@@ -58,7 +58,7 @@ class Start:
         who["tick"] = 0
         pose = self._offsets(who, seed, group)
         if self.clearance is not None:
-            tries = np.empty((len(who), 2 * TRIES))
+            tries = np.empty((len(who), 2 * START_TRIES))
             random.uniforms_all(
                 tries, who, np.arange(len(who)), random.key(seed, group, "start", "spot")
             )
@@ -84,7 +84,7 @@ class Start:
         spots = sample_free_positions(tries, map, worlds, clearance, taken)
         if spots is None:
             raise WrongInput(
-                f"start: no spot with a clearance of {clearance:g} m in {TRIES} tries: "
+                f"start: no spot with a clearance of {clearance:g} m in {START_TRIES} tries: "
                 "the map is too small or too full"
             )
         return spots

@@ -1,17 +1,17 @@
 """Signals: values over time, from Python, YAML or ROS parameter files, also inside kernels."""
 
-from astray.signals.csv import digest_of
+from astray.signals.csv import file_digest
 from astray.signals.evaluate import accumulate, integral_among, value_among
 from astray.signals.faults import SignalFaults
 from astray.signals.interval import IntervalConfig, Samples, SimType, Sine
-from astray.signals.plugin_field import Channels, channels
-from astray.signals.read import NUMBERED, SETTINGS, read_signals
+from astray.signals.plugin_field import Channels, channel_names
+from astray.signals.read import INTERVAL_KEY, SETTING_KEYS, read_signals
 from astray.signals.signal import Bank, Signal, bank, compute_value, constant, segments
 from astray.signals.signals import Signals
 
 __all__ = [
-    "NUMBERED",
-    "SETTINGS",
+    "INTERVAL_KEY",
+    "SETTING_KEYS",
     "Bank",
     "Channels",
     "IntervalConfig",
@@ -23,10 +23,10 @@ __all__ = [
     "Sine",
     "accumulate",
     "bank",
-    "channels",
+    "channel_names",
     "compute_value",
     "constant",
-    "digest_of",
+    "file_digest",
     "integral_among",
     "read_signals",
     "segments",

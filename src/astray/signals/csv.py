@@ -20,7 +20,7 @@ from astray.tables import Array
 SEPARATORS = ",;\t"
 
 
-def digest_of(file: Path) -> str:
+def file_digest(file: Path) -> str:
     """A digest by which the content of a file is known again; ValueError if it cannot be read."""
     return hashlib.blake2b(_bytes(file), digest_size=8).hexdigest()
 

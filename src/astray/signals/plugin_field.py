@@ -79,7 +79,7 @@ class Channels:
         }
 
 
-def channels(hint: Any) -> tuple[str, ...]:
+def channel_names(hint: Any) -> tuple[str, ...]:
     """The names of the signals that a parameter of this type takes; none if it takes no signals."""
     if typing.get_origin(hint) is typing.Annotated:
         for about in typing.get_args(hint)[1:]:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from astray.errors import Path, Problem, SignalError, suggest
-from astray.signals.csv import digest_of, read_points
+from astray.signals.csv import file_digest, read_points
 from astray.signals.faults import SignalFaults, short
 from astray.signals.interval import (
     Interval,
@@ -30,8 +30,8 @@ from astray.signals.interval import (
 )
 from astray.signals.signal import GAPS, Signal, constant, overlap_message, overlaps
 
-NUMBERED = re.compile(r"interval_(0|[1-9][0-9]{0,8})\Z")
-SETTINGS = ("max_intervals", "strict")
+INTERVAL_KEY = re.compile(r"interval_(0|[1-9][0-9]{0,8})\Z")
+SETTING_KEYS = ("max_intervals", "strict")
 MOST_MISSING = 10  # intervals that a fault lists; a count with a digit too many would list millions
 POINTS = ("t_start", "t_end", "y_start", "y_end", "t_mid", "y_mid")
 NEEDED = {
@@ -71,7 +71,7 @@ def read_signals(
     limit = findings.count(written, "max_intervals")
     found = {}
     for name, value in written.items():
-        if name in SETTINGS:
+        if name in SETTING_KEYS:
             continue
         if names is not None and name not in names:
             known = f"{suggest(str(name), names)} ({', '.join(names)})"
@@ -143,7 +143,7 @@ def _numbered(
     written: Mapping[Any, object], findings: SignalFaults, path: Path, limit: int | None
 ) -> Parts:
     """The intervals that num_intervals counts: interval_0, interval_1 and so on."""
-    here = [key for key in written if NUMBERED.match(str(key))]
+    here = [key for key in written if INTERVAL_KEY.match(str(key))]
     here.sort(key=lambda key: int(key.partition("_")[2]))
     findings.refuse_unknown(written, ("num_intervals", "gap", "interval_0", *here), path)
     count = findings.count(written, "num_intervals", path)
@@ -251,7 +251,7 @@ def _from_file(
         if not isinstance(word, str) and (word is not None or name == "file"):
             raise SignalError([Problem((name,), f"a text is needed, not {short(word)}")])
     path = File(str(file)).resolve()
-    now = digest_of(path)
+    now = file_digest(path)
     if digest is not None and now != digest:
         raise ValueError(f"{path}: has changed: its digest is {now}, not {digest}")
     points = read_points(path, time, value)

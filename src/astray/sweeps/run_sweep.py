@@ -8,7 +8,7 @@ from pathlib import Path
 
 from astray.engine import is_whole
 from astray.errors import WrongInput
-from astray.files import whole_file
+from astray.files import atomic_write
 from astray.recording import check_folder
 from astray.scenario import Source
 from astray.sweeps.cases import SweepPlan, Vary, make_plan
@@ -79,7 +79,7 @@ def run_plan(
             Runner(plan, ledger, executor or processes(busy), busy, batch).run(tell)
         found = Sweep(folder, plan, ledger)
     for name, content in found.files():
-        with whole_file(folder / name) as stream:
+        with atomic_write(folder / name) as stream:
             stream.write(content)
     return found
 

@@ -2,13 +2,13 @@
 
 from astray.world.map import Map, Place, block, merge, wall
 from astray.world.map_data import (
-    content_fault,
-    content_file,
-    content_of,
-    is_content,
-    labelled,
-    labels_of,
-    map_with,
+    is_map_dict,
+    map_dict_fault,
+    map_from_dict,
+    map_labels,
+    map_to_dict,
+    map_to_json,
+    map_with_labels,
 )
 from astray.world.maps import read_map, write_map
 from astray.world.raycast import cast_rays
@@ -18,13 +18,13 @@ __all__ = [
     "Place",
     "block",
     "cast_rays",
-    "content_fault",
-    "content_file",
-    "content_of",
-    "is_content",
-    "labelled",
-    "labels_of",
-    "map_with",
+    "is_map_dict",
+    "map_dict_fault",
+    "map_from_dict",
+    "map_labels",
+    "map_to_dict",
+    "map_to_json",
+    "map_with_labels",
     "merge",
     "read_map",
     "wall",

@@ -20,12 +20,12 @@ from astray.plugin import KINDS
 from astray.robot.autonomy.scripted import Scripted
 from astray.robot.sensors import ScriptedImu, ScriptedWheels
 from astray.scenario.load import load_scenario
-from astray.scenario.schema import BUILT_IN
+from astray.scenario.schema import BUILT_IN_PACKAGES
 from astray.signals import Signals
 from astray.tables import CURVATURE, TWIST
 from support.signals import EXAMPLES
 
-assert BUILT_IN
+assert BUILT_IN_PACKAGES
 RAMP = {"type": "linear", "t_start": 0, "t_end": 2, "y_start": 0, "y_end": 0.8}
 WAVE = {"type": "sine", "amplitude": 0.4, "frequency": 0.3}
 ARCH = {"type": "quadratic", "t_start": 0, "t_end": 2, "y_start": 0, "y_end": 1, "y_mid": 3}

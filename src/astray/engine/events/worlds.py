@@ -11,7 +11,7 @@ from astray.engine.events.kinds import EventKind
 from astray.engine.events.selectors import worlds_of
 from astray.engine.run import Run
 from astray.errors import EventError
-from astray.world import Map, content_fault, content_of, map_with
+from astray.world import Map, map_dict_fault, map_from_dict, map_to_dict
 from astray.world.maps import per_world, read_map
 
 
@@ -42,7 +42,7 @@ def check_world(run: Run, event: Event) -> list[Event]:
     """World events that hold the map itself, so that their log needs no file."""
     places = worlds_of(run, event)
     if "segments" in event.values:
-        if fault := content_fault(event.values):
+        if fault := map_dict_fault(event.values):
             raise EventError(f"world: {fault}")
         return [event]
     unknown = set(event.values) - {"map"}
@@ -57,12 +57,12 @@ def check_world(run: Run, event: Event) -> list[Event]:
         maps = [((world,), read_map(given, world=world, seed=run.seed)) for world in numbers]
     else:
         maps = [(event.worlds, read_map(given, seed=run.seed) if given else Map())]
-    return [dataclasses.replace(event, worlds=w, values=content_of(found)) for w, found in maps]
+    return [dataclasses.replace(event, worlds=w, values=map_to_dict(found)) for w, found in maps]
 
 
 def apply_world(run: Run, event: Event) -> None:
     """Replace the maps of the worlds."""
-    run.environment.replace_map(map_with(event.values), worlds_of(run, event))
+    run.environment.replace_map(map_from_dict(event.values), worlds_of(run, event))
 
 
 KINDS = (

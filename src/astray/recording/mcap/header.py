@@ -12,7 +12,7 @@ from astray.plugin import NEVER
 from astray.ros import MAP, RosRobot, world_frame
 from astray.ros.messages import OCCUPANCY_GRID, make_occupancy_grid
 from astray.ros.publishers import TF, PublisherSet, Topic, belief_topic, topics_of
-from astray.scenario import with_map_files
+from astray.scenario import bundle_maps
 from astray.version import __version__
 from astray.world.maps import geojson_text
 
@@ -26,7 +26,7 @@ GEOJSON = "application/geo+json"
 
 def attachments(sim: Run, feed: PublisherSet) -> Iterator[tuple[str, str, str]]:
     """Name, media type and text of what belongs to the run: no time of day, no machine."""
-    scenario, files = with_map_files(sim.scenario)
+    scenario, files = bundle_maps(sim.scenario)
     yield SCENARIO, "application/yaml", dump_yaml({**scenario, "seed": sim.seed})
     for name, data in files.items():
         yield name, "application/json", data.decode()

@@ -13,7 +13,7 @@ from astray.ros.dds import Node
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
 from astray.ros.publishers import ImuPublisher
 from astray.scenario.importers import signals_of
-from astray.signals import SETTINGS
+from astray.signals import SETTING_KEYS
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ImuDataSimulator(Player):
     """Plays signals as an IMU."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(ImuDataSettings, (*AXES, *SETTINGS))
+        settings = node.arguments.settings(ImuDataSettings, (*AXES, *SETTING_KEYS))
         signals = signals_of(node.arguments.parameters, AXES)
         super().__init__(node, Unit(ScriptedImu(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)

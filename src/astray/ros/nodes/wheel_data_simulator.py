@@ -15,7 +15,7 @@ from astray.ros.messages import MessageLayout
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
 from astray.ros.publishers import JointStatePublisher
 from astray.scenario.importers import signals_of
-from astray.signals import SETTINGS
+from astray.signals import SETTING_KEYS
 
 ARRAY = "std_msgs/msg/Float64MultiArray"
 MessageType = Literal["JointState", "Float64MultiArray"]
@@ -34,7 +34,7 @@ class WheelDataSimulator(Player):
     """Plays signals as wheel encoders."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(WheelDataSettings, (*WHEEL, *SETTINGS))
+        settings = node.arguments.settings(WheelDataSettings, (*WHEEL, *SETTING_KEYS))
         signals = signals_of(node.arguments.parameters, WHEEL)
         super().__init__(node, Unit(ScriptedWheels(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)

@@ -24,11 +24,11 @@ from astray.errors import (
     in_words,
     suggest,
 )
-from astray.files import DEEPEST, Marked, read_yaml, walk
+from astray.files import MAX_DEPTH, Marked, iterate_values, read_yaml
 from astray.scenario.layers import merge_layers
 from astray.signals import (
-    NUMBERED,
-    SETTINGS,
+    INTERVAL_KEY,
+    SETTING_KEYS,
     IntervalConfig,
     Samples,
     Signal,
@@ -143,9 +143,9 @@ def signals_in(
     if isinstance(tree.value, dict):
         for section in _chosen(tree, objects, node, faults):
             found = merge_layers(found, _signals_of(_nested(section, faults), objects))
-        if len(faults) == before and not found.value.keys() - SETTINGS:
+        if len(faults) == before and not found.value.keys() - SETTING_KEYS:
             which = f"none of these signals: {', '.join(objects)}" if objects else "no signals"
-            near = [suggest(str(path[-1]), [INSIDE]) for path, _ in walk(tree) if path]
+            near = [suggest(str(path[-1]), [INSIDE]) for path, _ in iterate_values(tree) if path]
             message = f"holds {which}{next(filter(None, near), '')}"
             faults.append(Fault(tree.origin, "", message))
     else:
@@ -155,7 +155,7 @@ def signals_in(
 
 def make_paths_absolute(tree: Marked) -> None:
     """Let the paths of samples go from the file that they are written in."""
-    for _, part in walk(tree):
+    for _, part in iterate_values(tree):
         file = part.at(("file",))
         if file is not None and isinstance(file.value, str):
             file.value = str(absolute(file))
@@ -188,7 +188,7 @@ def _chosen(
     speaking = {
         name: section
         for name, section in sections.items()
-        if "*" in name or _signals_of(_nested(section, []), objects).value.keys() - SETTINGS
+        if "*" in name or _signals_of(_nested(section, []), objects).value.keys() - SETTING_KEYS
     }
     named = [name for name in speaking if "*" not in name]
     if len(named) > 1:
@@ -231,8 +231,8 @@ def _nested(tree: Marked, faults: list[Fault]) -> Marked:
     for key, value in tree.value.items():
         origin = tree.keys.get(key, value.origin)
         first, *rest = key.split(".")
-        if len(rest) > DEEPEST:
-            faults.append(Fault(origin, "", f"nested deeper than {DEEPEST} levels"))
+        if len(rest) > MAX_DEPTH:
+            faults.append(Fault(origin, "", f"nested deeper than {MAX_DEPTH} levels"))
             continue
         inner = _nested(value, faults)
         for part in reversed(rest):
@@ -260,14 +260,14 @@ def _signals_of(tree: Marked, objects: Sequence[str] | None) -> Marked:
     made = Marked({}, tree.origin)
     for key, value in tree.value.items() if isinstance(tree.value, dict) else ():
         wanted = key in objects if objects is not None else _is_signal(value)
-        if key in SETTINGS or wanted:
+        if key in SETTING_KEYS or wanted:
             made.value[key], made.keys[key] = value, tree.keys[key]
     return made
 
 
 def _is_signal(tree: Marked) -> bool:
     keys = tree.value if isinstance(tree.value, dict) else ()
-    return any(key == "num_intervals" or NUMBERED.match(key) for key in keys)
+    return any(key == "num_intervals" or INTERVAL_KEY.match(key) for key in keys)
 
 
 def write_ros_parameters(

@@ -13,7 +13,7 @@ TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*)|(?P<text>"[^"\n]*")|(?P<mark>[()\[\]])"""
     r"""|(?P<word>[^\s()\[\]"#]+(?:\[\d+\][^\s()\[\]"#]*)*)|(?P<odd>")"""
 )
-DEEPEST = 32  # blocks in blocks
+MAX_DEPTH = 32  # blocks in blocks
 
 Value = tuple[list[str], int]  # words and their line
 
@@ -87,8 +87,8 @@ def _block(reader: StageReader, name: str, parent: str, skip: int, depth: int = 
     """One block, read from its name to its closing bracket."""
     block = Block(name, parent, reader.line)
     reader.at += skip
-    if depth >= DEEPEST:
-        reader.faults.append((block.line, f"more than {DEEPEST} blocks in each other"))
+    if depth >= MAX_DEPTH:
+        reader.faults.append((block.line, f"more than {MAX_DEPTH} blocks in each other"))
         reader.at = len(reader.tokens)
         return block
     while reader.at < len(reader.tokens):

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from astray.files import whole_file
+from astray.files import atomic_write
 from astray.viewer.page.server import PageServer, index, static_text
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
@@ -43,7 +43,7 @@ class ReplayServer(PageServer):
 def write_html(packed: bytes, goal: Path) -> None:
     """Write the page with its style, its program and the recording in one file."""
     text = self_contained(packed).encode()
-    with whole_file(goal) as stream:
+    with atomic_write(goal) as stream:
         stream.write(text)
 
 

@@ -1,6 +1,6 @@
 """Maps: read from files, generated, described, written."""
 
-from astray.world.maps.describe import describe_map, in_lines
+from astray.world.maps.describe import describe_map, format_description
 from astray.world.maps.faults import short
 from astray.world.maps.map_set import MapSet
 from astray.world.maps.read import bundled_maps, check_spec, per_world, read_map
@@ -11,8 +11,8 @@ __all__ = [
     "bundled_maps",
     "check_spec",
     "describe_map",
+    "format_description",
     "geojson_text",
-    "in_lines",
     "per_world",
     "read_map",
     "short",

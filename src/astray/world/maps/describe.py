@@ -94,7 +94,7 @@ def _distance(points: Array, segments: Array) -> Array:
     return np.sqrt((off * off).sum(axis=1))  # type: ignore[no-any-return]
 
 
-def in_lines(facts: dict[str, Any]) -> list[str]:
+def format_description(facts: dict[str, Any]) -> list[str]:
     """The same in words, a fact per line."""
     west, south, east, north = facts["bounds"]
     width, height = facts["size"]

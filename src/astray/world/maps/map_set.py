@@ -51,10 +51,10 @@ class MapSet:
     def copy(self) -> MapSet:
         """The same maps, which stay when this atlas gets others."""
         made = MapSet(self.maps, len(self.of_world))
-        made.become(self)
+        made.assign(self)
         return made
 
-    def become(self, other: MapSet) -> None:
+    def assign(self, other: MapSet) -> None:
         """Take over the maps of another atlas for as many worlds."""
         self.maps = list(other.maps)
         self.of_world[:] = other.of_world

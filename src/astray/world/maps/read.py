@@ -23,7 +23,7 @@ import numpy as np
 from astray.errors import MapError, WrongInput, in_words, suggest
 from astray.presets import MAPS
 from astray.world.map import Map
-from astray.world.map_data import is_content, map_with
+from astray.world.map_data import is_map_dict, map_from_dict
 from astray.world.maps.faults import MapFaults
 from astray.world.maps.formats import SUFFIXES, parse_inline, read_file
 from astray.world.maps.formats import check_spec as check_spec
@@ -52,8 +52,8 @@ def read_map(spec: Spec, folder: Path = Path("."), world: int = 0, seed: int = 0
         return _read_file(spec, folder, None)
     if faults := check_spec(spec):
         raise MapError("\n".join(f"map{_dotted(path)}: {message}" for path, message in faults))
-    if is_content(spec):
-        return map_with(spec)
+    if is_map_dict(spec):
+        return map_from_dict(spec)
     if "file" in spec:
         made = _read_file(spec["file"], folder, spec.get("scale"))
     elif "kind" in spec:

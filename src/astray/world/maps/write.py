@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError
-from astray.files import whole_file
+from astray.files import atomic_write
 from astray.world.geometry import Polyline, assign_holes, map_polylines
 from astray.world.map import Map, Place
 
@@ -49,7 +49,7 @@ def write_map(found: Map, file: str | os.PathLike[str], resolution: float = RESO
 
 def _put(goal: Path, data: bytes) -> None:
     """Write a file, all of it or nothing."""
-    with whole_file(goal, MapError) as stream:
+    with atomic_write(goal, MapError) as stream:
         stream.write(data)
 
 

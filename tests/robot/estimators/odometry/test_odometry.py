@@ -17,10 +17,10 @@ from astray.plugin.reading import Reading
 from astray.robot.estimators import Odometry
 from astray.robot.motion import Ackermann, Omni
 from astray.robot.sensors import Wheels
-from astray.scenario.schema import BUILT_IN
+from astray.scenario.schema import BUILT_IN_PACKAGES
 from astray.tables import WHEELS, Array
 
-assert BUILT_IN
+assert BUILT_IN_PACKAGES
 WHEELED = ["ackermann", "differential", "omni"]
 LAPS = {
     "differential": [{"lasts": 4.0, "vx": 0.5}, {"lasts": 2.0, "vx": 0.3, "wz": 0.8}] * 4,

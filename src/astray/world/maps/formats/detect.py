@@ -6,7 +6,7 @@ from pathlib import Path
 
 from astray.errors import MapError, in_words
 from astray.world.map import Map
-from astray.world.map_data import HEAD, read_content_file
+from astray.world.map_data import HEAD, map_from_json
 from astray.world.maps.faults import MapFaults
 from astray.world.maps.formats.aria import MAGIC, read_aria
 from astray.world.maps.formats.geojson import read_geojson
@@ -41,7 +41,7 @@ def read_file(file: Path, scale: float | None = None) -> Map:
     if kind == "GeoJSON":
         return read_geojson(data, str(file))
     if kind == "map of a run":
-        return read_content_file(data, str(file))
+        return map_from_json(data, str(file))
     return _read_yaml(data, file)
 
 

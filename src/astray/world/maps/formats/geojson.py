@@ -24,7 +24,7 @@ from astray.tables import Array
 from astray.world.map import FARTHEST, Map, Place
 from astray.world.maps.faults import MapFaults, as_points, short
 
-DEEPEST = 16  # levels of collections
+MAX_DEPTH = 16  # levels of collections
 AREAS = ("forbidden_line", "forbidden_area")
 GEOMETRIES = (
     "Point",
@@ -107,8 +107,8 @@ def _geometries(geometry: Any, path: Path, depth: int) -> Iterator[tuple[Path, s
     if not isinstance(geometry, dict) or geometry.get("type") not in GEOMETRIES:
         what = geometry.get("type") if isinstance(geometry, dict) else geometry
         raise _Wrong(path, f"no geometry {short(what)} ({', '.join(GEOMETRIES)})")
-    if depth > DEEPEST:
-        raise _Wrong(path, f"collections nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise _Wrong(path, f"collections nested deeper than {MAX_DEPTH} levels")
     kind = geometry["type"]
     key = "geometries" if kind == "GeometryCollection" else "coordinates"
     inner, where = geometry.get(key), (*path, key)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 
 from astray.errors import Path
-from astray.world.map_data import content_fault, is_content
+from astray.world.map_data import is_map_dict, map_dict_fault
 from astray.world.maps import generate
 from astray.world.maps.faults import MapFaults, short
 from astray.world.maps.formats.inline import KEYS as INLINE
@@ -36,8 +36,8 @@ def per_world(spec: object) -> bool:
 
 
 def _check_mapping(spec: Mapping[str, object], findings: MapFaults) -> None:
-    if is_content(spec):
-        if fault := content_fault(spec):
+    if is_map_dict(spec):
+        if fault := map_dict_fault(spec):
             findings.fault((), fault)
         return
     if "shift" in spec:

@@ -6,7 +6,7 @@ from typing import Any
 
 from astray.errors import Fault, MapError
 
-DEEPEST = 32
+MAX_DEPTH = 32
 
 
 def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
@@ -26,8 +26,8 @@ def read_yaml_tree(data: bytes, file: str) -> dict[str, Any]:
             if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
                 line = event.start_mark.line + 1 if event.start_mark else 1
                 raise MapError(f"{file}:{line}: aliases and tags are not taken")
-            if depth > DEEPEST:
-                raise MapError(f"{file}: nested deeper than {DEEPEST} levels")
+            if depth > MAX_DEPTH:
+                raise MapError(f"{file}: nested deeper than {MAX_DEPTH} levels")
     except UnicodeDecodeError:
         raise MapError(f"{file}: not a text file in UTF-8") from None
     except yaml.MarkedYAMLError as problem:
