@@ -13,7 +13,7 @@ from astray.metrics.assignment import LINES, ROW, assign
 from astray.numerics import kernel
 from astray.plugin import Scene
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry import cell_range
+from astray.world.geometry import cell_columns, cell_rows
 
 Room = tuple[Array, Array, Array, Array, Array]
 """Rows of the robots near, slots of the tracks near, costs, lines of the assignment, pairs."""
@@ -26,11 +26,11 @@ def robots_near(near: Array, around: Around, me: int, world: int, within: float)
     """List the rows of the robots within a distance of one; how many they are."""
     bodies, starts, grids, everyone = around
     g, s = grids[world], everyone[me]
-    left, right = cell_range(g, s.x, g.x, g.wide, within)
-    low, high = cell_range(g, s.y, g.y, g.high, within)
+    left, right = cell_columns(g, s.x, within)
+    low, high = cell_rows(g, s.y, within)
     n = 0
     for row in range(low, high + 1 if left <= right else low):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(starts[cell + left], starts[cell + right + 1]):
             dx, dy = bodies[k].x - s.x, bodies[k].y - s.y
             if bodies[k].row != me and dx * dx + dy * dy <= within * within:

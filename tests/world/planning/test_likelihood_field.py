@@ -81,7 +81,7 @@ def test_places_of_the_kind_floor_are_all_the_floor_there_is() -> None:
 
 def test_an_empty_map_has_no_cells_and_no_floor() -> None:
     fields = LikelihoodFieldCache().of(MapSet([]))
-    assert fields.fields["wide"][0] == 0
+    assert fields.fields["width"][0] == 0
     assert fields.fields["floors"][0] == 0
 
 

@@ -127,7 +127,7 @@ class TrackEvaluator:
         stamps = np.full(len(scene.crowd.grids), np.nan)
         stamps[scene.worlds[rows]] = self.contacts.stamp[rows]
         last = scene.crowd.grids[-1]
-        count = scene.crowd.starts[last["first"] + last["wide"] * last["high"]]
+        count = scene.crowd.starts[last["first"] + last["width"] * last["height"]]
         solid = np.sort(scene.crowd.bodies["row"][:count])
         then, worlds = self.then, scene.all_worlds
         then[:] = scene.everyone

@@ -107,19 +107,19 @@ def find_pairs(stage: CollisionContext) -> int:
     found = 0
     for w in range(len(grids)):
         g = grids[w]
-        first, last = starts[g.first], starts[g.first + g.wide * g.high]
+        first, last = starts[g.first], starts[g.first + g.width * g.height]
         if last - first < 2:
             continue
         for b in range(first, last):
             body = bodies[b]
             mine = paths[body.row].reach
             far = mine + fronts[w]
-            left = min(max(math.floor((body.x - far - g.x) / g.cell), 0), g.wide - 1)
-            right = min(max(math.floor((body.x + far - g.x) / g.cell), 0), g.wide - 1)
-            low = min(max(math.floor((body.y - far - g.y) / g.cell), 0), g.high - 1)
-            high = min(max(math.floor((body.y + far - g.y) / g.cell), 0), g.high - 1)
+            left = min(max(math.floor((body.x - far - g.x) / g.cell), 0), g.width - 1)
+            right = min(max(math.floor((body.x + far - g.x) / g.cell), 0), g.width - 1)
+            low = min(max(math.floor((body.y - far - g.y) / g.cell), 0), g.height - 1)
+            high = min(max(math.floor((body.y + far - g.y) / g.cell), 0), g.height - 1)
             for row in range(low, high + 1):
-                at = g.first + row * g.wide
+                at = g.first + row * g.width
                 for o in range(max(b + 1, starts[at + left]), starts[at + right + 1]):
                     other = bodies[o]
                     dx, dy = other.x - body.x, other.y - body.y

@@ -36,7 +36,7 @@ from astray.numerics import (
 )
 from astray.plugin import NonNegative, Positive, Reading, Scene, Sensor
 from astray.tables import CONTACTS, Array, Row, Rows, Table
-from astray.world.geometry import cell_range
+from astray.world.geometry import cell_columns, cell_rows
 from astray.world.raycast import Ray, RaycastScene, cast_at, cast_cells_along, intersect_ray_robot
 
 MOST_ALARMS = 64  # in one reading
@@ -90,10 +90,10 @@ def behind_robots(
     """Whether another robot than this pair of rows is on a ray before this range."""
     g, limit = view.crowd_grids[world], 1.0 / far
     x, y, c, s = ray
-    left, right = cell_range(g, x + 0.5 * far * c, g.x, g.wide, 0.5 * far * abs(c) + g.reach)
-    low, high = cell_range(g, y + 0.5 * far * s, g.y, g.high, 0.5 * far * abs(s) + g.reach)
+    left, right = cell_columns(g, x + 0.5 * far * c, 0.5 * far * abs(c) + g.reach)
+    low, high = cell_rows(g, y + 0.5 * far * s, 0.5 * far * abs(s) + g.reach)
     for row in range(low, high + 1 if left <= right else low):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(view.starts[cell + left], view.starts[cell + right + 1]):
             b = view.bodies[k]
             if b.row == pair[0] or b.row == pair[1]:
@@ -170,14 +170,14 @@ def look_around(
         sine, cosine = sincos(s.yaw + p.yaw)
     g = view.crowd_grids[world]
     # A body is in the cell of its origin, and no nearer to be seen than that.
-    left, right = cell_range(g, x, g.x, g.wide, p.max_range)
-    low, high = cell_range(g, y, g.y, g.high, p.max_range)
+    left, right = cell_columns(g, x, p.max_range)
+    low, high = cell_rows(g, y, p.max_range)
     if left > right:
         return
     walls = p.walls and view.plans[view.of_world[world]].count > 0
     square, nearest, half = p.max_range * p.max_range, p.min_range, 0.5 * p.field_of_view
     for row in range(low, high + 1):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(view.starts[cell + left], view.starts[cell + right + 1]):
             b = view.bodies[k]
             dx, dy = b.x - x, b.y - y

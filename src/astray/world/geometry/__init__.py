@@ -1,6 +1,6 @@
 """Footprints, polygons, distances, and the grids that make them fast."""
 
-from astray.world.geometry.cell_grid import cell_range
+from astray.world.geometry.cell_grid import cell_columns, cell_rows
 from astray.world.geometry.contours import trace_cell_contours, trace_mask_contours
 from astray.world.geometry.distance import (
     Line,
@@ -51,7 +51,8 @@ __all__ = [
     "build_robot_grid",
     "build_segment_index",
     "build_solids",
-    "cell_range",
+    "cell_columns",
+    "cell_rows",
     "cells_crossed",
     "crossings",
     "fill_cells",

@@ -12,8 +12,8 @@ GRID = columns(
     "y m",
     "cell m",
     "reach m",
-    Column("wide", "cells", "i8"),
-    Column("high", "cells", "i8"),
+    Column("width", "cells", "i8"),
+    Column("height", "cells", "i8"),
     Column("first", "", "i8"),
 )
 """A grid: its lower left corner, its cells, and how far what it holds reaches from its middle."""
@@ -28,13 +28,20 @@ def column_of(at: float, low: float, cell: float, count: int) -> int:
 @inlined_kernel
 def cell_of(g: Row, x: float, y: float) -> int:
     """The cell of a grid in which a point lies; points beyond its border are in the nearest."""
-    column = min(max(math.floor((x - g.x) / g.cell), 0), g.wide - 1)
-    row = min(max(math.floor((y - g.y) / g.cell), 0), g.high - 1)
-    return int(g.first + row * g.wide + column)
+    column = min(max(math.floor((x - g.x) / g.cell), 0), g.width - 1)
+    row = min(max(math.floor((y - g.y) / g.cell), 0), g.height - 1)
+    return int(g.first + row * g.width + column)
 
 
 @inlined_kernel
-def cell_range(g: Row, at: float, low: float, count: int, reach: float) -> tuple[int, int]:
-    """The first and last column (or row) of cells of a grid that lie within reach of a point."""
-    first = max(column_of(at - reach, low, g.cell, count), 0)
-    return first, min(column_of(at + reach, low, g.cell, count), count - 1)
+def cell_columns(g: Row, x: float, reach: float) -> tuple[int, int]:
+    """The first and last column of cells within reach of x; none if the first exceeds the last."""
+    first = max(column_of(x - reach, g.x, g.cell, g.width), 0)
+    return first, min(column_of(x + reach, g.x, g.cell, g.width), g.width - 1)
+
+
+@inlined_kernel
+def cell_rows(g: Row, y: float, reach: float) -> tuple[int, int]:
+    """The first and last row of cells within reach of y; none if the first exceeds the last."""
+    first = max(column_of(y - reach, g.y, g.cell, g.height), 0)
+    return first, min(column_of(y + reach, g.y, g.cell, g.height), g.height - 1)

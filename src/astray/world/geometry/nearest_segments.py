@@ -8,7 +8,7 @@ import numpy as np
 
 from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry.cell_grid import cell_range
+from astray.world.geometry.cell_grid import cell_columns, cell_rows
 from astray.world.geometry.distance import squared_distance
 from astray.world.geometry.segment_index import PAD, padded
 
@@ -60,13 +60,13 @@ def list_near_segments(
     for k in range(plan.first_grid, plan.first_grid + plan.grids):
         g = grids[k]
         reach = d[3] + g.reach
-        left, right = cell_range(g, d[0], g.x, g.wide, reach)
-        low, high = cell_range(g, d[1], g.y, g.high, reach)
+        left, right = cell_columns(g, d[0], reach)
+        low, high = cell_rows(g, d[1], reach)
         if right < left:
             continue
         for row in range(low, high + 1):
             # The segments of neighbouring cells of a row lie one behind the other.
-            at = g.first + row * g.wide
+            at = g.first + row * g.width
             first, last = cells[at + left].first, cells[at + right + 1].first
             least = near_range(listing, faces, first, last, (d[0], d[1], d[2], least))
     return math.sqrt(least)

@@ -67,22 +67,22 @@ def lay_grids(grids: Table, truth: Table, shapes: Table, rows: Rows, worlds: Arr
     for w in range(len(grids)):
         g = grids[w]
         g.x, g.y, g.reach, g.cell = math.inf, math.inf, 0.0, 0.0
-        g.wide, g.high, g.first = 0, 0, 0
+        g.width, g.height, g.first = 0, 0, 0
     # First `cell` and `wide` stand for the largest x and the number of robots; see below.
     for i in rows:
         g, s = grids[worlds[i]], truth[i]
         g.x, g.y = min(g.x, s.x), min(g.y, s.y)
         g.reach = max(g.reach, shapes[s.footprint].reach)
-        g.wide += 1
+        g.width += 1
     for i in rows:
         g, s = grids[worlds[i]], truth[i]
         g.cell = max(g.cell, s.x - g.x, s.y - g.y)
     first = 0
     for w in range(len(grids)):
         g = grids[w]
-        side = max(1, int(math.sqrt(float(g.wide))))
+        side = max(1, int(math.sqrt(float(g.width))))
         g.cell = max(g.cell / side, 1e-3) * (1.0 + 1e-9)
-        g.wide, g.high, g.first = side, side, first
+        g.width, g.height, g.first = side, side, first
         first += side * side + 1
 
 
@@ -91,12 +91,12 @@ def fill_cells(c: RobotGrid, truth: Table, shapes: Table, rows: Rows, worlds: Ar
     """Sort the robots into the cells of their worlds' grids."""
     starts, grids, bodies = c.starts, c.grids, c.bodies
     last = grids[len(grids) - 1]
-    for k in range(last.first + last.wide * last.high + 1):
+    for k in range(last.first + last.width * last.height + 1):
         starts[k] = 0
     for i in rows:
         starts[cell_of(grids[worlds[i]], truth[i].x, truth[i].y)] += 1
     total = 0
-    for k in range(last.first + last.wide * last.high + 1):
+    for k in range(last.first + last.width * last.height + 1):
         total += starts[k]
         starts[k] = total
     # Backwards from the end of each cell, so that what is left is where it begins.

@@ -91,7 +91,7 @@ def touched(ends: Array, g: Row, row: int) -> tuple[int, int]:
     rim = RIM * g.cell
     return (
         max(0, math.floor((left - rim) / g.cell)),
-        min(g.wide - 1, math.floor((right + rim) / g.cell)),
+        min(g.width - 1, math.floor((right + rim) / g.cell)),
     )
 
 
@@ -102,7 +102,7 @@ def rows_touched(ends: Array, g: Row) -> tuple[int, int]:
     rim = RIM * g.cell
     return (
         max(0, math.floor((low - rim) / g.cell)),
-        min(g.high - 1, math.floor((high + rim) / g.cell)),
+        min(g.height - 1, math.floor((high + rim) / g.cell)),
     )
 
 
@@ -114,7 +114,7 @@ def count_touched(segments: Array, g: Row, counts: Array) -> None:
         for row in range(first, last + 1):
             left, right = touched(segments[i], g, row)
             for column in range(left, right + 1):
-                counts[row * g.wide + column + 1] += 1
+                counts[row * g.width + column + 1] += 1
 
 
 @kernel
@@ -125,7 +125,7 @@ def list_touched(segments: Array, g: Row, places: Array, listed: Array, number: 
         for row in range(first, last + 1):
             left, right = touched(segments[i], g, row)
             for column in range(left, right + 1):
-                at = row * g.wide + column
+                at = row * g.width + column
                 listed[places[at]] = number + i
                 places[at] += 1
 
@@ -186,7 +186,7 @@ class _Makers:
         grid = table(GRID, 1)
         grid["x"], grid["y"] = low
         grid["cell"], grid["reach"], grid["first"] = cell, reach, 1 + self.starts
-        grid["wide"], grid["high"] = np.floor((high - low) / cell).astype(np.int64) + 1
+        grid["width"], grid["height"] = np.floor((high - low) / cell).astype(np.int64) + 1
         return grid
 
     def _add_grid(self, grid: Table, starts: Array, circles: Array) -> None:
@@ -213,7 +213,7 @@ class _Makers:
             if len(here) <= FEW:
                 cell = max(cell, 1.001 * float((high - low).max()))
             grid = self._grid(low, high, cell, 0.5 * float(length[here].max()))
-            wide, cells = int(grid["wide"][0]), int(grid["wide"][0] * grid["high"][0])
+            wide, cells = int(grid["width"][0]), int(grid["width"][0] * grid["height"][0])
             at = np.floor((middle[here] - low) / cell).astype(np.int64)
             number = at[:, 1] * wide + at[:, 0]
             here = here[np.argsort(number, kind="stable")]
@@ -233,7 +233,7 @@ class _Makers:
         cell = max(cell, total / (4 * len(segments)))  # long walls must not be listed without end
         low, high = low - cell, high + cell  # so that a ray enters before it meets anything
         grid = self._grid(low, high, cell, 0.0)
-        starts = np.zeros(int(grid["wide"][0] * grid["high"][0]) + 1, np.int64)
+        starts = np.zeros(int(grid["width"][0] * grid["height"][0]) + 1, np.int64)
         count_touched(segments, grid[0], starts)
         np.cumsum(starts, out=starts)
         listed = np.empty(starts[-1], np.int64)

@@ -35,8 +35,8 @@ LIKELIHOOD_FIELD = columns(
     "x m",
     "y m",
     "cell m",
-    Column("wide", "cells", "i8"),
-    Column("high", "cells", "i8"),
+    Column("width", "cells", "i8"),
+    Column("height", "cells", "i8"),
     Column("first", "", "i8"),
     Column("first_floor", "", "i8"),
     Column("floors", "", "i8"),
@@ -160,7 +160,7 @@ class LikelihoodFieldCache:
         for plan, map in zip(plans, atlas.maps, strict=True):
             field = field_of(map)
             plan.x, plan.y, plan.cell = field.x, field.y, field.cell
-            plan.high, plan.wide = field.steps.shape
+            plan.height, plan.width = field.steps.shape
             plan.first, plan.first_floor, plan.floors = first, first_floor, len(field.floor)
             first += field.steps.size
             first_floor += len(field.floor)

@@ -31,8 +31,8 @@ FLAT = 1e-9  # of a slope that leads nowhere
 
 NAVIGATION_FIELD = columns(
     Column("first", "", "i8"),
-    Column("wide", "cells", "i8"),
-    Column("high", "cells", "i8"),
+    Column("width", "cells", "i8"),
+    Column("height", "cells", "i8"),
     "x m",
     "y m",
     "cell m",
@@ -183,10 +183,10 @@ def spot(at: float, corner: float, cell: float, count: int) -> tuple[int, float]
 @kernel
 def value_and_gradient(ways: Array, f: Row, x: float, y: float) -> tuple[float, float, float]:
     """The way from a point to the goal, m, and its gradient; inf where none leads there."""
-    i, u = spot(x, f.x, f.cell, f.wide)
-    j, v = spot(y, f.y, f.cell, f.high)
-    at = f.first + j * f.wide + i
-    a, b, c, d = ways[at], ways[at + 1], ways[at + f.wide], ways[at + f.wide + 1]
+    i, u = spot(x, f.x, f.cell, f.width)
+    j, v = spot(y, f.y, f.cell, f.height)
+    at = f.first + j * f.width + i
+    a, b, c, d = ways[at], ways[at + 1], ways[at + f.width], ways[at + f.width + 1]
     if not a + b + c + d < math.inf:  # beside a pocket that cannot be left
         best = min(a, b, c, d)
         if best == math.inf:

@@ -14,7 +14,14 @@ import numpy as np
 
 from astray.numerics import PI, TAU, inlined_kernel, kernel
 from astray.tables import Array, Row, Rows, Table
-from astray.world.geometry import RobotGrid, Shapes, cell_range, make_robot_grid, make_shapes
+from astray.world.geometry import (
+    RobotGrid,
+    Shapes,
+    cell_columns,
+    cell_rows,
+    make_robot_grid,
+    make_shapes,
+)
 from astray.world.map import Map
 from astray.world.maps import MapSet
 from astray.world.raycast.culling import cast_all, cast_grid, cast_near
@@ -81,12 +88,12 @@ def cast_ray_at_robots(view: Others, g: Row, ray: Ray, me: int, limit: float) ->
     x, y, c, s = ray
     reach = 1.0 / limit
     best = limit
-    left, right = cell_range(g, x + 0.5 * reach * c, g.x, g.wide, 0.5 * reach * abs(c) + g.reach)
-    low, high = cell_range(g, y + 0.5 * reach * s, g.y, g.high, 0.5 * reach * abs(s) + g.reach)
+    left, right = cell_columns(g, x + 0.5 * reach * c, 0.5 * reach * abs(c) + g.reach)
+    low, high = cell_rows(g, y + 0.5 * reach * s, 0.5 * reach * abs(s) + g.reach)
     if left > right:
         return best
     for row in range(low, high + 1):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(starts[cell + left], starts[cell + right + 1]):
             if bodies[k].row != me:
                 v = intersect_ray_robot(bodies[k], shapes[bodies[k].footprint], corners, ray)

@@ -12,7 +12,7 @@ import numpy as np
 
 from astray.numerics import HALF_PI, inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry import ROUNDING_FACTOR, cell_range, padded
+from astray.world.geometry import ROUNDING_FACTOR, cell_columns, cell_rows, padded
 from astray.world.raycast.angular_interval import Place, bearing, cast, cast_kept
 from astray.world.raycast.ray_bundle import (
     AX,
@@ -164,13 +164,13 @@ def cast_ring(
     """Cast the rays against the cells of a ring that hold something, some at a time."""
     w, cells, (column, row, away) = board[0], walls[1], ring
     n = 0
-    for j in range(max(0, row - away), min(g.high - 1, row + away) + 1):
+    for j in range(max(0, row - away), min(g.height - 1, row + away) + 1):
         across = 1 if abs(j - row) == away else max(1, 2 * away)
         i = column - away
         if i < 0:
             i = 0 if across == 1 else i + across
-        while i <= column + away and i < g.wide:
-            cell = g.first + j * g.wide + i
+        while i <= column + away and i < g.width:
+            cell = g.first + j * g.width + i
             if i >= 0 and cells[cell].first != cells[cell + 1].first:
                 w[CELL_ID + np.uint64(n)] = cell
                 n += 1
@@ -187,8 +187,8 @@ def cast_grid(board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, at: Place
     w = board[0]
     column = math.floor((at[0] - g.x) / g.cell)
     row = math.floor((at[1] - g.y) / g.cell)
-    ring = max(0, -column, column - g.wide + 1, -row, row - g.high + 1)
-    last = max(column, g.wide - 1 - column, row, g.high - 1 - row)
+    ring = max(0, -column, column - g.width + 1, -row, row - g.height + 1)
+    last = max(column, g.width - 1 - column, row, g.height - 1 - row)
     while ring <= last:
         near = (ring - 1) * g.cell - g.reach
         if near > 0.0 and hidden(w, 0, f[0] - 1, 1.0 / near):
@@ -209,11 +209,11 @@ def out_of_reach(cells: Table, k: int, reach: float, at: Place) -> bool:
 def gather_near(board: RayWorkspace, f: RayBundle, walls: Walls, g: Row, at: Place, n: int) -> int:
     """Gather the segments of a grid that are in reach of the rays, where n others are."""
     (faces, cells), reach, far = walls, 1.0 / f[5], too_far(f, g.reach)
-    left, right = cell_range(g, at[0], g.x, g.wide, reach + g.reach)
-    low, high = cell_range(g, at[1], g.y, g.high, reach + g.reach)
+    left, right = cell_columns(g, at[0], reach + g.reach)
+    low, high = cell_rows(g, at[1], reach + g.reach)
     for row in range(low, high + 1):
         # The segments of neighbouring cells of a row lie one behind the other.
-        k, last = g.first + row * g.wide + left, g.first + row * g.wide + right
+        k, last = g.first + row * g.width + left, g.first + row * g.width + right
         while k <= last and out_of_reach(cells, k, reach, at):
             k += 1
         while k < last and out_of_reach(cells, last, reach, at):

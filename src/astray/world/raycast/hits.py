@@ -14,7 +14,7 @@ import math
 
 from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry import cell_range
+from astray.world.geometry import cell_columns, cell_rows
 from astray.world.raycast.casting import RaycastScene
 from astray.world.raycast.ray_segment import meet
 from astray.world.raycast.robots import Others, intersect_ray_circle
@@ -73,12 +73,12 @@ def echo_of_crowd(others: Others, g: Row, ray: Ray, me: int, best: Echo) -> Echo
     bodies, starts, shapes, corners = others
     x, y, c, s = ray
     half = 0.5 / best[0]
-    left, right = cell_range(g, x + half * c, g.x, g.wide, half * abs(c) + g.reach)
-    low, high = cell_range(g, y + half * s, g.y, g.high, half * abs(s) + g.reach)
+    left, right = cell_columns(g, x + half * c, half * abs(c) + g.reach)
+    low, high = cell_rows(g, y + half * s, half * abs(s) + g.reach)
     if left > right:  # the ray lies beside the grid, whose cells must not be counted from there
         return best
     for row in range(low, high + 1):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(starts[cell + left], starts[cell + right + 1]):
             if bodies[k].row != me:
                 best = echo_of_body(bodies[k], shapes[bodies[k].footprint], corners, ray, best)
@@ -89,17 +89,17 @@ def echo_of_crowd(others: Others, g: Row, ray: Ray, me: int, best: Echo) -> Echo
 def echo_of_cells(ends: Array, cells: Table, listed: Array, g: Row, ray: Ray, best: Echo) -> Echo:
     """The nearer of an echo and that of the segments of a grid, from cell to cell."""
     x, y, c, s = ray
-    x_in, x_out = entry(g.x, g.x + g.wide * g.cell, x, c)
-    y_in, y_out = entry(g.y, g.y + g.high * g.cell, y, s)
+    x_in, x_out = entry(g.x, g.x + g.width * g.cell, x, c)
+    y_in, y_out = entry(g.y, g.y + g.height * g.cell, y, s)
     start, end = max(0.0, x_in, y_in), min(1.0 / best[0], x_out, y_out)
     if start > end:
         return best
-    i = min(max(math.floor((x + start * c - g.x) / g.cell), 0), g.wide - 1)
-    j = min(max(math.floor((y + start * s - g.y) / g.cell), 0), g.high - 1)
+    i = min(max(math.floor((x + start * c - g.x) / g.cell), 0), g.width - 1)
+    j = min(max(math.floor((y + start * s - g.y) / g.cell), 0), g.height - 1)
     next_x, across = border(g.x, g.cell, i, x, c)
     next_y, up = border(g.y, g.cell, j, y, s)
-    while 0 <= i < g.wide and 0 <= j < g.high:
-        cell = g.first + j * g.wide + i
+    while 0 <= i < g.width and 0 <= j < g.height:
+        cell = g.first + j * g.width + i
         for k in range(cells[cell].first, cells[cell + 1].first):
             best = echo_at(ends, listed[k], ray, best)
         leaves = min(next_x, next_y)

@@ -15,7 +15,7 @@ import numpy as np
 
 from astray.numerics import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
-from astray.world.geometry import cell_range
+from astray.world.geometry import cell_columns, cell_rows
 from astray.world.raycast.angular_interval import Place, bearing, cast
 from astray.world.raycast.ray_bundle import (
     AX,
@@ -151,11 +151,11 @@ def draw_crowd(
     w, (bodies, starts, shapes, corners), (x, y, first) = board[0], others, at
     here = (0.0, 0.0, first)  # edges are gathered as they are seen from the sensor
     reach = 1.0 / f[5]
-    left, right = cell_range(g, x, g.x, g.wide, reach + g.reach)
-    low, high = cell_range(g, y, g.y, g.high, reach + g.reach)
+    left, right = cell_columns(g, x, reach + g.reach)
+    low, high = cell_rows(g, y, reach + g.reach)
     n = circles = 0
     for row in range(low, high + 1 if left <= right else low):
-        cell = g.first + row * g.wide
+        cell = g.first + row * g.width
         for k in range(starts[cell + left], starts[cell + right + 1]):
             b, shape = bodies[k], shapes[bodies[k].footprint]
             dx, dy, far = b.middle_x - x, b.middle_y - y, reach + b.radius

@@ -49,18 +49,18 @@ def cast_cells_along(
 ) -> float:
     """The inverse range of a ray among the segments of a grid; the limit if it meets none."""
     x, y, c, s = ray
-    x_in, x_out = entry(g.x, g.x + g.wide * g.cell, x, c)
-    y_in, y_out = entry(g.y, g.y + g.high * g.cell, y, s)
+    x_in, x_out = entry(g.x, g.x + g.width * g.cell, x, c)
+    y_in, y_out = entry(g.y, g.y + g.height * g.cell, y, s)
     start, end = max(0.0, x_in, y_in), min(1.0 / limit, x_out, y_out)
     if start > end:
         return limit
-    i = min(max(math.floor((x + start * c - g.x) / g.cell), 0), g.wide - 1)
-    j = min(max(math.floor((y + start * s - g.y) / g.cell), 0), g.high - 1)
+    i = min(max(math.floor((x + start * c - g.x) / g.cell), 0), g.width - 1)
+    j = min(max(math.floor((y + start * s - g.y) / g.cell), 0), g.height - 1)
     next_x, across = border(g.x, g.cell, i, x, c)
     next_y, up = border(g.y, g.cell, j, y, s)
     best = limit
     while True:
-        cell = g.first + j * g.wide + i
+        cell = g.first + j * g.width + i
         for k in range(cells[cell].first, cells[cell + 1].first):
             best = cast_at(ends, listed[k], ray, best)
         leaves = min(next_x, next_y)
@@ -72,5 +72,5 @@ def cast_cells_along(
         else:
             j += 1 if s > 0.0 else -1
             next_y += up
-        if i < 0 or j < 0 or i >= g.wide or j >= g.high:
+        if i < 0 or j < 0 or i >= g.width or j >= g.height:
             return best

@@ -98,7 +98,7 @@ class Plans:
                 ground = self._ground(int(k), key)
                 way = ground.distance_to_goal(f["goal_x"], f["goal_y"]).ravel()
                 fields["first"][k], fields["cell"][k] = length, ground.cell
-                fields["high"][k], fields["wide"][k] = ground.slowness.shape
+                fields["height"][k], fields["width"][k] = ground.slowness.shape
                 fields["x"][k], fields["y"][k] = ground.corner
                 made.append(way)
                 length += way.size

@@ -90,8 +90,8 @@ def fit(x: float, y: float, yaw: float, shot: Shot, ground: Ground, table: int) 
     per = 1.0 / f.cell  # all in cells from here: this is the innermost loop
     s, c = sincos(yaw)
     s, c, x, y = s * per, c * per, (x - f.x) * per, (y - f.y) * per
-    first, wide, far = f.first, f.wide, q[table, MAX_STEPS]
-    right, top = float(f.wide), float(f.high)
+    first, wide, far = f.first, f.width, q[table, MAX_STEPS]
+    right, top = float(f.width), float(f.height)
     total = 0.0
     for k in range(count):
         u = x + c * ends[k, 0] - s * ends[k, 1]
@@ -161,8 +161,8 @@ def throw(pose: Array, m: Row, shot: Shot, ground: Ground, tries: int, key: np.u
     for k in range(tries):
         u, v = uniform_pair(m, key, k)
         cell = fields.floor[f.first_floor + min(int(u * f.floors), f.floors - 1)]
-        x = f.x + (cell % f.wide + 0.5) * f.cell
-        y = f.y + (cell // f.wide + 0.5) * f.cell
+        x = f.x + (cell % f.width + 0.5) * f.cell
+        y = f.y + (cell // f.width + 0.5) * f.cell
         yaw = TAU * v - PI
         here = fit(x, y, yaw, shot, ground, BLURRED)
         if here > best:
