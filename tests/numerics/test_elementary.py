@@ -167,7 +167,7 @@ TAKES: dict[str, st.SearchStrategy[tuple[float, ...]]] = {
     "sincos_turns": st.tuples(st.floats(-(2.0**50), 2.0**50)),
     "sincos_quarters": st.tuples(st.floats(-(2.0**29), 2.0**29)),
     "atan2": st.tuples(st.floats(), st.floats()),
-    "allowed": st.tuples(st.floats(), st.floats(min_value=0.0)),
+    "effective_limit": st.tuples(st.floats(), st.floats(min_value=0.0)),
     "log_normal": st.tuples(st.floats(2.3e-308, 1.7e308)),
     **dict.fromkeys(("sincos", "sincos_in_pass", "sin", "cos", "tan", "exp", "log", "wrap"), ANY),
 }

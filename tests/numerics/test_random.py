@@ -33,7 +33,7 @@ def addresses(n: int = N) -> Table:
     k = np.arange(n)
     made["tick"] = k * 37 % 10_007
     made["world"] = k // 100
-    made["robot"] = k * 7 % random.MOST_ROBOTS
+    made["robot"] = k * 7 % random.MAX_ROBOTS
     made["episode"] = k % 5
     made[-1]["tick"], made[-1]["world"], made[-1]["robot"] = 2**32 - 1, 2**31 - 1, 2**16 - 1
     return made

@@ -51,14 +51,14 @@ def test_inverse_undoes(a: Pose) -> None:
 
 @given(poses, poses)
 def test_between_is_composition_with_the_inverse(a: Pose, b: Pose) -> None:
-    assert same(se2.between(a, b), se2.compose(se2.inverse(a), b))
-    assert same(se2.compose(a, se2.between(a, b)), b)
+    assert same(se2.relative_pose(a, b), se2.compose(se2.inverse(a), b))
+    assert same(se2.compose(a, se2.relative_pose(a, b)), b)
 
 
 @given(poses, poses)
 @example((0.0, 0.0, math.pi), (0.0, 0.0, math.pi))
 def test_yaw_stays_in_range(a: Pose, b: Pose) -> None:
-    for pose in (se2.compose(a, b), se2.between(a, b), se2.inverse(a), se2.arc(a, *b)):
+    for pose in (se2.compose(a, b), se2.relative_pose(a, b), se2.inverse(a), se2.arc(a, *b)):
         assert -math.pi < pose[2] <= math.pi
 
 
@@ -122,7 +122,7 @@ def test_the_error_of_a_bend_falls_with_the_fifth_power_of_its_way() -> None:
     errors = []
     for way in (0.4, 0.2, 0.1):
         end, k1 = clothoid(way, -0.5, -0.5 + 2.0 * way), -0.5 + 2.0 * way
-        x, y, yaw = se2.bend((0.0, 0.0, 0.0), way, end[2], k1 + 0.5)
+        x, y, yaw = se2.clothoid_step((0.0, 0.0, 0.0), way, end[2], k1 + 0.5)
         assert yaw == end[2]
         errors.append(math.hypot(x - end[0], y - end[1]))
     assert errors[0] / errors[1] > 28.0
@@ -131,7 +131,7 @@ def test_the_error_of_a_bend_falls_with_the_fifth_power_of_its_way() -> None:
 
 @given(poses, st.floats(-0.05, 0.05), st.floats(-0.05, 0.05))
 def test_a_short_bend_that_keeps_its_curvature_is_an_arc(a: Pose, u: float, w: float) -> None:
-    assert same(se2.bend(a, u, w, 0.0), se2.arc(a, u, 0.0, w))
+    assert same(se2.clothoid_step(a, u, w, 0.0), se2.arc(a, u, 0.0, w))
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
@@ -156,25 +156,25 @@ def test_no_turn_is_a_straight_line() -> None:
 @given(poses, st.floats(0.1, 100.0), yaws)
 def test_bearing_is_the_direction_in_the_robots_frame(a: Pose, far: float, to: float) -> None:
     x, y, _ = se2.compose(a, (far * math.cos(to), far * math.sin(to), 0.0))
-    assert abs(wrap(se2.bearing(a, x, y) - to)) < 1e-9
+    assert abs(wrap(se2.bearing_to(a, x, y) - to)) < 1e-9
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
     takes = {
         "sinc": st.tuples(lengths),
-        "sincos_of_little": st.tuples(lengths),
+        "sincos_of_small": st.tuples(lengths),
         "compose": st.tuples(poses, poses),
         "inverse": st.tuples(poses),
-        "between": st.tuples(poses, poses),
+        "relative_pose": st.tuples(poses, poses),
         "arc": st.tuples(poses, lengths, lengths, lengths),
-        "arc_by": st.tuples(poses, lengths, lengths, lengths, st.tuples(sines, sines)),
-        "bend": st.tuples(poses, lengths, lengths, lengths),
-        "bow": arcs,
-        "shift": st.tuples(poses, lengths, lengths, lengths),
+        "arc_given_heading": st.tuples(poses, lengths, lengths, lengths, st.tuples(sines, sines)),
+        "clothoid_step": st.tuples(poses, lengths, lengths, lengths),
+        "clothoid_chord": arcs,
+        "displace": st.tuples(poses, lengths, lengths, lengths),
         "exp_se2": arcs,
         "log_se2": st.tuples(poses),
-        "bearing": st.tuples(poses, lengths, lengths),
+        "bearing_to": st.tuples(poses, lengths, lengths),
     }
 
     @given(takes[name])

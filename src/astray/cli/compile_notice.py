@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
-from astray.numerics import watchers
+from astray.numerics import compile_callbacks
 
 
 @contextlib.contextmanager
@@ -27,6 +27,6 @@ def compiling(say: Callable[[str], None], console: Console | None = None) -> Ite
             if status is not None:
                 status.update(f"{count} compiled")
 
-        watchers.append(compile_one)
-        stack.callback(watchers.remove, compile_one)
+        compile_callbacks.append(compile_one)
+        stack.callback(compile_callbacks.remove, compile_one)
         yield

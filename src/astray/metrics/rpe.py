@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import NAN, between, kernel
+from astray.numerics import NAN, kernel, relative_pose
 from astray.plugin import Metric, Positive
 from astray.tables import Array, Column, Row, Rows, Table, columns
 
@@ -48,9 +48,9 @@ def follow(m: Row, s: Row, b: Row, over: float) -> None:
     m.last[0], m.last[1] = s.x, s.y
     if m.way >= over:
         q, p = m.begun[0], m.begun[1]
-        true = between((q[0], q[1], q[2]), (s.x, s.y, s.yaw))
-        believed = between((p[0], p[1], p[2]), (b.x, b.y, b.yaw))
-        error = between(true, believed)
+        true = relative_pose((q[0], q[1], q[2]), (s.x, s.y, s.yaw))
+        believed = relative_pose((p[0], p[1], p[2]), (b.x, b.y, b.yaw))
+        error = relative_pose(true, believed)
         m.moves += 1
         m.squares += error[0] * error[0] + error[1] * error[1]
         begin(m, s, b)

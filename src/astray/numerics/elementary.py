@@ -250,6 +250,6 @@ def wrap(angle: float) -> float:
 
 
 @kernel
-def allowed(asked: float, own: float) -> float:
+def effective_limit(asked: float, own: float) -> float:
     """The limit that holds: what is asked for, at most the robot's own; nan asks for nothing."""
     return own if math.isnan(asked) else min(max(asked, 0.0), own)

@@ -25,7 +25,7 @@ from astray.numerics.kernel_cache import PACKAGE, cache_folder, digest, numba_ca
 P = ParamSpec("P")
 R = TypeVar("R")
 
-watchers: list[Callable[[], None]] = []
+compile_callbacks: list[Callable[[], None]] = []
 """Who is told of each kernel that is about to be compiled into others; not if those are cached."""
 
 _compiling = threading.RLock()
@@ -84,7 +84,7 @@ class Kernel(Generic[P, R]):
         """
         with _compiling:
             if self._inner is None:
-                for tell in watchers:
+                for tell in compile_callbacks:
                     tell()
                 self._inner = _for_any_number(_compile(self.function, self.inline, inner=True))
         return self._inner

@@ -22,7 +22,7 @@ from astray.numerics.elementary import CHUNK
 from astray.numerics.kernels import inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 
-MOST_ROBOTS = 1 << 16  # per group and world: the robot shares a counter word with the draw
+MAX_ROBOTS = 1 << 16  # per group and world: the robot shares a counter word with the draw
 TINY = 2.0**-53
 _5, _6, _16, _32 = np.uint64(5), np.uint64(6), np.uint64(16), np.uint64(32)
 _MASK = np.uint64(0xFFFFFFFF)
@@ -73,7 +73,7 @@ def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> 
 
 
 @kernel
-def random_bits(who: Row, key: np.uint64, draw: int) -> Words:
+def random_words(who: Row, key: np.uint64, draw: int) -> Words:
     """The 128 bits of one draw; `who` has tick, world, life and robot."""
     counter = (who.tick, who.world, who.episode, (who.robot << 16) | draw)
     # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
@@ -83,7 +83,7 @@ def random_bits(who: Row, key: np.uint64, draw: int) -> Words:
 @kernel
 def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent uniforms in [0, 1) of 53 bits."""
-    a, b, c, d = random_bits(who, key, draw)
+    a, b, c, d = random_words(who, key, draw)
     return uniform_of(a, b), uniform_of(c, d)
 
 
@@ -100,7 +100,7 @@ def normal_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
 
 
 @kernel
-def uniforms_of(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+def uniform_pairs(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
     """The pairs of the draws from `first` on into the rows of w, (2, count or more)."""
     k0, k1 = key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32)
     c0, c1 = np.uint64(who.tick) & _MASK, np.uint64(who.world) & _MASK
@@ -123,9 +123,9 @@ def make_normal(w: Array, count: int) -> None:
 
 
 @kernel
-def normals_of(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+def normal_pairs(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
     """The pairs of the draws from `first` on, as normals, into the rows of w."""
-    uniforms_of(w, who, key, first, count)
+    uniform_pairs(w, who, key, first, count)
     make_normal(w, count)
 
 

@@ -13,7 +13,7 @@ Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float
 
 
 @kernel
-def axes_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
+def rotation_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
     """From axes turned by yaw, then pitch, then roll, to the original ones."""
     sr, cr = sincos(roll)
     sp, cp = sincos(pitch)
@@ -29,7 +29,7 @@ def axes_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
 def rotation_all(out: Array, roll: Array, pitch: Array, yaw: Array) -> None:
     """Fill out (n, 3, 3): from axes turned by yaw, then pitch, then roll, to the original ones."""
     for i in range(len(out)):
-        axes = axes_from_euler(roll[i], pitch[i], yaw[i])
+        axes = rotation_from_euler(roll[i], pitch[i], yaw[i])
         for j in range(3):
             out[i, j, 0], out[i, j, 1], out[i, j, 2] = axes[j]
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-HIGHEST_TICK_RATE = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
-LONGEST_TICK = 1e6  # s; a tick of more is one, too
+MAX_TICK_RATE = 1_000_000  # Hz; ticks shorter than a microsecond are a mistake
+MAX_DT = 1e6  # s; a tick of more is one, too
 COARSEST = 100  # Hz; the tick rate that is chosen is at least this
 CLOSE = 1e-5  # relative; people write a third of a hundred as 33.3333
 NEVER = 1 << 62  # a tick that does not come
-ROUNDING = 1e-6  # of a tick; dt = 0.01 is not exactly a hundredth
+TICK_ROUNDING = 1e-6  # of a tick; dt = 0.01 is not exactly a hundredth
 
 
 class Schedule(NamedTuple):
@@ -64,7 +64,7 @@ def ticks_in(seconds: float, dt: float) -> int:
     """The number of ticks after which this much time has passed."""
     ticks = seconds / dt
     whole = round(ticks)
-    return whole if abs(ticks - whole) <= ROUNDING * (1.0 + 1e-9 * ticks) else math.ceil(ticks)
+    return whole if abs(ticks - whole) <= TICK_ROUNDING * (1.0 + 1e-9 * ticks) else math.ceil(ticks)
 
 
 def divides_tick_rate(rate: float, dt: float) -> bool:
@@ -88,4 +88,4 @@ def common_dt(rates: Iterable[float]) -> float | None:
         below = math.lcm(*(rate.denominator for rate in exact))
         together = Fraction(math.lcm(*(int(rate * below) for rate in exact)), below)
     together *= math.ceil(COARSEST / together)
-    return None if together > HIGHEST_TICK_RATE else float(1 / together)
+    return None if together > MAX_TICK_RATE else float(1 / together)

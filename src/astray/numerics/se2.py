@@ -44,7 +44,7 @@ def inverse(a: Pose) -> Pose:
 
 
 @kernel
-def between(a: Pose, b: Pose) -> Pose:
+def relative_pose(a: Pose, b: Pose) -> Pose:
     """The pose b as seen from a."""
     s, c = sincos(a[2])
     dx, dy = b[0] - a[0], b[1] - a[1]
@@ -54,18 +54,18 @@ def between(a: Pose, b: Pose) -> Pose:
 @kernel
 def arc(a: Pose, u: float, v: float, w: float) -> Pose:
     """The pose reached from a along the arc of the body-frame displacement (u, v) and turn w."""
-    return arc_by(a, u, v, w, sincos(a[2] + 0.5 * w))
+    return arc_given_heading(a, u, v, w, sincos(a[2] + 0.5 * w))
 
 
 @inlined_kernel
-def arc_by(a: Pose, u: float, v: float, w: float, middle: tuple[float, float]) -> Pose:
+def arc_given_heading(a: Pose, u: float, v: float, w: float, middle: tuple[float, float]) -> Pose:
     """The same, given sine and cosine of the heading in the middle of it."""
     (s, c), k = middle, sinc(0.5 * w)
     return a[0] + k * (c * u - s * v), a[1] + k * (s * u + c * v), wrap(a[2] + w)
 
 
 @inlined_kernel
-def sincos_of_little(h: float) -> tuple[float, float]:
+def sincos_of_small(h: float) -> tuple[float, float]:
     """Sine and cosine of an angle that is small as a rule."""
     if abs(h) < SMALL:
         z = h * h
@@ -75,26 +75,26 @@ def sincos_of_little(h: float) -> tuple[float, float]:
 
 
 @inlined_kernel
-def bow(u: float, w: float, change: float) -> tuple[float, float]:
+def clothoid_chord(u: float, w: float, change: float) -> tuple[float, float]:
     """Where a way u with turn w leads, along and across, while the curvature grows by `change`."""
-    s1, c1 = sincos_of_little(0.5 * w - 0.125 * change * u)
-    s2, c2 = sincos_of_little(w)
+    s1, c1 = sincos_of_small(0.5 * w - 0.125 * change * u)
+    s2, c2 = sincos_of_small(w)
     sixth = u / 6.0
     return sixth * (1.0 + 4.0 * c1 + c2), sixth * (4.0 * s1 + s2)
 
 
 @inlined_kernel
-def shift(a: Pose, along: float, across: float, w: float) -> Pose:
+def displace(a: Pose, along: float, across: float, w: float) -> Pose:
     """The pose reached from a by a displacement in its own axes and a turn w."""
     s, c = sincos(a[2])
     return a[0] + c * along - s * across, a[1] + s * along + c * across, wrap(a[2] + w)
 
 
 @kernel
-def bend(a: Pose, u: float, w: float, change: float) -> Pose:
+def clothoid_step(a: Pose, u: float, w: float, change: float) -> Pose:
     """The pose reached from a by way u and turn w, while the curvature grows by `change`, 1/m."""
-    along, across = bow(u, w, change)
-    return shift(a, along, across, w)
+    along, across = clothoid_chord(u, w, change)
+    return displace(a, along, across, w)
 
 
 @kernel
@@ -113,6 +113,6 @@ def log_se2(a: Pose) -> Pose:
 
 
 @kernel
-def bearing(a: Pose, x: float, y: float) -> float:
+def bearing_to(a: Pose, x: float, y: float) -> float:
     """Direction of the point (x, y) as seen from a, in (−π, π]."""
     return wrap(atan2(y - a[1], x - a[0]) - a[2])

@@ -80,7 +80,7 @@ def student_t_95(freedom: int) -> float:
     return (low + high) / 2
 
 
-def is_negative(matrices: Array) -> bool:
+def has_negative_eigenvalue(matrices: Array) -> bool:
     """Whether a symmetric matrix, or any of several, is negative in some direction."""
     eigenvalues = np.linalg.eigvalsh(matrices)
     least, most = eigenvalues[..., 0], eigenvalues[..., -1]

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from astray.errors import Fault, Origin, PluginError, ScenarioError, WrongInput
 from astray.files import Marked, iterate_values, mark, read_yaml
 from astray.numerics import (
-    HIGHEST_TICK_RATE,
-    LONGEST_TICK,
+    MAX_DT,
+    MAX_TICK_RATE,
     common_dt,
     divides_tick_rate,
     nearest_rates,
@@ -130,7 +130,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
     if (
         given is None
         or not _is_positive(given.value)
-        or not 1 / HIGHEST_TICK_RATE <= given.value <= LONGEST_TICK
+        or not 1 / MAX_TICK_RATE <= given.value <= MAX_DT
     ):
         if fitting is None:
             for path, item in rates.items():

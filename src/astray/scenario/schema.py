@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 from pydantic_core import PydanticCustomError
 
 from astray import interactions, metrics
-from astray.numerics import HIGHEST_TICK_RATE, LONGEST_TICK, MOST_ROBOTS
+from astray.numerics import MAX_DT, MAX_ROBOTS, MAX_TICK_RATE
 from astray.plugin import (
     KINDS,
     TIMING,
@@ -203,7 +203,7 @@ def world_model() -> type[BaseModel]:
 
 def robot_model() -> type[BaseModel]:
     """The model of one group of robots, with the plugin classes that are declared now."""
-    count = Annotated[int, Field(strict=True, ge=0, le=MOST_ROBOTS)]
+    count = Annotated[int, Field(strict=True, ge=0, le=MAX_ROBOTS)]
     return create_model(
         "robot",
         __config__=STRICT,
@@ -229,7 +229,7 @@ def robot_model() -> type[BaseModel]:
 def scenario_model() -> type[BaseModel]:
     """The model of a whole scenario, with the plugin classes that are declared now."""
     positive = Annotated[float, Field(gt=0, strict=True)]
-    tick = Annotated[float, Field(ge=1 / HIGHEST_TICK_RATE, le=LONGEST_TICK, strict=True)]
+    tick = Annotated[float, Field(ge=1 / MAX_TICK_RATE, le=MAX_DT, strict=True)]
     return create_model(
         "scenario",
         __config__=STRICT,

@@ -11,7 +11,7 @@ import numpy as np
 from astray.engine.events.selectors import each_of
 from astray.engine.robots import Robots
 from astray.errors import EventError
-from astray.numerics import is_negative, wrap
+from astray.numerics import has_negative_eigenvalue, wrap
 from astray.tables import Array, Rows, Table
 from astray.world.maps import short
 
@@ -61,7 +61,11 @@ def _covariance_fault(found: Array) -> str:
     askew = np.abs(found - np.swapaxes(found, -1, -2)).max()
     if askew > ASYMMETRY * np.abs(found).max():
         return "a covariance must be symmetric"
-    return "a covariance must not be negative in any direction" if is_negative(found) else ""
+    return (
+        "a covariance must not be negative in any direction"
+        if has_negative_eigenvalue(found)
+        else ""
+    )
 
 
 def write_columns(group: Robots, state: Table, rows: Rows, values: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from astray.interactions.collisions.face_walls import face_walls
 from astray.interactions.collisions.response import glide, hold, slide_on, turn_on
 from astray.interactions.collisions.robot_robot import resolve_robot_collisions
 from astray.interactions.collisions.swept_motion import pose_at
-from astray.numerics import bearing, kernel
+from astray.numerics import bearing_to, kernel
 from astray.tables import Rows, Table
 from astray.world.geometry import fill_cells, lay_grids
 
@@ -40,7 +40,7 @@ def report(stage: CollisionContext, rows: Rows, dt: float) -> int:
             c.other = p.other
             c.x, c.y = contact_point(p, paths, stage.shapes, stage.corners, stage.ends)
             c.speed = p.closing / dt
-            c.bearing = bearing(pose_at(p, p.end), c.x, c.y)
+            c.bearing = bearing_to(pose_at(p, p.end), c.x, c.y)
         c.stalled = c.stalled or p.blocked or p.overlaps
     return stopped
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import allowed, kernel, sincos, wrap
+from astray.numerics import effective_limit, kernel, sincos, wrap
 from astray.plugin import NEVER, Control, Known, NonNegative, Positive
 from astray.robot.control.direct import steer
 from astray.tables import CURVATURE, HEADING, MOVE, SERVO, TWIST, Column, Row, Rows, Table, columns
@@ -69,13 +69,15 @@ def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
         s, k = sincos(m.yaw)
         rest = c.distance - ((b.x - m.x) * k + (b.y - m.y) * s)
         if abs(rest) > p.tolerance:
-            d.vx = braking(rest, allowed(c.speed, p.speed), allowed(c.decel, p.decel), p.gain)
+            d.vx = braking(
+                rest, effective_limit(c.speed, p.speed), effective_limit(c.decel, p.decel), p.gain
+            )
         d.wz = p.gain * wrap(m.yaw - b.yaw)
     else:
         rest = wrap(c.heading - b.yaw)
         if abs(rest) > p.turn_tolerance:
-            turn_decel = allowed(c.turn_decel, p.turn_decel)
-            d.wz = braking(rest, allowed(c.turn, p.turn), turn_decel, p.gain)
+            turn_decel = effective_limit(c.turn_decel, p.turn_decel)
+            d.wz = braking(rest, effective_limit(c.turn, p.turn), turn_decel, p.gain)
 
 
 @kernel
@@ -101,14 +103,14 @@ def close_axes(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
             gain = (p.speed if math.isnan(c.speed) else c.speed) / p.slow_within
         d.vx = 0.0
         if abs(rest) > p.tolerance and gain > 0.0:
-            decel = MARGIN * allowed(c.decel, p.decel)
-            d.vx = settling(rest, allowed(c.speed, p.speed), decel, gain, p.creep)
+            decel = MARGIN * effective_limit(c.decel, p.decel)
+            d.vx = settling(rest, effective_limit(c.speed, p.speed), decel, gain, p.creep)
     if about:
         rest = wrap(c.heading - b.yaw)
         d.wz = 0.0
         if abs(rest) > p.turn_tolerance:
-            decel = MARGIN * allowed(c.turn_decel, p.turn_decel)
-            d.wz = settling(rest, allowed(c.turn, p.turn), decel, p.gain, p.turn_creep)
+            decel = MARGIN * effective_limit(c.turn_decel, p.turn_decel)
+            d.wz = settling(rest, effective_limit(c.turn, p.turn), decel, p.gain, p.turn_creep)
 
 
 @kernel

@@ -28,7 +28,16 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Gt, Le, Lt
 
-from astray.numerics import allowed, atan2, bow, compiled_for, inlined_kernel, kernel, shift, tan
+from astray.numerics import (
+    atan2,
+    clothoid_chord,
+    compiled_for,
+    displace,
+    effective_limit,
+    inlined_kernel,
+    kernel,
+    tan,
+)
 from astray.plugin import Datasheets, Motion, Positive
 from astray.robot.motion.limits import reach, slew
 from astray.tables import Array, Row, Rows, Table
@@ -56,7 +65,12 @@ def steering(s: Row, u: Row, p: Row) -> float:
 def aim(s: Row, u: Row, p: Row) -> Aim:
     """Speed and steering angle that are asked for, and how fast they may be reached."""
     goal = min(max(u.vx, p.min_speed), p.max_speed)
-    return goal, steering(s, u, p), allowed(u.accel, p.accel), allowed(u.decel, p.decel)
+    return (
+        goal,
+        steering(s, u, p),
+        effective_limit(u.accel, p.accel),
+        effective_limit(u.decel, p.decel),
+    )
 
 
 @inlined_kernel
@@ -76,7 +90,7 @@ def feel(s: Row, k: float, per_angle: float) -> None:
 @inlined_kernel
 def roll(s: Row, step: Step) -> None:
     """Move one robot by a step."""
-    s.x, s.y, s.yaw = shift((s.x, s.y, s.yaw), step[0], step[1], step[2])
+    s.x, s.y, s.yaw = displace((s.x, s.y, s.yaw), step[0], step[1], step[2])
     for k in range(4):
         s.wheel[k] += step[3 + k]
 
@@ -94,7 +108,7 @@ def move(s: Row, p: Row, aim: Aim, k0: float, dt: float) -> tuple[float, bool, S
     if s.steer != before:
         km, k1 = tan(0.5 * (before + s.steer)) / base, tan(s.steer) / base
     ds, turn = vm * dt, dt / 6.0 * (v0 * k0 + 4.0 * vm * km + v1 * k1)
-    along, across = bow(ds, turn, k1 - k0)
+    along, across = clothoid_chord(ds, turn, k1 - k0)
     s.vx, s.vy, s.wz = v1, 0.0, v1 * k1
     feel(s, k1, (1.0 + k1 * k1 * base * base) / base)
     half, per = 0.5 * p.track, 1.0 / p.radius

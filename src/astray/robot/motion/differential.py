@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import CHUNK, allowed, arc_by, kernel, sincos, sincos_all
+from astray.numerics import CHUNK, arc_given_heading, effective_limit, kernel, sincos, sincos_all
 from astray.plugin import Motion, NonNegative, Positive
 from astray.robot.motion.limits import approach, turn_limits
 from astray.tables import Array, Row, Rows, Table
@@ -44,7 +44,7 @@ def plan(s: Row, u: Row, p: Row, dt: float) -> Way:
     if fastest > p.max_speed:
         v *= p.max_speed / fastest
         w *= p.max_speed / fastest
-    a = approach(s.vx, v, allowed(u.accel, p.accel), allowed(u.decel, p.decel), dt)
+    a = approach(s.vx, v, effective_limit(u.accel, p.accel), effective_limit(u.decel, p.decel), dt)
     turn_accel, turn_decel = turn_limits(u, p.turn_accel)
     alpha = approach(s.wz, w, turn_accel, turn_decel, dt)
     return a, alpha, (s.vx + 0.5 * a * dt) * dt, (s.wz + 0.5 * alpha * dt) * dt
@@ -55,7 +55,7 @@ def follow(s: Row, p: Row, way: Way, middle: tuple[float, float], dt: float) -> 
     """Go a way, given sine and cosine of the heading in its middle."""
     half, (a, alpha, ds, turn) = 0.5 * p.baseline, way
     across = 0.0 - p.lag * turn * ds / dt
-    s.x, s.y, s.yaw = arc_by((s.x, s.y, s.yaw), ds, across, turn, middle)
+    s.x, s.y, s.yaw = arc_given_heading((s.x, s.y, s.yaw), ds, across, turn, middle)
     s.vx += a * dt
     s.wz += alpha * dt
     s.ax, s.ay = a, s.vx * s.wz

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import allowed, arc, kernel
+from astray.numerics import arc, effective_limit, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turning
 from astray.tables import Array, Row, Rows, Table
@@ -22,7 +22,9 @@ def adopt(now: float, goal: float, accel: float, decel: float, dt: float) -> flo
     """The velocity of this tick: the goal, unless the command limits the acceleration."""
     if math.isnan(accel) and math.isnan(decel):
         return goal
-    return reach(now, goal, allowed(accel, math.inf), allowed(decel, math.inf), dt)[0]
+    return reach(now, goal, effective_limit(accel, math.inf), effective_limit(decel, math.inf), dt)[
+        0
+    ]
 
 
 @kernel

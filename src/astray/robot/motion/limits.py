@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import allowed, kernel
+from astray.numerics import effective_limit, kernel
 from astray.tables import Row
 
 ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding
@@ -13,7 +13,7 @@ ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding
 @kernel
 def turn_limits(u: Row, own: float) -> tuple[float, float]:
     """The angular accelerations that hold, away from zero and towards it."""
-    return allowed(u.turn_accel, own), allowed(u.turn_decel, own)
+    return effective_limit(u.turn_accel, own), effective_limit(u.turn_decel, own)
 
 
 @kernel

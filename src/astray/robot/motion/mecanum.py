@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import allowed, arc, kernel
+from astray.numerics import arc, effective_limit, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turn_limits
 from astray.tables import Array, Row, Rows, Table
@@ -48,7 +48,7 @@ def rolled(k: int, u: float, v: float, around: float) -> float:
 def move(s: Row, u: Row, p: Row, dt: float) -> None:
     """Advance one robot by one tick."""
     goal_x, goal_y, goal_w = asked(u, p)
-    accel, decel = allowed(u.accel, p.accel), allowed(u.decel, p.decel)
+    accel, decel = effective_limit(u.accel, p.accel), effective_limit(u.decel, p.decel)
     vx, ax = reach(s.vx, goal_x, accel, decel, dt)
     vy, ay = reach(s.vy, goal_y, accel, decel, dt)
     turn_accel, turn_decel = turn_limits(u, p.turn_accel)

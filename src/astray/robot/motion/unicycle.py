@@ -8,7 +8,7 @@ The body follows the arc of ds = (vx + vx') dt / 2 and turn = (wz + wz') dt / 2,
 
 from __future__ import annotations
 
-from astray.numerics import allowed, arc, kernel
+from astray.numerics import arc, effective_limit, kernel
 from astray.plugin import Motion, Positive
 from astray.robot.motion.limits import reach, turn_limits, turning
 from astray.tables import Array, Row, Rows, Table
@@ -19,7 +19,7 @@ def move(s: Row, u: Row, p: Row, dt: float) -> None:
     """Advance one robot by one tick."""
     goal_v = min(max(u.vx, -p.max_speed), p.max_speed)
     goal_w, share = turning(u, goal_v, p.max_turn)
-    accel, decel = allowed(u.accel, p.accel), allowed(u.decel, p.decel)
+    accel, decel = effective_limit(u.accel, p.accel), effective_limit(u.decel, p.decel)
     vx, s.ax = reach(s.vx, goal_v * share, accel, decel, dt)
     turn_accel, turn_decel = turn_limits(u, p.turn_accel)
     wz, s.alpha = reach(s.wz, goal_w, turn_accel, turn_decel, dt)

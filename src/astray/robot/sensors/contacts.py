@@ -28,7 +28,7 @@ from astray.numerics import (
     inlined_kernel,
     kernel,
     log_normal,
-    random_bits,
+    random_words,
     sincos,
     sincos_quarters,
     uniform_pair,
@@ -143,7 +143,7 @@ def detect(o: Row, slots: Slots, p: Row, s: Row, spot: Spot, who: Who) -> None:
     """Detect one other robot or miss it; one draw has all that a pair is dealt."""
     key, _, population, _ = who
     far, aside, number = spot
-    w0, w1, w2, w3 = random_bits(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
+    w0, w1, w2, w3 = random_words(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
     if share_of(w0) >= p.detection:
         return
     identity = number

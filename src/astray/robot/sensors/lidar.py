@@ -26,9 +26,9 @@ from astray.numerics import (
     compiled_for,
     inlined_kernel,
     kernel,
-    normals_of,
+    normal_pairs,
     sincos,
-    uniforms_of,
+    uniform_pairs,
 )
 from astray.plugin import Datasheets, DrawnParameter, NonNegative, Positive, Reading, Scene, Sensor
 from astray.tables import SCAN, Array, Row, Rows, Table
@@ -94,7 +94,7 @@ def worsen(ranges: Array, p: Row, s: Row, key: np.uint64, w: Array) -> None:
     """Turn the true ranges of one scan into measured ones; w is room for a pair of every two."""
     pairs, sigma, per_m, step = (len(ranges) + 1) // 2, p.sigma, p.sigma_per_m, p.resolution
     if sigma + per_m > 0.0:
-        normals_of(w, s, key, 0, pairs)
+        normal_pairs(w, s, key, 0, pairs)
         for k in range(len(ranges)):
             # Of infinity the noise would be infinite, or not a number.
             r = min(ranges[k], LONGEST)
@@ -103,7 +103,7 @@ def worsen(ranges: Array, p: Row, s: Row, key: np.uint64, w: Array) -> None:
         for k in range(len(ranges)):
             ranges[k] = np.floor(ranges[k] / step + 0.5) * step
     if p.dropout > 0.0:
-        uniforms_of(w, s, key, DROPPED, pairs)
+        uniform_pairs(w, s, key, DROPPED, pairs)
         for k in range(len(ranges)):
             ranges[k] = math.inf if w[k & 1, k >> 1] < p.dropout else ranges[k]
     for k in range(len(ranges)):

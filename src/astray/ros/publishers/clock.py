@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.engine import Run
-from astray.numerics import ROUNDING, Schedule
+from astray.numerics import TICK_ROUNDING, Schedule
 from astray.ros.messages import MessageLayout
 from astray.ros.names import robots_of
 from astray.ros.publishers.publisher import Publisher, Topic
@@ -22,7 +22,7 @@ PERIOD = 0.01  # s of simulated time after which it is told again, at most
 
 def clock_schedule(dt: float) -> Schedule:
     """The ticks at which time is told, whatever else is said; all of them if they are longer."""
-    return Schedule(max(1, int(PERIOD / dt + ROUNDING)))
+    return Schedule(max(1, int(PERIOD / dt + TICK_ROUNDING)))
 
 
 class ClockPublisher(Publisher):

@@ -20,7 +20,7 @@ import numpy as np
 
 from astray.engine import Event, Run
 from astray.errors import WrongInput
-from astray.numerics import is_negative
+from astray.numerics import has_negative_eigenvalue
 from astray.robot.autonomy import Navigate, RemoteAutonomy
 from astray.robot.estimators import RemoteEstimator as RemoteEstimator
 from astray.ros.messages import PLANAR_INDICES, BadMessage, quaternion_yaw
@@ -238,7 +238,7 @@ def planar_covariance(covariance: Any) -> Any:
     if not (np.abs(found) <= LARGEST).all():
         raise BadMessage(f"a covariance must be finite, and at most {LARGEST:g}")
     found = 0.5 * (found + found.T)
-    if is_negative(found):
+    if has_negative_eigenvalue(found):
         raise BadMessage("a covariance must not be negative in any direction")
     return found
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import arc, bend, exp, kernel, sincos, tan
+from astray.numerics import arc, clothoid_step, exp, kernel, sincos, tan
 from astray.robot.estimators.ekf.recovery import go_anywhere
 from astray.robot.estimators.ekf.state import ACROSS, ALONG, TURN, VX, VY, YAW, X, Y
 from astray.tables import WHEELS_PER_ROBOT, Row
@@ -135,7 +135,7 @@ def roll(f: Row, w: Row, steer: float, stamp: float) -> None:
         go_anywhere(f, math.sqrt(u * u + v * v))
     if w.wheelbase > 0.0:
         change = (tan(steer) - tan(f.steer)) / w.wheelbase
-        f.x, f.y, f.yaw = bend((f.x, f.y, f.yaw), u, turn, change)
+        f.x, f.y, f.yaw = clothoid_step((f.x, f.y, f.yaw), u, turn, change)
     else:
         f.x, f.y, f.yaw = arc((f.x, f.y, f.yaw), u, v, turn)
     if elapsed > 0.0:

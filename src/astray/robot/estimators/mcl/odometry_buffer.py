@@ -7,7 +7,7 @@ how far it had turned, |w| added up: what the errors of a motion grow with.
 
 from __future__ import annotations
 
-from astray.numerics import arc, bend, between, kernel, log_se2, tan
+from astray.numerics import arc, clothoid_step, kernel, log_se2, relative_pose, tan
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, columns
 
 LENGTH = 128  # readings that the trail remembers
@@ -51,7 +51,7 @@ def roll(trail: Array, m: Row, o: Row, move: Move) -> None:
         u, v, w = move
         if m.wheelbase > 0.0:
             change = (tan(o.steer) - tan(m.steer)) / m.wheelbase
-            pose = bend(pose, u, w, change)
+            pose = clothoid_step(pose, u, w, change)
         else:
             pose = arc(pose, u, v, w)
         way, turned = last[WAY] + abs(u) + abs(v), last[TURNED] + abs(w)
@@ -73,7 +73,7 @@ def roll(trail: Array, m: Row, o: Row, move: Move) -> None:
 def part_of(a: Array, b: Array, share: float) -> Spot:
     """A spot on the arc from one note to the next, or beyond it."""
     pose = (a[X], a[Y], a[YAW])
-    u, v, w = log_se2(between(pose, (b[X], b[Y], b[YAW])))
+    u, v, w = log_se2(relative_pose(pose, (b[X], b[Y], b[YAW])))
     x, y, yaw = arc(pose, share * u, share * v, share * w)
     way, turned = share * (b[WAY] - a[WAY]), share * (b[TURNED] - a[TURNED])
     return x, y, yaw, a[WAY] + way, a[TURNED] + turned

@@ -14,7 +14,16 @@ import math
 
 import numpy as np
 
-from astray.numerics import PI, atan2, between, kernel, normal_pair, sincos, uniform_pair, wrap
+from astray.numerics import (
+    PI,
+    atan2,
+    kernel,
+    normal_pair,
+    relative_pose,
+    sincos,
+    uniform_pair,
+    wrap,
+)
 from astray.tables import Array, Row
 
 X, Y, YAW, WEIGHT = range(4)
@@ -46,7 +55,7 @@ def scatter(cloud: Array, m: Row, sds: Sds, key: np.uint64) -> None:
 def shake(cloud: Array, m: Row, p: Row, spots: tuple[Spot, Spot], key: np.uint64) -> None:
     """Move a cloud as dead reckoning moved from one spot to the next, each pose a little other."""
     a, b = spots
-    dx, dy, turn = between((a[0], a[1], a[2]), (b[0], b[1], b[2]))
+    dx, dy, turn = relative_pose((a[0], a[1], a[2]), (b[0], b[1], b[2]))
     went, first = math.sqrt(dx * dx + dy * dy), 0.0
     if went > LITTLE:
         first = atan2(dy, dx)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from astray.numerics import between, compose, exp, kernel, sincos
+from astray.numerics import compose, exp, kernel, relative_pose, sincos
 from astray.robot.estimators.mcl.odometry_buffer import (
     TRAIL,
     latest,
@@ -106,7 +106,7 @@ def report(b: Row, m: Row, p: Row, spot: Spot) -> None:
     what was gone by V / 3.
     """
     a = last_spot(m)
-    gone = between((a[0], a[1], a[2]), (spot[0], spot[1], spot[2]))
+    gone = relative_pose((a[0], a[1], a[2]), (spot[0], spot[1], spot[2]))
     b.x, b.y, b.yaw = compose((m.x, m.y, m.yaw), gone)
     way, turned = spot[3] - a[3], spot[4] - a[4]
     slip = p.slip_density * p.slip_density * way + p.shift_density * p.shift_density * turned

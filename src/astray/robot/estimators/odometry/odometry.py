@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics import TAU, arc, bend, kernel, tan
+from astray.numerics import TAU, arc, clothoid_step, kernel, tan
 from astray.plugin import Datasheet, Datasheets, Estimator, Known, sensor_that_measures
 from astray.robot.estimators.odometry.covariance import ERRORS, SPREAD, moved, spread
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Column, Row, Rows, Table, columns
@@ -66,7 +66,7 @@ def estimate(b: Row, m: Row, o: Row) -> None:
             v = 0.0 - m.lag * u * w / (o.stamp - b.stamp)
         if m.wheelbase > 0.0:
             change = (tan(o.steer) - tan(m.steer)) / m.wheelbase
-            b.x, b.y, b.yaw = bend((b.x, b.y, b.yaw), u, w, change)
+            b.x, b.y, b.yaw = clothoid_step((b.x, b.y, b.yaw), u, w, change)
         else:
             b.x, b.y, b.yaw = arc((b.x, b.y, b.yaw), u, v, w)
         elapsed = o.stamp - b.stamp

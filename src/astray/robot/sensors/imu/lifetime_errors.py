@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astray.numerics import axes_from_euler, kernel
+from astray.numerics import kernel, rotation_from_euler
 from astray.tables import Array, Row, Rows, Table
 
 
@@ -15,7 +15,7 @@ def wrong(scale: float, aside: float, n: Array, i: int, j: int) -> float:
 @kernel
 def start(m: Row, p: Row, n: Array) -> None:
     """Turn the axes of one unit and make up what is wrong with it for life, of 30 normals."""
-    r = axes_from_euler(p.roll, p.pitch, p.yaw)
+    r = rotation_from_euler(p.roll, p.pitch, p.yaw)
     for i in range(3):
         m.bias[i], m.bias[3 + i] = p.gyro_bias_sd * n[i], p.accel_bias_sd * n[3 + i]
         m.drift[i], m.drift[3 + i] = p.gyro_drift_sd * n[6 + i], p.accel_drift_sd * n[9 + i]
