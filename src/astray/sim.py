@@ -69,9 +69,9 @@ class Sim(Run):
 
     def plot(self) -> Figure:
         """Where the robots were and where they believed to be, as a matplotlib figure."""
-        from astray.plots import plot_paths, shown_in_notebooks
+        from astray.plots import plot_paths, with_png_repr
 
-        return shown_in_notebooks(plot_paths(self.path_log.paths(), self.map()))
+        return with_png_repr(plot_paths(self.path_log.paths(), self.map()))
 
     def view(self, port: int = 0, *, browser: bool | None = None, token: str | None = None) -> View:
         """Show the run on a page, in the notebook or else in the browser, while it goes on.

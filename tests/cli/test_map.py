@@ -107,7 +107,7 @@ def test_telling_imports_neither_numba_nor_matplotlib_nor_pydantic() -> None:
 
 @pytest.mark.parametrize("name", [*bundled_maps(), "rooms", "forest", "warehouse"])
 def test_every_map_can_be_drawn(name: str) -> None:
-    from astray.plots.map import plot_map
+    from astray.plots import plot_map
 
     found = read_map(name)
     figure = plot_map(found)
@@ -124,7 +124,7 @@ def test_a_hole_in_a_block_is_not_filled_and_areas_are_drawn() -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from astray.plots.map import draw_map, plot_map
+    from astray.plots import draw_map, plot_map
 
     ring = block([[0, 0], [3, 0], [3, 3], [0, 3]])
     hole = block([[1, 1], [2, 1], [2, 2], [1, 2]], hole=True)

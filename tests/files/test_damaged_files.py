@@ -18,8 +18,7 @@ import astray
 from astray.errors import SavedError, WrongInput
 from astray.viewer.page.codec import pack
 from astray.viewer.page.sources.run_folder import read_folder
-from astray.viewer.reports.metrics import lines
-from astray.viewer.reports.source import read_story
+from astray.viewer.reports import compute_metrics, read_report_data
 
 SCENARIO: dict[str, Any] = {
     "duration": 1,
@@ -37,7 +36,7 @@ SCENARIO: dict[str, Any] = {
 NAMED = re.escape("run.npz: ")
 READERS: dict[str, Callable[[Path], object]] = {
     "replay": lambda folder: pack(read_folder(folder)),
-    "report": lambda folder: lines(read_story(folder)),
+    "report": lambda folder: compute_metrics(read_report_data(folder)),
 }
 
 

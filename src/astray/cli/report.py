@@ -14,13 +14,13 @@ from astray.cli.console import Teller
 from astray.errors import WrongInput
 from astray.recording import atomic_folder, check_folder, write_files
 from astray.viewer.reports import (
-    DrawnFigures,
-    Story,
-    draw,
-    lines,
-    read_story,
+    ReportData,
+    ReportFigure,
+    compute_metrics,
+    draw_figures,
+    metrics_csv,
+    read_report_data,
     report_page,
-    table_text,
 )
 
 PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
@@ -36,8 +36,8 @@ def write_report(
     goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
     check_folder(goal, overwrite, PAGE, "report")
     with compiling(tell.say), tell.status("reading"):
-        story = read_story(run)
-    if not story.tales:
+        story = read_report_data(run)
+    if not story.series:
         raise WrongInput(f"{run}: there is no belief in it to report on")
     with tell.status("drawing") as status:
         report(story, goal, status.update)
@@ -45,25 +45,27 @@ def write_report(
         Console().print(f"Written to {goal}: {PAGE} opens anywhere.", soft_wrap=True)
 
 
-def report(story: Story, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
+def report(
+    story: ReportData, folder: Path, tell: Callable[[str], None] = lambda text: None
+) -> None:
     """Write a page, figures and what repeats the run to a folder."""
-    found = lines(story)
+    found = compute_metrics(story)
     files: dict[str, bytes] = {}
     pictures = []
-    for drawn in draw(story):
+    for drawn in draw_figures(story):
         tell(f"drawing {drawn.name}")
         made = {suffix: _picture(drawn, suffix) for suffix in ("png", "pdf")}
         files |= {f"{drawn.name}.{suffix}": data for suffix, data in made.items()}
         pictures.append((drawn.name, drawn.caption, made["png"]))
     files[PAGE] = report_page(story, found, pictures, commands(story)).encode()
-    files[TABLE] = table_text(found).encode()
+    files[TABLE] = metrics_csv(found).encode()
     files[SCENARIO] = story.scenario.encode()
     files |= story.files
     files[EVENTS] = "".join(event.to_json() + "\n" for event in story.events).encode()
     _write(folder, files)
 
 
-def commands(story: Story) -> list[str]:
+def commands(story: ReportData) -> list[str]:
     """What repeats the run, given the files beside the page."""
     duration = np.format_float_positional(story.duration, trim="-")  # to the last digit
     words = ["astray run", SCENARIO, f"--seed {story.seed}", f"--duration {duration}"]
@@ -81,7 +83,7 @@ def commands(story: Story) -> list[str]:
     ]
 
 
-def _picture(drawn: DrawnFigures, suffix: str) -> bytes:
+def _picture(drawn: ReportFigure, suffix: str) -> bytes:
     made = io.BytesIO()
     metadata = TIMELESS if suffix == "pdf" else None
     layout = drawn.figure.get_layout_engine()

@@ -9,7 +9,7 @@ import numpy as np
 from astray.errors import WrongInput
 from astray.gym.agents import Agents
 from astray.gym.task import Reach
-from astray.plots import BELIEF, COLOURS, draw_map
+from astray.plots import BELIEF_COLOUR, COLOURS, draw_map
 from astray.tables import Array, Row
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class RenderFrame:
                 truth, belief = group.truth[row], group.belief[row]
                 if truth["alive"]:
                     self._put(_placed(outline, truth), facecolor=colour, alpha=0.8)
-                    self._put(_placed(outline, belief), fill=False, edgecolor=BELIEF, ls="--")
+                    self._put(
+                        _placed(outline, belief), fill=False, edgecolor=BELIEF_COLOUR, ls="--"
+                    )
                     x, y = _placed(nose, truth).T
                     self._moving += self._axes.plot(x, y, color="white", lw=2.0, zorder=4)
         task = self.agents.task

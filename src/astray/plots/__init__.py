@@ -1,20 +1,28 @@
-"""Pictures of runs and maps with matplotlib, which is imported when one is drawn."""
+"""Figures of runs and maps. Matplotlib is imported when the first one is drawn."""
 
 from astray.plots.map import draw_map, plot_map
-from astray.plots.notebook import frame_html, in_notebook, shown_in_notebooks
-from astray.plots.paths import BELIEF, COLOURS, DASHES, OVER_TRUTHS, faintness, opaque, plot_paths
+from astray.plots.notebook import iframe_html, in_notebook, with_png_repr
+from astray.plots.paths import (
+    BELIEF_COLOUR,
+    BELIEF_ZORDER,
+    COLOURS,
+    DASHES,
+    opaque_legend,
+    path_alpha,
+    plot_paths,
+)
 
 __all__ = [
-    "BELIEF",
+    "BELIEF_COLOUR",
+    "BELIEF_ZORDER",
     "COLOURS",
     "DASHES",
-    "OVER_TRUTHS",
     "draw_map",
-    "faintness",
-    "frame_html",
+    "iframe_html",
     "in_notebook",
-    "opaque",
+    "opaque_legend",
+    "path_alpha",
     "plot_map",
     "plot_paths",
-    "shown_in_notebooks",
+    "with_png_repr",
 ]

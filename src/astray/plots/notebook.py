@@ -1,4 +1,4 @@
-"""In a notebook: whether we are in one, the page in a frame of its own, and figures."""
+"""Support for Jupyter notebooks: detect one, embed the live page, display a figure."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ HEIGHT = 620  # pixels
 
 
 def in_notebook() -> bool:
-    """Whether this program runs in Jupyter, as opposed to a terminal or a script."""
+    """Whether this process is a Jupyter kernel, not a terminal or a script."""
     shell = sys.modules.get("IPython")
     found = shell.get_ipython() if shell is not None else None
     return found is not None and "IPKernelApp" in found.config
 
 
-def frame_html(url: str, height: int = HEIGHT) -> str:
-    """A frame that shows the page at an address."""
+def iframe_html(url: str, height: int = HEIGHT) -> str:
+    """The HTML of a frame that shows the page at a URL; height in pixels."""
     return (
         f'<iframe src="{escape(url)}" title="astray" width="100%" height="{height}" '
         'style="border:0;border-radius:8px" allow="fullscreen"></iframe>'
     )
 
 
-def shown_in_notebooks(figure: Figure) -> Figure:
-    """Let a notebook draw a figure that pyplot, which it knows, has no part in."""
-    figure._repr_png_ = functools.partial(_png, figure)  # type: ignore[attr-defined]
+def with_png_repr(figure: Figure) -> Figure:
+    """Let a notebook display a figure that was made without pyplot."""
+    figure._repr_png_ = functools.partial(_to_png, figure)  # type: ignore[attr-defined]
     return figure
 
 
-def _png(figure: Figure) -> bytes:
+def _to_png(figure: Figure) -> bytes:
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=96)
     return out.getvalue()

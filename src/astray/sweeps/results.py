@@ -114,10 +114,10 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Each metric over what was varied, with intervals, as a matplotlib figure."""
-        from astray.plots import shown_in_notebooks
+        from astray.plots import with_png_repr
         from astray.sweeps.plot import plot_sweep
 
-        return shown_in_notebooks(plot_sweep(self))
+        return with_png_repr(plot_sweep(self))
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """What is written when all is done, by name."""

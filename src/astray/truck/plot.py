@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astray.engine import Paths
-from astray.plots import BELIEF, COLOURS, draw_map
+from astray.plots import BELIEF_COLOUR, COLOURS, draw_map
 from astray.tables import Array
 from astray.truck.model import LIDAR_FRAME, Model
 from astray.world import Map
@@ -32,7 +32,7 @@ def plot_truck(model: Model, path: Paths, ranges: Array, around: Map) -> Figure:
     axes.plot(true[:, 0], true[:, 1], color=COLOURS[0], lw=1.8, label="path of the base")
     for who, belief in path.beliefs.items():
         believed = _ahead(belief[:, 0], model.wheel_base.base_to_rear)
-        axes.plot(believed[:, 0], believed[:, 1], "--", color=BELIEF, lw=1.1, label=who)
+        axes.plot(believed[:, 0], believed[:, 1], "--", color=BELIEF_COLOUR, lw=1.1, label=who)
     _draw_body(axes, model, path.truth[-1, 0])
     axes.set(xlabel="x in m", ylabel="y in m")
     axes.set_aspect("equal", adjustable="box")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import astray
-from astray.plots.notebook import frame_html, in_notebook
+from astray.plots.notebook import iframe_html, in_notebook
 from support.paths import ROOT
 
 nbformat = pytest.importorskip("nbformat", reason="needs nbclient")
@@ -56,4 +56,4 @@ def test_outside_a_notebook_the_browser_is_opened(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_address_cannot_break_out_of_its_frame() -> None:
-    assert '"><script' not in frame_html('http://127.0.0.1/?token="><script>')
+    assert '"><script' not in iframe_html('http://127.0.0.1/?token="><script>')

@@ -19,9 +19,8 @@ from astray.cli.report import commands as commands_of
 from astray.cli.report import write_report
 from astray.errors import WrongInput
 from astray.numerics.statistics import chi_square_below, chi_square_point, nees_band
-from astray.viewer.reports.figures import paths
-from astray.viewer.reports.metrics import lines
-from astray.viewer.reports.source import Story, read_story
+from astray.viewer.reports.figures import draw_paths
+from astray.viewer.reports.report_data import ReportData, compute_metrics, read_report_data
 
 SCENARIO: dict[str, Any] = {
     "seed": 2,
@@ -62,36 +61,38 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_figures_are_those_that_the_run_itself_measured(run: Path, source: str) -> None:
     measured = json.loads((run / "run" / "summary.json").read_text(encoding="utf-8"))
     metrics = measured["robots"]["rover"]["metrics"]
-    told = [line for line in lines(read_story(run / source)) if line.who == "odometry"]
-    assert [line.robot for line in told] == ["rover_0", "rover_1", "rover_2"]
-    for line, error in zip(told, metrics["position_error"]["belief"]["rows"], strict=True):
-        assert line.rmse == pytest.approx(error["rms"], rel=0.01)
-        assert line.final == pytest.approx(error["last"], abs=1e-6)
-        assert line.most == pytest.approx(error["most"], rel=0.02)
-    mean = np.mean([line.nees for line in told])
+    rows = [
+        row for row in compute_metrics(read_report_data(run / source)) if row.belief == "odometry"
+    ]
+    assert [row.robot for row in rows] == ["rover_0", "rover_1", "rover_2"]
+    for row, error in zip(rows, metrics["position_error"]["belief"]["rows"], strict=True):
+        assert row.rmse == pytest.approx(error["rms"], rel=0.01)
+        assert row.final == pytest.approx(error["last"], abs=1e-6)
+        assert row.largest == pytest.approx(error["most"], rel=0.02)
+    mean = np.mean([row.nees for row in rows])
     assert mean == pytest.approx(metrics["nees"]["belief"]["mean"], rel=0.05)
 
 
-def test_folder_and_recording_tell_the_same_story(run: Path) -> None:
-    logged, recorded = read_story(run / "run"), read_story(run / "run.mcap")
+def test_folder_and_recording_give_the_same_data(run: Path) -> None:
+    logged, recorded = read_report_data(run / "run"), read_report_data(run / "run.mcap")
     assert (logged.name, logged.seed, logged.duration) == (
         recorded.name,
         recorded.seed,
         recorded.duration,
     )
-    for one, other in zip(lines(logged), lines(recorded), strict=True):
-        assert (one.robot, one.who) == (other.robot, other.who)
+    for one, other in zip(compute_metrics(logged), compute_metrics(recorded), strict=True):
+        assert (one.robot, one.belief) == (other.robot, other.belief)
         assert one.rmse == pytest.approx(other.rmse, rel=1e-3)
 
 
-def test_a_tale_has_the_bounds_that_the_belief_gave(run: Path) -> None:
-    tale = next(t for t in read_story(run / "run.mcap").tales if t.who == "belief")
-    late = tale.time > 1.0
+def test_a_series_has_the_bounds_that_the_belief_gave(run: Path) -> None:
+    series = next(s for s in read_report_data(run / "run.mcap").series if s.subject == "belief")
+    late = series.time > 1.0
     np.testing.assert_allclose(
-        tale.sigmas[late] ** 2, tale.belief["cov"][late][:, range(3), range(3)]
+        series.sigmas[late] ** 2, series.belief["cov"][late][:, range(3), range(3)]
     )
-    apart = np.hypot(tale.errors[:, 0], tale.errors[:, 1])
-    np.testing.assert_allclose(apart, tale.distance)
+    apart = np.hypot(series.errors[:, 0], series.errors[:, 1])
+    np.testing.assert_allclose(apart, series.distance)
 
 
 @pytest.fixture(scope="module")
@@ -115,9 +116,9 @@ def test_names_from_a_scenario_are_text_on_the_page(report: Path) -> None:
 
 
 def test_the_paths_of_many_robots_are_faint_and_their_legend_is_not(run: Path) -> None:
-    story = read_story(run / "run")
-    story.tales *= 20  # 60 robots
-    (axes,) = paths(story).axes
+    data = read_report_data(run / "run")
+    data.series *= 20  # 60 robots
+    (axes,) = draw_paths(data).axes
     legend = axes.get_legend()
     assert legend is not None
     named = [line for line in axes.lines if str(line.get_label()).startswith("rover")]
@@ -133,8 +134,8 @@ def test_figures_are_there_as_png_and_pdf(report: Path) -> None:
 
 def test_the_table_is_there_in_full(report: Path, run: Path) -> None:
     rows = list(csv.DictReader((report / "metrics.csv").open(encoding="utf-8")))
-    told = lines(read_story(run / "run.mcap"))
-    assert [float(row["rmse"]) for row in rows] == [line.rmse for line in told]
+    metrics = compute_metrics(read_report_data(run / "run.mcap"))
+    assert [float(row["rmse"]) for row in rows] == [row.rmse for row in metrics]
     assert rows[1]["nees"] == ""  # the inertial rival says nothing of its errors
 
 
@@ -153,8 +154,8 @@ def test_what_the_page_says_repeats_the_run(report: Path, run: Path, tmp_path: P
 @pytest.mark.parametrize("worlds", [[0], [2, 5]])
 def test_a_run_is_repeated_to_the_last_digit_of_its_duration(worlds: list[int]) -> None:
     for duration, said in ((1234.5675, "1234.5675"), (20.0, "20"), (1e-7, "0.0000001")):
-        story = Story("drift", 1, worlds, "0", duration, "", [], [])
-        words = " ".join(commands_of(story))
+        data = ReportData("drift", 1, worlds, "0", duration, "", [], [])
+        words = " ".join(commands_of(data))
         assert f"--duration {said} " in words or f"sim.run({said})" in words
 
 
@@ -167,8 +168,8 @@ def test_several_groups_and_worlds_and_robots_that_believe_the_truth(tmp_path: P
     folder = tmp_path / "run-report"
     assert (folder / "errors-rover.pdf").exists()
     assert "worlds=[2, 5]" in (folder / "report.html").read_text(encoding="utf-8")
-    told = lines(read_story(tmp_path / "run.mcap"))
-    assert {line.robot for line in told} >= {"world_5/rover", "world_2/still"}
+    metrics = compute_metrics(read_report_data(tmp_path / "run.mcap"))
+    assert {row.robot for row in metrics} >= {"world_5/rover", "world_2/still"}
 
 
 def test_a_report_that_is_there_is_kept(report: Path, run: Path) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
 from astray.engine import Run
-from astray.plots import frame_html, in_notebook
+from astray.plots import iframe_html, in_notebook
 from astray.viewer.page.clients import PageClients
 from astray.viewer.page.live import LiveSource
 from astray.viewer.page.server import PageServer, index
@@ -85,7 +85,7 @@ class View:
 
     def _repr_html_(self) -> str:
         """How a notebook shows it."""
-        return frame_html(self.url)
+        return iframe_html(self.url)
 
 
 async def _page(request: Request) -> Response:

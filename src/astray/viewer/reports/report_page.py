@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else: pictures are within it, and no script is."""
+"""The page of a report: one HTML file with embedded figures, without scripts or links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from astray.viewer.reports.metrics import HEADINGS, MetricLine, cells
-from astray.viewer.reports.source import Story
+from astray.viewer.reports.report_data import HEADINGS, MetricsRow, ReportData, format_row
 
 STYLE = """
 body { font: 16px/1.5 Georgia, "Times New Roman", serif; color: #222; background: #fff;
@@ -35,14 +34,24 @@ pre { background: #f5f5f3; padding: .8rem 1rem; overflow-x: auto; font-size: .8r
 
 
 def report_page(
-    story: Story,
-    lines: Sequence[MetricLine],
-    pictures: Sequence[tuple[str, str, bytes]],
+    data: ReportData,
+    metrics: Sequence[MetricsRow],
+    figures: Sequence[tuple[str, str, bytes]],
     commands: Sequence[str],
 ) -> str:
-    """The page; pictures are name, caption and the bytes of a PNG."""
-    title = f"{escape(story.name)}: truth and belief"
-    figures = "\n".join(_figure(k, *one) for k, one in enumerate(pictures, start=1))
+    """Make the page of a report.
+
+    Args:
+        data: The run.
+        metrics: The rows of its metrics table.
+        figures: Name, caption and PNG bytes of each figure.
+        commands: The command lines that repeat the run.
+
+    Returns:
+        The HTML text.
+    """
+    title = f"{escape(data.name)}: truth and belief"
+    figure_html = "\n".join(_figure(k, *figure) for k, figure in enumerate(figures, start=1))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -53,73 +62,75 @@ def report_page(
 </head>
 <body>
 <h1>{title}</h1>
-<p class="lead">{escape(_lead(story, lines))}</p>
+<p class="lead">{escape(_lead(data, metrics))}</p>
 <h2>What was run</h2>
-{_facts(story)}
+{_facts(data)}
 <h2>How far belief went astray</h2>
-{_table(lines)}
+{_table(metrics)}
 <h2>Figures</h2>
-{figures}
+{figure_html}
 <h2>How to repeat it</h2>
 <p>The same scenario, seed and events give the same run, bit for bit. The files are beside this
 page.</p>
 <pre>{escape(chr(10).join(commands))}</pre>
 <details><summary>scenario.yaml</summary>
-<pre>{escape(story.scenario)}</pre>
+<pre>{escape(data.scenario)}</pre>
 </details>
 </body>
 </html>
 """
 
 
-def _lead(story: Story, lines: Sequence[MetricLine]) -> str:
-    robots = len({line.robot for line in lines})
-    who = "one robot" if robots == 1 else f"{robots} robots"
-    return f"{who}, {story.duration:g} s, seed {story.seed}"
+def _lead(data: ReportData, metrics: Sequence[MetricsRow]) -> str:
+    robots = len({row.robot for row in metrics})
+    count = "one robot" if robots == 1 else f"{robots} robots"
+    return f"{count}, {data.duration:g} s, seed {data.seed}"
 
 
-def _facts(story: Story) -> str:
+def _facts(data: ReportData) -> str:
+    """The definition list of what was run."""
     facts = {
-        "scenario": story.name,
-        "seed": str(story.seed),
-        "simulated": f"{story.duration:g} s",
-        "worlds": str(len(story.worlds)),
-        "robots": ", ".join(_robots(story)) or "none",
-        "events": str(len(story.events)),
-        "collisions": str(story.collisions),
-        "astray": story.version,
+        "scenario": data.name,
+        "seed": str(data.seed),
+        "simulated": f"{data.duration:g} s",
+        "worlds": str(len(data.worlds)),
+        "robots": ", ".join(_describe_groups(data)) or "none",
+        "events": str(len(data.events)),
+        "collisions": str(data.collisions),
+        "astray": data.version,
     }
-    if story.map is not None:
-        facts["map"] = f"{story.map.name or 'a map'} of {len(story.map)} segments"
+    if data.map is not None:
+        facts["map"] = f"{data.map.name or 'a map'} of {len(data.map)} segments"
     rows = "\n".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
     return f'<dl class="facts">\n{rows}\n</dl>'
 
 
-def _robots(story: Story) -> list[str]:
-    found = []
-    for group in story.groups:
-        beliefs = story.of(group)
-        count = len(next(iter(beliefs.values())))
-        rivals = [story.called(group, who) for who in beliefs if who != "belief"]
+def _describe_groups(data: ReportData) -> list[str]:
+    """Count, name, estimator and rivals of each group."""
+    descriptions = []
+    for group in data.groups:
+        series = data.series_of(group)
+        count = len(next(iter(series.values())))
+        rivals = [data.belief_name(group, subject) for subject in series if subject != "belief"]
         against = f" against {', '.join(rivals)}" if rivals else ""
-        found.append(f"{count} × {group} by {story.called(group, 'belief')}{against}")
-    return found
+        own = data.belief_name(group, "belief")
+        descriptions.append(f"{count} × {group} by {own}{against}")
+    return descriptions
 
 
-def _table(lines: Sequence[MetricLine]) -> str:
+def _table(metrics: Sequence[MetricsRow]) -> str:
     head = "".join(
-        f"<th>{escape(text)}<span>{escape(unit) or '&nbsp;'}</span></th>"
-        for text, unit in HEADINGS.values()
+        f"<th>{escape(text)}<span>{escape(unit) or '&nbsp;'}</span></th>" for text, unit in HEADINGS
     )
     rows = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells(line)) + "</tr>"
-        for line in lines
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in format_row(row)) + "</tr>"
+        for row in metrics
     )
     return f'<div class="scroll"><table>\n<tr>{head}</tr>\n{rows}\n</table></div>'
 
 
-def _figure(number: int, name: str, caption: str, picture: bytes) -> str:
-    data = base64.b64encode(picture).decode()
+def _figure(number: int, name: str, caption: str, png: bytes) -> str:
+    data = base64.b64encode(png).decode()
     return (
         f'<figure id="{escape(name)}"><img alt="{escape(caption)}" '
         f'src="data:image/png;base64,{data}">\n'
