@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.cli import run as running
+from astray.cli.run import run_scenario
 from astray.errors import MapError, WritingFailed, WrongInput
 from astray.files import atomic_write
 from astray.recording.run_folder import atomic_folder
@@ -309,7 +309,7 @@ def test_a_folder_that_cannot_be_written_loses_no_saved_run(
 
     monkeypatch.setattr(running, "write_run_folder", full)
     with pytest.raises(WrongInput, match="no space left"):
-        running.run_scenario(
+        run_scenario(
             "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
         )
     assert astray.resume(tmp_path / "run.npz").time == pytest.approx(0.1)

@@ -98,7 +98,7 @@ def test_a_wrong_call_is_refused_in_words(
 
 def test_telling_imports_neither_numba_nor_matplotlib_nor_pydantic() -> None:
     program = (
-        "import sys\nfrom astray.cli.map import tell_map\ntell_map('rooms', quiet=True)\n"
+        "import sys\nfrom astray.cli.map import describe_map_file\ndescribe_map_file('rooms', quiet=True)\n"
         "print({'numba', 'matplotlib', 'PIL', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from websockets.sync.client import connect
 
 from astray.cli import astray as commands
-from astray.cli.bridging import TIMEOUT, make_drivable
+from astray.cli.bridges import TIMEOUT, make_drivable
 from support.rosbridge import HALL, PATIENCE, ROVER
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from astray.cli import astray as commands
 from astray.cli import main
-from astray.cli.score import found_itself
+from astray.cli.score import is_localised
 from astray.datasets import read_logs, run_on_log, score, withhold
 from astray.datasets.scoring import compare
 from astray.errors import WrongInput
@@ -174,4 +174,4 @@ def test_robots_of_carmen_that_are_told_nothing_find_themselves(name: str) -> No
     log = read_logs(real(f"carmen/{name}-corrected.log.gz"))[0]
     lost = Particle(initial="global")
     runs = [run_on_log(log.seeded(s), lost, seed=s, told=False) for s in range(10)]
-    assert sum(found_itself(one) for one in runs) >= 9
+    assert sum(is_localised(one) for one in runs) >= 9

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import astray
-from astray.cli.run import _print_summary
+from astray.cli.run import print_summary
 from astray.engine.evaluation.belief_evaluator import STATISTICS, accumulate_all
 from astray.engine.run_summary import summary
 from astray.numerics.statistics import student_t_95
@@ -133,7 +133,7 @@ def test_what_has_an_expected_mean_is_judged_by_its_mean(
     mean = {who: j.statistics["total"] / j.statistics["count"] for who, j in judges.items()}
     versus = found["frozen"]["against_belief"]
     assert versus["mean_difference"] == pytest.approx((mean["frozen"] - mean["belief"]).mean())
-    _print_summary(sim, 1.0, None, None)
+    print_summary(sim, 1.0)
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "odometry │ nees" in line)
     assert f"mean {found['belief']['mean']:.4g}" in said
 

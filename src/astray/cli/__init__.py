@@ -1,7 +1,8 @@
-"""The command line. Heavy imports happen inside commands, so that `astray --help` is instant.
+"""The command line: a file for each command, named as the command.
 
-What a command is called and which options it has stands in `simulate`, `serve` and `look_back`;
-what it does, in the modules that they import when it is called.
+The top of each file declares the command with click; heavy imports happen when it is called, so
+that `astray --help` is instant. `RunSession` (`session.py`) runs a simulation for `run`, `demo` and
+`pioneer`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,21 @@ import sys
 
 import click
 
-from astray.cli import commands, serve, show
+from astray.cli.check import check
+from astray.cli.demo import demo
+from astray.cli.kinds import kinds
+from astray.cli.map import map_command
+from astray.cli.node import node
+from astray.cli.pioneer import pioneer
+from astray.cli.recover import recover
+from astray.cli.replay import replay
+from astray.cli.report import report
+from astray.cli.run import run
+from astray.cli.score import score
+from astray.cli.sweep import sweep
 from astray.version import __version__
 
-__all__ = ["__version__", "astray", "commands", "main", "serve", "show"]
+__all__ = ["astray", "main"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,19 +34,20 @@ def astray() -> None:
     """A fast 2D mobile-robot simulator in which every robot has a truth and a belief."""
 
 
-for _commands in (commands, serve, show):
-    for _command in vars(_commands).values():
-        if isinstance(_command, click.Command):
-            astray.add_command(_command)
+for _command in (
+    *(check, demo, kinds, map_command, node, pioneer),
+    *(recover, replay, report, run, score, sweep),
+):
+    astray.add_command(_command)
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 failed, 2 wrong input, no traceback for a user's fault."""
+    """Run the command line; the exit code is 0 done, 1 failed, 2 wrong input."""
     from astray.errors import AstrayError, WrongInput
 
     try:
         astray(standalone_mode=False)
-        sys.stdout.flush()  # if it cannot be, that is to be known
+        sys.stdout.flush()  # so that a full disk or a closed pipe is an error here
     except click.exceptions.Abort:
         sys.exit(1)
     except click.ClickException as problem:
@@ -50,17 +63,17 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as problem:
-        sys.exit(_of_system(problem))
+        sys.exit(_report_system_error(problem))
 
 
-def _of_system(problem: OSError) -> int:
-    """Tell what the system refused: a file that was named, or else to take what was printed."""
+def _report_system_error(problem: OSError) -> int:
+    """Report a file or an output stream that the system refused; the exit code."""
     import os
 
     if problem.filename is not None:
         click.echo(f"{problem.filename}: {problem.strerror}", err=True)
         return 2
-    # What is left to print would only be refused again when the interpreter ends.
+    # The interpreter would fail to flush what is left in the buffer at its end.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.echo(f"what is printed cannot be written: {problem.strerror or problem}", err=True)
     return 1

@@ -1,27 +1,63 @@
-"""What is told beside the answer goes to stderr, and nobody has to listen."""
+"""The console of a command: status lines, progress and notices on stderr, results on stdout."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
-class Teller(Console):
-    """A console on stderr. If who reads it goes away, the work goes on without a word."""
+class StatusConsole(Console):
+    """A console on stderr. If its reader goes away, the command continues silently."""
 
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(stderr=True, quiet=quiet)
 
-    def say(self, text: str) -> None:
-        """Tell a line as it is; if even that cannot be, the work goes on."""
+    def report(self, text: str) -> None:
+        """Print a line as it is; a line that cannot be printed is dropped."""
         with contextlib.suppress(OSError):
             self.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
-        """Be silent from now on: the answer on stdout is still wanted."""
+        """Stop printing: the result on stdout is still wanted."""
         self.quiet = True
-        # What is left in a buffer would be refused again when the interpreter ends.
+        # The interpreter would fail to flush what is left in the buffer at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def progress_bar(console: Console, label: str = "") -> Progress:
+    """A progress bar that disappears when it is done; `label` names a field to show behind it."""
+    columns = [TextColumn("{task.description}"), BarColumn()]
+    if label:
+        columns.append(TextColumn(f"{{task.fields[{label}]}}"))
+    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+
+
+@contextlib.contextmanager
+def report_compilation(
+    report: Callable[[str], None], console: Console | None = None
+) -> Iterator[None]:
+    """Report that kernels are being compiled, if any are; a terminal shows how many."""
+    from astray.numerics import compile_callbacks
+
+    count = 0
+    with contextlib.ExitStack() as stack:
+        status = console.status("") if console is not None and console.is_terminal else None
+
+        def count_kernel() -> None:
+            nonlocal count
+            count += 1
+            if count == 1:
+                report("Compiling kernels: this takes a minute or so, once.")
+                if status is not None:
+                    stack.enter_context(status)
+            if status is not None:
+                status.update(f"{count} compiled")
+
+        compile_callbacks.append(count_kernel)
+        stack.callback(compile_callbacks.remove, count_kernel)
+        yield

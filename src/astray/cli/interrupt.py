@@ -1,4 +1,4 @@
-"""What Ctrl-C does to a command that goes on until it is stopped."""
+"""Ctrl-C and SIGTERM in a command that runs until it is stopped."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-TOGETHER = 0.25  # s in which two signals are one: `timeout` and others pass them on twice
+TOGETHER = 0.25  # s: `timeout` and other programs pass a signal on twice within this time
 
 
-class stopping_on_interrupt:  # noqa: N801 - reads as a phrase after with
-    """The first Ctrl-C ends what goes on in good order, the second at once; SIGTERM is the same."""
+class stop_on_interrupt:  # noqa: N801 - a context manager that reads as a phrase after `with`
+    """The first signal stops the command in good order, the second one at once."""
 
-    ASKED = (signal.SIGINT, signal.SIGTERM)
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self, stop: Callable[[], None]) -> None:
-        """`stop` is called in the midst of anything, so it must wait for nothing."""
-        self._end, self._asked = stop, -1.0  # s, when it was asked for; not yet
-        self._before: dict[signal.Signals, Any] = {}
+        """`stop` runs inside a signal handler, so it must not wait for a lock."""
+        self._stop, self._first = stop, -1.0  # s, time of the first signal; -1: none so far
+        self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> None:
         try:
-            self._before = {asked: signal.signal(asked, self._stop) for asked in self.ASKED}
-        except ValueError:  # not the main thread: whoever owns that one handles Ctrl-C
+            self._previous = {s: signal.signal(s, self._handle) for s in self.SIGNALS}
+        except ValueError:  # not the main thread: its owner handles the signals
             return
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._asked < 0.0:
-            self._asked = now
-            self._end()
-        elif now - self._asked > TOGETHER:
+        if self._first < 0.0:
+            self._first = now
+            self._stop()
+        elif now - self._first > TOGETHER:
             raise KeyboardInterrupt
 
     def __exit__(self, *problem: object) -> None:
-        # What was passed on twice must not end what is now written and told.
-        if self._asked >= 0.0:
-            time.sleep(max(0.0, TOGETHER - (time.monotonic() - self._asked)))
-        for asked, handler in self._before.items():
-            signal.signal(asked, handler)
+        # The second copy of a signal must not interrupt the writing that follows.
+        if self._first >= 0.0:
+            time.sleep(max(0.0, TOGETHER - (time.monotonic() - self._first)))
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)

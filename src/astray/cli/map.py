@@ -1,24 +1,34 @@
-"""One map from the command line: read or make it, tell about it, draw it, write it."""
+"""`astray map`: a map file, a bundled map or a generator: described, drawn, converted."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from astray.errors import Fault, MapError, suggest
-from astray.world import Map
-from astray.world.maps import bundled_maps, describe_map, format_description, read_map, write_map
-from astray.world.maps.formats import FILE, MADE, format_of, read_bytes
-from astray.world.maps.generate import GENERATORS, parameters
+from astray.cli.options import JSON, PATH, POSITIVE, QUIET, SET, check_picture
 
-PICTURES = (".png", ".pdf", ".svg", ".jpg")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from astray.world import Map
 
 
-def tell_map(
+@click.command("map")
+@click.argument("file")
+@SET
+@click.option("--scale", type=POSITIVE, help="m per image pixel.")
+@click.option("--plot", type=PATH, help="Draw the map to this image.")
+@click.option("--out", type=PATH, help="Write the map: .geojson, .map or .yaml.")
+@QUIET
+@JSON
+def map_command(file: str, **options: Any) -> None:
+    """Describe a map: FILE, a bundled one, or a generator: rooms, forest, maze, warehouse."""
+    describe_map_file(file, **options)
+
+
+def describe_map_file(
     file: str,
     *,
     overrides: Sequence[str] = (),
@@ -28,17 +38,28 @@ def tell_map(
     quiet: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Tell about a map as the command line asks."""
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise MapError(f"{plot}: a picture is one of {', '.join(PICTURES)}")
-    made = file in GENERATORS and file not in bundled_maps()
-    spec = _settings(overrides, (*parameters(file), *MADE) if made else FILE)
+    """Read or generate a map, describe it, draw it, write it."""
+    import json
+
+    from astray.world.maps import (
+        bundled_maps,
+        describe_map,
+        format_description,
+        read_map,
+        write_map,
+    )
+    from astray.world.maps.formats import FILE, MADE
+    from astray.world.maps.generate import GENERATORS, parameters
+
+    check_picture(plot)
+    generated = file in GENERATORS and file not in bundled_maps()
+    spec = _settings(overrides, (*parameters(file), *MADE) if generated else FILE)
     if scale is not None:
         spec["scale"] = scale
-    spec["kind" if made else "file"] = file
+    spec["kind" if generated else "file"] = file
     found = read_map(spec)
-    what = f"made by {file}" if made else _format(file)
-    facts = {**describe_map(found), "format": what}
+    source = f"made by {file}" if generated else _format(file)
+    facts = {**describe_map(found), "format": source}
     if out is not None:
         write_map(found, out)
     if plot is not None:
@@ -50,7 +71,8 @@ def tell_map(
 
 
 def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
-    """What --set says; values are YAML."""
+    """The settings of the map that --set gives; values are YAML."""
+    from astray.errors import Fault, MapError, suggest
     from astray.files import read_yaml
 
     spec: dict[str, Any] = {}
@@ -69,18 +91,27 @@ def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
 
 
 def _format(file: str) -> str:
+    from astray.world.maps import bundled_maps
+    from astray.world.maps.formats import format_of, read_bytes
+
     path = bundled_maps().get(file, Path(file))
     return format_of(read_bytes(path), path)
 
 
-def draw(found: Map, goal: Path) -> None:
+def draw(found: Map, file: Path) -> None:
     """Draw a map to an image file, all of it or nothing."""
+    from astray.plots import plot_map
+
+    save_figure(plot_map(found), file)
+
+
+def save_figure(figure: Any, file: Path) -> None:
+    """Write a matplotlib figure to a file, all of it or nothing."""
     import io
 
     from astray.files import atomic_write
-    from astray.plots import plot_map
 
     picture = io.BytesIO()
-    plot_map(found).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    with atomic_write(goal) as stream:
+    figure.savefig(picture, dpi=150, format=file.suffix[1:].lower())
+    with atomic_write(file) as stream:
         stream.write(picture.getvalue())

@@ -1,17 +1,18 @@
-"""One node of the documents from the command line: `astray node NAME`, until someone stops it."""
+"""`astray node`: one of the documents' ROS 2 nodes by itself, until it is stopped."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from astray.cli.compile_notice import compiling
-from astray.cli.interrupt import stopping_on_interrupt
-from astray.errors import WrongInput, suggest
-from astray.ros import parse_arguments
-from astray.ros.dds import Discovery, check_transport
+import click
+
+from astray.cli.options import QUIET, ros_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from astray.ros.dds import Discovery
 
 NODES = (
     "imu_data_simulator",
@@ -21,52 +22,64 @@ NODES = (
 )
 
 
-def run_node(
-    name: str,
-    say: Callable[[str], None],
-    *,
-    remaps: Sequence[str] = (),
-    params: Sequence[str] = (),
-    files: Sequence[Path] = (),
-) -> None:
-    """Run a node until Ctrl-C, or until it is terminated."""
+@click.command()
+@click.argument("name")
+@ros_arguments
+@QUIET
+def node(name: str, ros_args: bool, quiet: bool, **arguments: Any) -> None:
+    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
+    from astray.cli.console import StatusConsole
+
+    run_node(name, StatusConsole(quiet).report, **arguments)
+
+
+def run_node(name: str, report: Callable[[str], None], **arguments: Any) -> None:
+    """Run a node until Ctrl-C or SIGTERM; the arguments are those of `make_node`."""
+    from astray.cli.console import report_compilation
+    from astray.cli.interrupt import stop_on_interrupt
+    from astray.errors import WrongInput, suggest
+    from astray.ros.dds import check_transport
+
     if name not in NODES:
         raise WrongInput(f"no node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
     check_transport()
-    with compiling(say):
-        node = make_node(name, say, remaps=remaps, params=params, files=files)
-    bus = node.node
+    with report_compilation(report):
+        program = make_node(name, report, **arguments)
+    node = program.node
     try:
-        with stopping_on_interrupt(bus.stop):
-            bus.announce()
-            hears = ", ".join(bus.hears) or "nothing"
-            say(
-                f"{bus.arguments.node} publishes {', '.join(bus.publishes)} and hears {hears} "
-                f"({bus.discovery.describe()})"
+        with stop_on_interrupt(node.stop):
+            node.announce()
+            heard = ", ".join(node.hears) or "nothing"
+            report(
+                f"{node.arguments.node} publishes {', '.join(node.publishes)} and subscribes to "
+                f"{heard} ({node.discovery.describe()})"
             )
-            node.run()
+            program.run()
     finally:
-        bus.close()
+        node.close()
 
 
 def make_node(
     name: str,
-    say: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
     *,
     remaps: Sequence[str] = (),
     params: Sequence[str] = (),
     files: Sequence[Path] = (),
     discovery: Discovery | None = None,
 ) -> Any:
-    """A node, ready to be run; its bus is `node.node`."""
+    """The program of a node, ready to run; its ROS 2 node is `program.node`."""
+    import importlib
+
+    from astray.ros import parse_arguments
     from astray.ros.dds import Node
 
     arguments = parse_arguments(name, remaps, params, files)
     module = importlib.import_module(f"astray.ros.nodes.{name}")
-    made = getattr(module, "".join(part.capitalize() for part in name.split("_")))
-    bus = Node(arguments, discovery, tell=say)
+    program = getattr(module, "".join(part.capitalize() for part in name.split("_")))
+    node = Node(arguments, discovery, tell=report)
     try:
-        return made(bus)
+        return program(node)
     except BaseException:
-        bus.close()
+        node.close()
         raise

@@ -1,30 +1,27 @@
-"""Options that several commands have."""
+"""Options and arguments that several commands have."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-SCENARIO = click.argument("scenario")
-SET = click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change one value; may be repeated.",
-)
-QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-VIEW = click.option("--view", is_flag=True, help="Show it on a page in the browser.")
-BROWSER = click.option("--no-browser", is_flag=True, help="Print the page's address, open nothing.")
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Of the page; a free one unless given."
-)
-PLUGINS = click.option(
-    "--plugins", multiple=True, metavar="FILE", help="A Python file with plugins to include."
-)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+PICTURES = (".png", ".pdf", ".svg", ".jpg")
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """How a run or a recording is shown in the browser."""
+
+    port: int = 0  # a free one if 0
+    browser: bool = True
+
+    @classmethod
+    def if_wanted(cls, view: bool, port: int, no_browser: bool) -> PageOptions | None:
+        """The options that the user typed; None without --view."""
+        return cls(port, not no_browser) if view else None
 
 
 class SpeedParameter(click.ParamType):  # type: ignore[type-arg]
@@ -33,7 +30,7 @@ class SpeedParameter(click.ParamType):  # type: ignore[type-arg]
     name = "X|max"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float | None:
-        """None for max."""
+        """The number; None for max."""
         if value == "max":
             return None
         try:
@@ -45,28 +42,68 @@ class SpeedParameter(click.ParamType):  # type: ignore[type-arg]
         return speed
 
 
+PATH = click.Path(path_type=Path)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+TCP_PORT = click.IntRange(0, 65535)
+
+SCENARIO = click.argument("scenario")
+SET = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change one value; may be repeated.",
+)
+SEED = click.option(
+    "--seed", type=click.IntRange(min=0), help="Random seed; the scenario's by default."
+)
+DURATION = click.option("--duration", type=POSITIVE, help="Simulated seconds.")
+OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace the earlier output.")
+OUT_FOLDER = click.option("--out", type=PATH, help="Write the run to this folder.")
+RECORD = click.option("--record", type=PATH, help="Record the run to this MCAP file.")
+QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+VIEW = click.option("--view", is_flag=True, help="Show the run on a page in the browser.")
+BROWSER = click.option(
+    "--no-browser", is_flag=True, help="Print the address of the page but do not open it."
+)
+PORT = click.option(
+    "--port", type=TCP_PORT, default=0, help="Port of the page; a free one by default."
+)
+PLUGINS = click.option(
+    "--plugins", multiple=True, metavar="FILE", help="Load plugins from this Python file."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
 def ros_arguments(command: Any) -> Any:
-    """The options that ROS 2 users type behind the name of a node."""
+    """Add the options of a ROS 2 node: -r FROM:=TO, -p NAME:=VALUE, --params-file."""
     for option in (
-        click.option("--ros-args", is_flag=True, hidden=True, help="May stand before the next."),
+        click.option("--ros-args", is_flag=True, hidden=True, help="Accepted as ROS 2 does."),
         click.option(
             "--params-file",
             "files",
             multiple=True,
-            type=click.Path(path_type=Path),
+            type=PATH,
             help="Parameters of the ROS 2 node; may be repeated.",
         ),
-        click.option("-p", "--param", "params", multiple=True, metavar="NAME:=VALUE"),
-        click.option("-r", "--remap", "remaps", multiple=True, metavar="FROM:=TO"),
+        click.option(
+            "-p", "--param", "params", multiple=True, metavar="NAME:=VALUE", help="Set a parameter."
+        ),
+        click.option(
+            "-r", "--remap", "remaps", multiple=True, metavar="FROM:=TO", help="Remap a name."
+        ),
     ):
         command = option(command)
     return command
 
 
-def look_of(view: bool, port: int, no_browser: bool) -> Any:
-    """How a run is to be looked at; None if it is not."""
-    if not view:
-        return None
-    from astray.cli.view import PageOptions
+def check_picture(file: Path | None) -> None:
+    """Refuse a file name that is no picture.
 
-    return PageOptions(port, not no_browser)
+    Raises:
+        WrongInput: Its suffix is unknown.
+    """
+    from astray.errors import WrongInput
+
+    if file is not None and file.suffix.lower() not in PICTURES:
+        raise WrongInput(f"{file}: a picture is one of {', '.join(PICTURES)}")

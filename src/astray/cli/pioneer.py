@@ -1,36 +1,106 @@
-"""Pioneer robots from the command line: plan them, open their ports, run until someone stops it."""
+"""`astray pioneer`: Pioneer robots for ARIA programs, as MobileSim served them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import contextlib
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from astray.cli.compile_notice import compiling
-from astray.cli.console import Teller
-from astray.cli.interrupt import stopping_on_interrupt
-from astray.cli.run import LOG_PERIOD
-from astray.cli.view import PageOptions, viewed
-from astray.errors import WrongInput, suggest
-from astray.pioneer import (
-    RANDOM_START,
-    Fleet,
-    PioneerBridge,
-    Pose,
-    PseudoTerminal,
-    RobotSpec,
-    ServedRobot,
-    SessionOptions,
-    plan_fleet,
-    warm_up,
+from astray.cli.options import (
+    BROWSER,
+    OUT_FOLDER,
+    OVERWRITE,
+    QUIET,
+    RECORD,
+    TCP_PORT,
+    VIEW,
+    PageOptions,
+    SpeedParameter,
 )
-from astray.recording import OptionalRecording, check_folder, check_recording, write_run_folder
-from astray.server import FOREVER
-from astray.sim import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from astray.pioneer import Fleet, Pose, ServedRobot
+    from astray.sim import Sim
 
 DEFAULT_ROBOT = "p3dx"
+
+
+@click.command()
+@click.option(
+    "-m", "--map", help="Map: a file of ARIA or another, or a bundled one; none by default."
+)
+@click.option(
+    "-r",
+    "--robot",
+    "robots",
+    multiple=True,
+    metavar="MODEL[:NAME]",
+    help="A robot, p3dx by default: a model, or a .p, .inc or .yaml file; may be repeated.",
+)
+@click.option(
+    "-R",
+    "--robot-per-client",
+    "per_client",
+    multiple=True,
+    metavar="MODEL",
+    help="A port at which each client gets a robot of its own while it is connected.",
+)
+@click.option(
+    "--most-clients", type=click.IntRange(1, 1000), default=25, help="Limit at each port of -R."
+)
+@click.option(
+    "--ghost",
+    "ghosts",
+    multiple=True,
+    metavar="NAME",
+    help="A robot that no sensor detects and nothing collides with.",
+)
+@click.option(
+    "--start", metavar="X,Y,TH|random", help="Start in mm and degrees; the map's home by default."
+)
+@click.option("-p", "--port", type=TCP_PORT, default=8101, help="Port of the first robot.")
+@click.option(
+    "--bind-to-address", "address", default="127.0.0.1", metavar="ADDRESS", help="To listen on."
+)
+@click.option(
+    "--speed", type=SpeedParameter(), default="1", help="Simulated seconds per second, at most."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Random seed, 0 by default.")
+@click.option(
+    "--odom-error-mode",
+    "odometry",
+    metavar="MODE",
+    help="MobileSim's none, constant, random_init or random_each_update; realistic by default.",
+)
+@click.option("--lockstep", is_flag=True, help="Wait for every client after each cycle.")
+@click.option("--pty", "terminals", is_flag=True, help="Offer a pseudo-terminal per robot, too.")
+@click.option("--like-mobilesim", is_flag=True, help="Undo the deliberate differences.")
+@click.option(
+    "--allow-maps",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Let clients load maps from this folder.",
+)
+@click.option("--allow-exit", is_flag=True, help="Let clients end the simulator.")
+@click.option("--log-packets", is_flag=True, help="Print every packet that is received.")
+@OUT_FOLDER
+@RECORD
+@OVERWRITE
+@VIEW
+@click.option(
+    "--view-port", type=TCP_PORT, default=0, help="Port of the page; a free one by default."
+)
+@BROWSER
+@QUIET
+def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> None:
+    """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
+    page = PageOptions.if_wanted(view, view_port, no_browser)
+    sys.exit(serve_pioneers(page=page, **options))
 
 
 def serve_pioneers(
@@ -56,13 +126,21 @@ def serve_pioneers(
     record: Path | None = None,
     overwrite: bool = False,
     quiet: bool = False,
-    look: PageOptions | None = None,
+    page: PageOptions | None = None,
 ) -> int:
-    """Serve robots as the command line asks; the code to end with."""
-    if out is not None:
-        check_folder(out, overwrite)
-    if record is not None:
-        check_recording(record, overwrite)
+    """Serve robots until Ctrl-C or until a client ends the simulator; the exit code."""
+    from astray.cli.session import Outputs, RunSession
+    from astray.errors import WrongInput
+    from astray.pioneer import (
+        PioneerBridge,
+        PseudoTerminal,
+        RobotSpec,
+        SessionOptions,
+        plan_fleet,
+        warm_up,
+    )
+
+    session = RunSession(Outputs(out, record, None, overwrite), page, quiet)
     if allow_maps is not None and not allow_maps.is_dir():
         raise WrongInput(f"--allow-maps: {allow_maps} is not a folder")
     if not robots and not per_client:
@@ -76,75 +154,78 @@ def serve_pioneers(
         per_client=[RobotSpec.parse(text, odometry, like_mobilesim) for text in per_client],
         max_clients=most_clients,
     )
-    tell = Teller(quiet)
-    say = tell.say
-    haunting = _find_ghosts(fleet, ghosts)
-    with compiling(say, tell):
-        sim = load(fleet.scenario, seed=seed, keep_events=out is not None or record is not None)
-        warm_up(sim)
-    for robot in haunting:
+    ghost_robots = _find_robots(fleet, ghosts)
+    sim = session.load(
+        fleet.scenario,
+        seed=seed,
+        keep_events=out is not None or record is not None,
+        warm_up=warm_up,
+    )
+    for robot in ghost_robots:
         sim.robots[robot.group].set_ghost(robots=[robot.number])
-    session_options = SessionOptions(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
+    options = SessionOptions(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:
-        say(f"[{sim.time:.1f} s] {text}")
+        session.console.report(f"[{sim.time:.1f} s] {text}")
 
-    wire = PioneerBridge(
+    bridge = PioneerBridge(
         sim,
         fleet.ports,
-        session_options,
+        options,
         lockstep=lockstep,
         map_folder=allow_maps,
         log_packets=log_packets,
         log=log,
     )
     if terminals:
-        _add_terminals(fleet)
-    with stopping_on_interrupt(sim.pace.stop):  # whoever is told of the ports may end it at once
-        wire.open(address)
+        for served in fleet.ports:
+            if not served.robot_per_client:
+                served.terminal = PseudoTerminal()
+
+    @contextlib.contextmanager
+    def serve(sim: Sim, report: Callable[[str], None]) -> Iterator[None]:
+        bridge.open(address)
         try:
-            _tell_ports(fleet, address)
-            # A reset would take the robots from under their clients.
-            with (
-                viewed(sim, look, say, resets=False),
-                OptionalRecording(sim, record, overwrite) as recorder,
-            ):
-                series = None
-                if out is None:
-                    sim.run(FOREVER, speed=speed)
-                else:
-                    period = max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
-                    series = sim.run(FOREVER, speed=speed, log=period)
+            _print_ports(fleet, address)
+            yield
         finally:
-            wire.close()
-    if out is not None and series is not None:
-        write_run_folder(sim, series, out, overwrite)
-        say(f"Written to {out}.")
-    if recorder.failure is not None:
-        raise recorder.failure
+            bridge.close()
+
+    session.run(sim, speed=speed, connectors=[serve])
+    if out is not None:
+        session.console.report(f"Written to {out}.")
+    if session.recording_failure is not None:
+        raise session.recording_failure
     if record is not None:
-        say(f"Recorded to {record}.")
-    return wire.exit_code or 0
+        session.console.report(f"Recorded to {record}.")
+    return bridge.exit_code or 0
 
 
 def _parse_start(text: str | None) -> Pose | str | None:
     """A start as MobileSim takes it: x,y,th in mm and degrees, or random."""
+    import math
+
+    from astray.errors import WrongInput
+    from astray.pioneer import RANDOM_START
+
     if text is None or text == RANDOM_START:
         return text
     try:
         x_mm, y_mm, heading_deg = (float(part) for part in text.split(","))
-        sound = math.isfinite(x_mm + y_mm + heading_deg)
+        valid = math.isfinite(x_mm + y_mm + heading_deg)
     except ValueError:
-        sound = False
-    if not sound:
+        valid = False
+    if not valid:
         raise WrongInput(
             f"--start: {text!r} is neither x,y,th in mm and degrees nor {RANDOM_START}"
         )
     return x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg)
 
 
-def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
-    """The robots of these names."""
+def _find_robots(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
+    """The robots with these names, for --ghost."""
+    from astray.errors import WrongInput, suggest
+
     known = {robot.name: robot for port in fleet.ports for robot in port.robots}
     for name in names:
         if name not in known:
@@ -153,19 +234,14 @@ def _find_ghosts(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
     return [known[name] for name in names]
 
 
-def _add_terminals(fleet: Fleet) -> None:
-    for port in fleet.ports:
-        if not port.robot_per_client:
-            port.terminal = PseudoTerminal()
-
-
-def _tell_ports(fleet: Fleet, address: str) -> None:
+def _print_ports(fleet: Fleet, address: str) -> None:
+    """Print a line for each port: robot, model, address, pseudo-terminal."""
     for port in fleet.ports:
         where = f"{address}:{port.number}"
-        if port.robot_per_client:
-            click.echo(f"{port.robots[0].model.name} for each client: {where}")
-            continue
         robot = port.robots[0]
+        if port.robot_per_client:
+            click.echo(f"{robot.model.name} for each client: {where}")
+            continue
         kind = f" ({robot.model.name})" if robot.name != robot.model.name else ""
         terminal = f", {port.terminal.path}" if port.terminal else ""
         click.echo(f"{robot.name}{kind}: {where}{terminal}")

@@ -1,35 +1,41 @@
-"""Mending recordings from the command line: do it, and tell it in numbers."""
+"""`astray recover`: mend a recording whose writer was killed."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+import click
 
-from astray.recording import check_recording
-from astray.recording.mcap import RecoveryReport, recover_recording
+from astray.cli.options import JSON, OVERWRITE, PATH, QUIET
+
+if TYPE_CHECKING:
+    from astray.recording.mcap import RecoveryReport
 
 
-def recover_file(
-    file: Path,
-    *,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
-    as_json: bool = False,
-) -> None:
-    """Mend a file as the command line asks."""
+@click.command()
+@click.argument("file", type=PATH)
+@click.option("--out", type=PATH, help="Write the mended file there instead.")
+@OVERWRITE
+@QUIET
+@JSON
+def recover(file: Path, out: Path | None, overwrite: bool, quiet: bool, as_json: bool) -> None:
+    """Mend FILE, a recording or another MCAP file whose writer was killed."""
+    import json
+
+    from astray.recording import check_recording
+    from astray.recording.mcap import recover_recording
+
     if out is not None:
         check_recording(out, overwrite)
     mended = recover_recording(file, out)
     if as_json:
-        print(json.dumps(_plain(mended)))
+        print(json.dumps(_as_dict(mended)))
     elif not quiet:
-        Console().print(_text(mended), soft_wrap=True, highlight=False)
+        click.echo(_describe(mended))
 
 
-def _plain(mended: RecoveryReport) -> dict[str, object]:
+def _as_dict(mended: RecoveryReport) -> dict[str, Any]:
     return {
         "path": str(mended.path),
         "kept": None if mended.kept is None else str(mended.kept),
@@ -42,13 +48,14 @@ def _plain(mended: RecoveryReport) -> dict[str, object]:
     }
 
 
-def _text(mended: RecoveryReport) -> str:
+def _describe(mended: RecoveryReport) -> str:
+    """What was found and what was lost, in one line."""
     if mended.was_whole and not mended.messages:
         return f"{mended.path} is whole: there is nothing to mend."
-    tail = f", {mended.from_tail:,} of them from its tail" if mended.from_tail else ""
+    tail = f", {mended.from_tail:,} of them from its write-ahead log" if mended.from_tail else ""
     lost = f"; {mended.lost_bytes:,} bytes were no whole record" if mended.lost_bytes else ""
     if mended.damaged:
         lost += f"; {mended.damaged} chunk{'s were' if mended.damaged > 1 else ' was'} damaged"
-    kept = f" The torn file is {mended.kept}." if mended.kept else ""
+    kept = f" The damaged file is {mended.kept}." if mended.kept else ""
     found = f"{mended.messages:,} messages over {mended.seconds:.3f} s"
     return f"{mended.path}: {found}{tail}{lost}.{kept}"

@@ -1,99 +1,107 @@
-"""Reports from the command line: a page and figures about a run that was written or recorded."""
+"""`astray report`: a page and figures about a run that was written or recorded."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from rich.console import Console
+import click
 
-from astray.cli.compile_notice import compiling
-from astray.cli.console import Teller
-from astray.errors import WrongInput
-from astray.recording import atomic_folder, check_folder, write_files
-from astray.viewer.reports import (
-    ReportData,
-    ReportFigure,
-    compute_metrics,
-    draw_figures,
-    metrics_csv,
-    read_report_data,
-    report_page,
-)
+from astray.cli.options import OVERWRITE, PATH, QUIET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from astray.viewer.reports import ReportFigure, ReportData
 
 PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
 RESOLUTION = 150  # dots per inch
-TIMELESS = {"CreationDate": None, "ModDate": None}  # the same run, the same figures
+NO_DATES = {"CreationDate": None, "ModDate": None}  # so that the same run gives the same files
+
+
+@click.command()
+@click.argument("run", type=PATH)
+@click.option("--out", type=PATH, help="Folder of the report.")
+@OVERWRITE
+@QUIET
+def report(run: Path, out: Path | None, overwrite: bool, quiet: bool) -> None:
+    """Write a page and figures about RUN, a folder that `run --out` wrote, or a recording."""
+    folder = write_report(run, out=out, overwrite=overwrite, quiet=quiet)
+    if not quiet:
+        click.echo(f"Written to {folder}: {PAGE} opens anywhere.")
 
 
 def write_report(
     run: Path, *, out: Path | None = None, overwrite: bool = False, quiet: bool = False
-) -> None:
-    """Write a report as the command line asks."""
-    tell = Teller(quiet)
-    goal = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
-    check_folder(goal, overwrite, PAGE, "report")
-    with compiling(tell.say), tell.status("reading"):
-        story = read_report_data(run)
-    if not story.series:
+) -> Path:
+    """Write a report; the folder that it is in."""
+    from astray.cli.console import StatusConsole, report_compilation
+    from astray.errors import WrongInput
+    from astray.recording import check_folder
+    from astray.viewer.reports import read_report_data
+
+    console = StatusConsole(quiet)
+    folder = out or (run / "report" if run.is_dir() else run.with_name(f"{run.stem}-report"))
+    check_folder(folder, overwrite, PAGE, "report")
+    with report_compilation(console.report), console.status("reading"):
+        data = read_report_data(run)
+    if not data.series:
         raise WrongInput(f"{run}: there is no belief in it to report on")
-    with tell.status("drawing") as status:
-        report(story, goal, status.update)
-    if not quiet:
-        Console().print(f"Written to {goal}: {PAGE} opens anywhere.", soft_wrap=True)
+    with console.status("drawing") as status:
+        _write_files(data, folder, status.update)
+    return folder
 
 
-def report(
-    story: ReportData, folder: Path, tell: Callable[[str], None] = lambda text: None
-) -> None:
-    """Write a page, figures and what repeats the run to a folder."""
-    found = compute_metrics(story)
+def _write_files(data: ReportData, folder: Path, status: Callable[[str], None]) -> None:
+    """Write the page, the figures and the files that repeat the run."""
+    from astray.recording import atomic_folder, write_files
+    from astray.viewer.reports import compute_metrics, draw_figures, metrics_csv, report_page
+
+    found = compute_metrics(data)
     files: dict[str, bytes] = {}
     pictures = []
-    for drawn in draw_figures(story):
-        tell(f"drawing {drawn.name}")
-        made = {suffix: _picture(drawn, suffix) for suffix in ("png", "pdf")}
-        files |= {f"{drawn.name}.{suffix}": data for suffix, data in made.items()}
-        pictures.append((drawn.name, drawn.caption, made["png"]))
-    files[PAGE] = report_page(story, found, pictures, commands(story)).encode()
+    for drawn in draw_figures(data):
+        status(f"drawing {drawn.name}")
+        images = {suffix: _image(drawn, suffix) for suffix in ("png", "pdf")}
+        files |= {f"{drawn.name}.{suffix}": data for suffix, data in images.items()}
+        pictures.append((drawn.name, drawn.caption, images["png"]))
+    files[PAGE] = report_page(data, found, pictures, commands(data)).encode()
     files[TABLE] = metrics_csv(found).encode()
-    files[SCENARIO] = story.scenario.encode()
-    files |= story.files
-    files[EVENTS] = "".join(event.to_json() + "\n" for event in story.events).encode()
-    _write(folder, files)
+    files[SCENARIO] = data.scenario.encode()
+    files |= data.files
+    files[EVENTS] = "".join(event.to_json() + "\n" for event in data.events).encode()
+    with atomic_folder(folder) as part:
+        write_files(part, files)
 
 
-def commands(story: ReportData) -> list[str]:
-    """What repeats the run, given the files beside the page."""
-    duration = np.format_float_positional(story.duration, trim="-")  # to the last digit
-    words = ["astray run", SCENARIO, f"--seed {story.seed}", f"--duration {duration}"]
-    if story.events:
+def commands(data: ReportData) -> list[str]:
+    """The commands that repeat the run, given the files beside the page."""
+    import numpy as np
+
+    duration = np.format_float_positional(data.duration, trim="-")  # to the last digit
+    words = ["astray run", SCENARIO, f"--seed {data.seed}", f"--duration {duration}"]
+    if data.events:
         words.append(f"--events {EVENTS}")
-    if story.worlds == list(range(len(story.worlds))):
-        words += [f"--worlds {len(story.worlds)}"] if len(story.worlds) > 1 else []
+    if data.worlds == list(range(len(data.worlds))):
+        words += [f"--worlds {len(data.worlds)}"] if len(data.worlds) > 1 else []
         return [" ".join([*words, "--record again.mcap"]), "astray report again.mcap"]
-    worlds = ", ".join(map(str, story.worlds))
+    worlds = ", ".join(map(str, data.worlds))
     return [
         "# These worlds are chosen from Python:",
-        f'sim = astray.load("{SCENARIO}", seed={story.seed}, worlds=[{worlds}])',
-        *([f'sim.replay(astray.read_events("{EVENTS}"))'] if story.events else []),
+        f'sim = astray.load("{SCENARIO}", seed={data.seed}, worlds=[{worlds}])',
+        *([f'sim.replay(astray.read_events("{EVENTS}"))'] if data.events else []),
         f"sim.run({duration})",
     ]
 
 
-def _picture(drawn: ReportFigure, suffix: str) -> bytes:
-    made = io.BytesIO()
-    metadata = TIMELESS if suffix == "pdf" else None
+def _image(drawn: ReportFigure, suffix: str) -> bytes:
+    import io
+
+    image = io.BytesIO()
+    metadata = NO_DATES if suffix == "pdf" else None
     layout = drawn.figure.get_layout_engine()
-    if layout is not None:  # once for all formats, and without drawing everything to see its size
+    if layout is not None:  # once for all formats, and without a draft of the whole figure
         layout.execute(drawn.figure)
         drawn.figure.set_layout_engine("none")
-    drawn.figure.savefig(made, format=suffix, dpi=RESOLUTION, metadata=metadata)
-    return made.getvalue()
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    with atomic_folder(folder) as part:
-        write_files(part, files)
+    drawn.figure.savefig(image, format=suffix, dpi=RESOLUTION, metadata=metadata)
+    return image.getvalue()

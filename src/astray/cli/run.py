@@ -1,44 +1,120 @@
-"""One run from the command line: load, watch, write, tell."""
+"""`astray run`: one scenario, in one or many worlds, written, shown, recorded or published."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import click
 
-from astray.cli.compile_notice import compiling
-from astray.cli.console import Teller
-from astray.cli.interrupt import stopping_on_interrupt
-from astray.cli.view import PageOptions, run_again, viewed
-from astray.engine import Event, Log, numbered_events, summary
-from astray.errors import AstrayError, EventError, WrongInput
-from astray.files import check_writable
-from astray.recording import OptionalRecording, check_folder, check_recording, write_run_folder
-from astray.sim import Sim, load
+from astray.cli.options import (
+    BROWSER,
+    DURATION,
+    JSON,
+    OUT_FOLDER,
+    OVERWRITE,
+    PATH,
+    PORT,
+    POSITIVE,
+    QUIET,
+    RECORD,
+    SCENARIO,
+    SEED,
+    SET,
+    TCP_PORT,
+    VIEW,
+    PageOptions,
+    SpeedParameter,
+    ros_arguments,
+)
 
-LOG_PERIOD = 0.1  # s, unless asked for otherwise
-Wiring = Callable[[Sim, Callable[[str], None]], contextlib.AbstractContextManager[object]]
-"""Connects a run to others as long as it lasts; it is told where to say something to the user."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from astray.cli.bridges import Bridges
+    from astray.sim import Sim
+
+
+@click.command()
+@SCENARIO
+@SET
+@SEED
+@click.option("--worlds", type=click.IntRange(min=1), default=1, help="Independent copies to run.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, help="Threads to run them in.")
+@DURATION
+@click.option("--speed", type=SpeedParameter(), default="max", help="Simulated seconds per second.")
+@click.option("--log", "log_period", type=POSITIVE, help="Seconds between log entries.")
+@click.option("--events", type=PATH, help="Replay the events of another run from this file.")
+@OUT_FOLDER
+@RECORD
+@OVERWRITE
+@click.option("--save", type=PATH, help="Save the final state to this file.")
+@click.option("--ros2", is_flag=True, help="Be a ROS 2 node; in real time unless --speed is given.")
+@ros_arguments
+@click.option(
+    "--rosbridge",
+    is_flag=False,
+    flag_value=9090,
+    type=TCP_PORT,
+    metavar="[PORT]",
+    help="Serve rosbridge clients at port 9090; in real time unless --speed is given.",
+)
+@click.option(
+    "--foxglove",
+    is_flag=False,
+    flag_value=8765,
+    type=TCP_PORT,
+    metavar="[PORT]",
+    help="Show the run in Foxglove at port 8765; in real time unless --speed is given.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin use rosbridge, * for all; may be repeated.",
+)
+@VIEW
+@PORT
+@BROWSER
+@QUIET
+@JSON
+@click.pass_context
+def run(
+    context: click.Context,
+    /,
+    scenario: str,
+    overrides: tuple[str, ...],
+    ros_args: bool,
+    view: bool,
+    port: int,
+    no_browser: bool,
+    **options: Any,
+) -> None:
+    """Run SCENARIO, a file or the name of a bundled one."""
+    from astray.cli.bridges import plan_bridges
+
+    names = ("ros2", "remaps", "params", "files", "rosbridge", "foxglove", "origins")
+    bridges = plan_bridges(scenario, overrides, **{name: options.pop(name) for name in names})
+    page = PageOptions.if_wanted(view, port, no_browser)
+    default = context.get_parameter_source("speed") is click.core.ParameterSource.DEFAULT
+    if default and (bridges.connectors or page):
+        options["speed"] = 1.0  # other programs and viewers live in real time
+    run_scenario(scenario, bridges=bridges, page=page, **options)
 
 
 def run_scenario(
     scenario: str,
     *,
-    overrides: Sequence[str] = (),
+    bridges: Bridges | None = None,
     seed: int | None = None,
     worlds: int = 1,
     threads: int = 1,
     duration: float | None = None,
     speed: float | None = None,
-    log: float | None = None,
+    log_period: float | None = None,
     events: Path | None = None,
     out: Path | None = None,
     record: Path | None = None,
@@ -46,85 +122,54 @@ def run_scenario(
     save: Path | None = None,
     quiet: bool = False,
     as_json: bool = False,
-    wires: Sequence[Wiring] = (),
-    look: PageOptions | None = None,
+    page: PageOptions | None = None,
 ) -> None:
-    """Run a scenario as the command line asks, and show it on a page if it is to be looked at."""
-    tell = Teller(quiet)
-    if out is not None:
-        check_folder(out, overwrite)
-    if record is not None:
-        check_recording(record, overwrite)
-    if save is not None:
-        check_writable(save)
-    given = [] if events is None else numbered_events(events)
+    """Run a scenario, write its outputs, and print a summary."""
+    import json
 
-    with compiling(tell.say, tell):
-        sim = load(scenario, worlds=worlds, seed=seed, threads=threads, set=overrides)
-        # One tick of a twin compiles or loads every kernel, so that the speed told is the run's.
-        Sim(sim.scenario, seed=sim.seed, keep_events=False).step()
-    for line, event in given:
-        _post(sim, event, f"{events}:{line}")
+    from astray.cli.bridges import Bridges, warm_up_for_clients
+    from astray.cli.session import Outputs, RunSession, post_events
+    from astray.engine import summary
+    from astray.errors import AstrayError
+    from astray.sim import Sim
+
+    bridges = bridges or Bridges()
+    session = RunSession(Outputs(out, record, save, overwrite), page, quiet)
+    sim = session.load(
+        scenario,
+        worlds=worlds,
+        seed=seed,
+        threads=threads,
+        overrides=bridges.overrides,
+        warm_up=warm_up_for_clients if bridges.connectors else Sim.warm_up,
+    )
+    if events is not None:
+        post_events(sim, events)
     seconds = sim.scenario.duration if duration is None else duration
-    period = log or max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
-    wanted = period if out is not None else None
-
-    # What was recorded or said to others cannot be taken back.
-    resets = record is None and not wires
-    with stopping_on_interrupt(sim.pace.stop), viewed(sim, look, tell.say, resets=resets):
-        with (
-            OptionalRecording(sim, record, overwrite) as recorder,
-            contextlib.ExitStack() as connected,
-        ):
-            for wire in wires:
-                connected.enter_context(wire(sim, tell.say))
-            started = time.perf_counter()
-            series = _watch(sim, seconds, wanted, speed, tell)
-        wall = time.perf_counter() - started
-        while look is not None and run_again(sim, tell.say):
-            series = _watch(sim, seconds, wanted, sim.pace.speed, tell)
-    try:
-        if out is not None and series is not None:
-            write_run_folder(sim, series, out, overwrite)
-    finally:  # a folder that cannot be written is no reason to lose the run
-        if save is not None:
-            sim.save(save)
+    wall = session.run(
+        sim, seconds, speed=speed, log_period=log_period, connectors=bridges.connectors
+    )
+    failure = session.recording_failure
     if as_json:
         print(json.dumps(summary(sim)))
     elif not quiet:
-        _print_summary(sim, wall, out, record if recorder.failure is None else None)
-    if recorder.failure is not None:
-        raise recorder.failure
+        print_summary(sim, wall, out, None if failure else record)
+    if failure is not None:
+        raise failure
     if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 
 
-def _post(sim: Sim, event: Event, where: str) -> None:
-    """Let an event of a file happen, or say in which line it stands."""
-    try:
-        sim.post(event)
-    except WrongInput as problem:
-        raise EventError(f"{where}: {problem}") from None
+def print_summary(
+    sim: Sim, wall: float, out: Path | None = None, record: Path | None = None
+) -> None:
+    """Print the errors of all beliefs, the collisions, and what was written."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
+    from astray.engine import summary
 
-def _watch(
-    sim: Sim, seconds: float, log: float | None, speed: float | None, tell: Console
-) -> Log | None:
-    """Run with a progress bar."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[factor]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=tell, transient=True) as bar:
-        task = bar.add_task(escape(sim.scenario.name), total=seconds, factor="")
-
-        def progress(done: float) -> None:
-            bar.update(task, completed=done, factor=f"{sim.pace.factor:,.0f} x real time")
-
-        if log is None:
-            sim.run(seconds, speed=speed, progress=progress)
-            return None
-        return sim.run(seconds, log=log, speed=speed, progress=progress)
-
-
-def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None) -> None:
     console = Console()
     found = summary(sim)
     worlds = f" in {found['worlds']} worlds" if found["worlds"] > 1 else ""
@@ -137,9 +182,9 @@ def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None)
     for name, group in found["robots"].items():
         _add_rows(table, name, group)
     console.print(table)
-    hits = {k: group["collisions"] for k, group in found["robots"].items() if "collisions" in group}
-    if hits:
-        console.print(_collisions_in_words(hits))
+    counts = {k: g["collisions"] for k, g in found["robots"].items() if "collisions" in g}
+    if counts:
+        console.print(_describe_collisions(counts))
     console.print(f"{found['time'] / max(wall, 1e-9):,.0f} x real time, digest {found['digest']}")
     if out is not None:
         console.print(f"Written to {out}: plot.png shows it.", soft_wrap=True)
@@ -147,24 +192,32 @@ def _print_summary(sim: Sim, wall: float, out: Path | None, record: Path | None)
         console.print(f"Recorded to {record}.", soft_wrap=True)
 
 
-def _collisions_in_words(hits: dict[str, int]) -> str:
-    """Who ran into something how often, given that of everyone who could have."""
-    often = [f"{k} once" if n == 1 else f"{k} {n} times" for k, n in hits.items() if n]
-    return f"ran into something: {', '.join(often)}" if often else "nobody ran into anything"
+def _describe_collisions(counts: dict[str, int]) -> str:
+    """The robots that collided and how often, given the count of every robot."""
+    collided = [f"{k} once" if n == 1 else f"{k} {n} times" for k, n in counts.items() if n]
+    return f"collided: {', '.join(collided)}" if collided else "no robot collided"
 
 
 def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:
-    who = {"belief": group["estimator"] or "the truth"}
+    """Add a row for each belief and metric of a group of robots."""
+    labels = {"belief": group["estimator"] or "the truth"}
     if not group["metrics"]:
-        for subject, apart in group["apart_at_the_end"].items():
-            table.add_row(name, who.get(subject, subject), "apart", "", "", f"{apart:.4g} m")
+        for subject, distance in group["apart_at_the_end"].items():
+            label = labels.get(subject, subject)
+            table.add_row(name, label, "distance", "", "", f"{distance:.4g} m")
     for metric, subjects in group["metrics"].items():
         for subject, values in subjects.items():
-            if values["values"]:
-                kinds = (values["average"], "most", "last")
-                cells = [f"{values[key]:.4g} {values['unit']}".rstrip() for key in kinds]
-                if values["average"] != "rms":  # as the heading says
-                    cells[0] = f"{values['average']} {cells[0]}"
-            else:
-                cells = ["", "", "never measured"]
-            table.add_row(name, who.get(subject, subject), metric, *cells)
+            table.add_row(name, labels.get(subject, subject), metric, *_cells(values))
+
+
+def _cells(values: dict[str, Any]) -> Sequence[str]:
+    """The average, the maximum and the last value of a metric."""
+    if not values["values"]:
+        return "", "", "never measured"
+    cells = [
+        f"{values[key]:.4g} {values['unit']}".rstrip()
+        for key in (values["average"], "most", "last")
+    ]
+    if values["average"] != "rms":  # the heading says rms
+        cells[0] = f"{values['average']} {cells[0]}"
+    return cells

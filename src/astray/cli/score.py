@@ -1,91 +1,94 @@
-"""Estimators on real logs from the command line: read, run, compare with the reference, tell.
+"""`astray score`: an estimator on the logs of real robots, compared with their references.
 
-A log that lacks odometry has it made up, another one for each of ten seeds; an estimator that can
-find itself without being told where it starts has to do so, too, for each of them.
+Odometry that a log lacks is synthesised, differently for each of ten seeds. An estimator that can
+localise itself without a start pose has to do that as well, for each of the seeds.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import click
 
-from astray.cli.compile_notice import compiling
-from astray.cli.console import Teller
-from astray.cli.kinds import declare
-from astray.datasets import (
-    BagTopics,
-    Dataset,
-    EstimatorResult,
-    GnssOutageResult,
-    compare,
-    read_logs,
-    run_on_log,
-    score,
-    withhold,
-)
-from astray.engine import Paths
-from astray.errors import WrongInput, suggest
-from astray.plugin import KINDS, Estimator
-from astray.robot.estimators import RemoteEstimator
+from astray.cli.options import JSON, PATH, PLUGINS, QUIET, check_picture
 
-PICTURES = (".png", ".pdf", ".svg", ".jpg")
-SEEDS = 10  # of made-up odometry
-WARM_UP = 5.0  # s of a log that compile every kernel before the time is taken
-DRAWN = 5000  # points of a path
-FOUND = 0.5  # m: a robot that is nearer knows where it is
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.progress import Progress
+
+    from astray.datasets import Dataset, EstimatorResult, GnssOutageResult
+    from astray.engine import Paths
+    from astray.plugin import Estimator
+
+SEEDS = 10  # of synthesised odometry
+WARM_UP = 5.0  # s of a log that are run first, so that no kernel is compiled while time is taken
+MOST_POINTS = 5000  # of a path in the picture
+LOCALISED = 0.5  # m: below this error a robot is localised
 MEANS = ("position_rmse", "heading_rmse", "ate", "nees", "final", "updates_per_s")
 
 
-def score_logs(
-    path: str,
-    *,
+@click.command()
+@click.argument("log")
+@click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
+@PLUGINS
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
+@click.option("--imu", metavar="TOPIC", help="IMU of a bag; found by its type by default.")
+@click.option("--wheels", metavar="TOPIC", help="Joint states of the wheels in a bag.")
+@click.option("--odom", metavar="TOPIC", help="Odometry of a bag, in place of wheels.")
+@click.option("--truth", metavar="TOPIC", help="True pose in a bag.")
+@click.option("--robot", metavar="SCENARIO", help="For a bag: its first robot has the datasheets.")
+@click.option("--plot", type=PATH, help="Draw truth and belief to this image.")
+@QUIET
+@JSON
+def score(
+    log: str,
     estimator: str,
-    plugins: Sequence[str] = (),
-    seed: int = 0,
-    imu: str | None = None,
-    wheels: str | None = None,
-    odom: str | None = None,
-    truth: str | None = None,
-    robot: str | None = None,
-    plot: Path | None = None,
-    quiet: bool = False,
-    as_json: bool = False,
+    plugins: tuple[str, ...],
+    seed: int,
+    plot: Path | None,
+    quiet: bool,
+    as_json: bool,
+    **topics: Any,
 ) -> None:
-    """Score an estimator on the logs at a path as the command line asks."""
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise WrongInput(f"{plot}: a picture is one of {', '.join(PICTURES)}")
-    declare(plugins)
+    """Run an estimator on LOG: a ROS bag, UTIAS MRCLAM, Victoria Park or CARMEN."""
+    import json
+
+    from astray.cli.console import StatusConsole, progress_bar, report_compilation
+    from astray.cli.kinds import declare_plugins
+    from astray.datasets import BagTopics, read_logs
+
+    check_picture(plot)
+    declare_plugins(plugins)
     kind = _kind(estimator)
-    tell = Teller(quiet)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with compiling(tell.say), Progress(*columns, console=tell, transient=True) as bar:
+    console = StatusConsole(quiet)
+    with report_compilation(console.report), progress_bar(console) as bar:
         reading = bar.add_task("reading", total=None)
-        logs = read_logs(path, BagTopics(imu, wheels, odom, truth, robot))
+        logs = read_logs(log, BagTopics(**topics))
         bar.remove_task(reading)
-        found = [_score_log(log, kind, seed, bar) for log in logs]
-    told = {"estimator": estimator, "seed": seed, "logs": [part for part, _ in found]}
-    if len(found) > 1:
-        told["mean"] = _mean([part["mean"] for part, _ in found])
+        scored = [_score_log(log, kind, seed, bar) for log in logs]
+    result = {"estimator": estimator, "seed": seed, "logs": [part for part, _ in scored]}
+    if len(scored) > 1:
+        result["mean"] = _mean([part["mean"] for part, _ in scored])
     if plot is not None:
-        _draw([result for _, result in found], plot)
+        _draw([first for _, first in scored], plot)
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(result))
     elif not quiet:
-        _print(told)
+        _print(result)
 
 
 def _kind(name: str) -> type[Estimator]:
-    # What lives elsewhere has nothing to run on a log: its belief would stay where it starts.
-    known = {kind: made for kind, made in KINDS["estimator"].items() if made is not RemoteEstimator}
+    """The estimator of this kind."""
+    from astray.errors import WrongInput, suggest
+    from astray.plugin import KINDS
+    from astray.robot.estimators import RemoteEstimator
+
+    # A remote filter cannot run on a log: its belief would stay where it starts.
     if name == RemoteEstimator.kind:
-        raise WrongInput(f"{name!r} lives elsewhere and cannot be run on a log")
+        raise WrongInput(f"{name!r} runs in another process and cannot be run on a log")
+    known = {kind: cls for kind, cls in KINDS["estimator"].items() if cls is not RemoteEstimator}
     if name not in known:
         listed = ", ".join(sorted(known))
         raise WrongInput(f"no estimator {name!r}{suggest(name, known)} ({listed})")
@@ -95,45 +98,54 @@ def _kind(name: str) -> type[Estimator]:
 def _score_log(
     log: Dataset, kind: type[Estimator], seed: int, bar: Progress
 ) -> tuple[dict[str, Any], EstimatorResult]:
-    """All that is told of one log, and the first run of it."""
+    """The figures of one log, and the first run on it."""
+    from astray.datasets import run_on_log, withhold
+    from astray.datasets import score as score_result
+
     run_on_log(log.until(WARM_UP), kind())
     seeds = range(seed, seed + (SEEDS if log.made_up else 1))
-    lost = log.made_up is not None and log.map is not None and "initial" in kind.__annotations__
-    task = bar.add_task(f"{log.name}", total=len(seeds) * (2 if lost else 1) + 0.0)
+    starts_anywhere = "initial" in kind.__annotations__ and log.map is not None and log.made_up
+    task = bar.add_task(f"{log.name}", total=len(seeds) * (2 if starts_anywhere else 1) + 0.0)
 
     def run(estimator: Estimator, seed: int, told: bool = True) -> EstimatorResult:
         done = bar.tasks[bar.task_ids.index(task)].completed
 
-        def tell(share: float) -> None:
+        def progress(share: float) -> None:
             bar.update(task, completed=done + share)
 
-        result = run_on_log(log.seeded(seed), estimator, seed=seed, told=told, progress=tell)
+        result = run_on_log(log.seeded(seed), estimator, seed=seed, told=told, progress=progress)
         bar.update(task, completed=done + 1)
         return result
 
     results = [run(kind(), seed) for seed in seeds]
-    scores = [score(result) for result in results]
-    about: dict[str, Any] = {"log": log.name, "runs": [one.as_dict() for one in scores]}
-    about["mean"] = _mean(about["runs"])
-    about["worst"] = max(one.position_rmse for one in scores)
-    if lost:
+    scores = [score_result(result) for result in results]
+    figures: dict[str, Any] = {"log": log.name, "runs": [one.as_dict() for one in scores]}
+    figures["mean"] = _mean(figures["runs"])
+    figures["worst"] = max(one.position_rmse for one in scores)
+    if starts_anywhere:
         anywhere: Any = kind
-        found = [found_itself(run(anywhere(initial="global"), s, told=False)) for s in seeds]
-        about["global_start"] = {"runs": len(found), "found": sum(found)}
+        localised = [is_localised(run(anywhere(initial="global"), s, told=False)) for s in seeds]
+        figures["global_start"] = {"runs": len(localised), "found": sum(localised)}
     if log.reference.stream:
-        about["withheld"] = _outages(withhold(log, kind()))
+        figures["withheld"] = _outages(withhold(log, kind()))
     bar.remove_task(task)
-    return about, results[0]
+    return figures, results[0]
 
 
-def found_itself(result: EstimatorResult) -> bool:
-    """Whether a robot knew where it was during the second half of a log, but for one time in 20."""
+def is_localised(result: EstimatorResult) -> bool:
+    """Whether 95 % of the beliefs in the second half of a log are near the truth."""
+    import numpy as np
+
+    from astray.datasets import compare
+
     distance = compare(result).distance
-    near = distance[len(distance) // 2 :] < FOUND
+    near = distance[len(distance) // 2 :] < LOCALISED
     return bool(np.mean(near) > 0.95)
 
 
 def _outages(found: GnssOutageResult) -> dict[str, Any]:
+    import numpy as np
+
     known = len(found.errors) > 0
     return {
         "seconds": found.length,
@@ -144,69 +156,79 @@ def _outages(found: GnssOutageResult) -> dict[str, Any]:
 
 
 def _mean(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The mean of every figure over some runs; None where one has none."""
+    """The mean of every figure over some runs; None where a run has none."""
+    import numpy as np
+
     columns = {key: [run[key] for run in runs] for key in MEANS}
     return {
         key: None if None in column else float(np.mean(column)) for key, column in columns.items()
     }
 
 
-def _print(told: dict[str, Any]) -> None:
+def _print(result: dict[str, Any]) -> None:
+    """Print a table with a line for each log."""
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console()
-    runs = max(len(about["runs"]) for about in told["logs"])
-    each = f"seeds {told['seed']} to {told['seed'] + runs - 1}" if runs > 1 else "one run each"
-    table = Table(title=f"{told['estimator']}, {each}")
+    runs = max(len(figures["runs"]) for figures in result["logs"])
+    first = result["seed"]
+    seeds = f"seeds {first} to {first + runs - 1}" if runs > 1 else "one run each"
+    table = Table(title=f"{result['estimator']}, {seeds}")
     table.add_column("log", no_wrap=True)
     for heading in ("rmse m", "worst m", "yaw rad", "ate m", "nees", "end m", "updates/s"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for about in told["logs"]:
-        worst = about["worst"] if len(about["runs"]) > 1 else None
-        table.add_row(about["log"], *_cells(about["mean"], worst))
-    if "mean" in told:
+    for figures in result["logs"]:
+        worst = figures["worst"] if len(figures["runs"]) > 1 else None
+        table.add_row(figures["log"], *_cells(figures["mean"], worst))
+    if "mean" in result:
         table.add_section()
-        table.add_row("mean", *_cells(told["mean"], None))
+        table.add_row("mean", *_cells(result["mean"], None))
     console.print(table)
-    for about in told["logs"]:
-        if "global_start" in about:
-            found = about["global_start"]
-            console.print(f"{about['log']}: found itself {found['found']} of {found['runs']} times")
-        if "withheld" in about:
-            out = about["withheld"]
+    for figures in result["logs"]:
+        if "global_start" in figures:
+            start = figures["global_start"]
+            console.print(
+                f"{figures['log']}: localised itself {start['found']} of {start['runs']} times"
+            )
+        if "withheld" in figures:
+            out = figures["withheld"]
             median = "no figure" if out["median"] is None else f"median error {out['median']:.2f} m"
             console.print(
-                f"{about['log']}: without GPS for {out['seconds']:g} s, {out['windows']} times: "
+                f"{figures['log']}: without GPS for {out['seconds']:g} s, {out['windows']} times: "
                 f"{median}"
             )
 
 
 def _cells(mean: dict[str, Any], worst: float | None) -> list[str]:
-    error, heading, ate, nees, final, pace = (mean[key] for key in MEANS)
+    error, heading, ate, nees, final, rate = (mean[key] for key in MEANS)
     metres = [*((value, ".3f") for value in (error, worst, heading, ate)), (nees, ".1f")]
-    cells = [*metres, (final, ".3f"), (pace, ",.0f")]
+    cells = [*metres, (final, ".3f"), (rate, ",.0f")]
     return ["" if value is None else f"{value:{form}}" for value, form in cells]
 
 
-def _draw(results: Sequence[EstimatorResult], goal: Path) -> None:
-    """Truth and belief of each log as a picture, all of it or nothing."""
-    import io
-
-    from astray.files import atomic_write
+def _draw(results: Sequence[EstimatorResult], file: Path) -> None:
+    """Draw truth and belief of each log, with the map if there is only one log."""
+    from astray.cli.map import save_figure
     from astray.plots import plot_paths
 
-    picture = io.BytesIO()
-    around = results[0].log.map if len(results) == 1 else None
-    paths = [_paths(result) for result in results]
-    plot_paths(paths, around).savefig(picture, dpi=150, format=goal.suffix[1:].lower())
-    with atomic_write(goal) as stream:
-        stream.write(picture.getvalue())
+    map = results[0].log.map if len(results) == 1 else None
+    save_figure(plot_paths([_paths(result) for result in results], map), file)
 
 
 def _paths(result: EstimatorResult) -> Paths:
+    """The paths of truth and belief, with few enough points to draw."""
+    import numpy as np
+
+    from astray.datasets import compare
+    from astray.engine import Paths
+
     found = compare(result)
-    some = slice(None, None, max(1, len(found.truth) // DRAWN))
+    thinned = slice(None, None, max(1, len(found.truth) // MOST_POINTS))
     truth, belief = (
-        np.stack([part[name][some] for name in ("x", "y", "yaw")], axis=-1)[:, None]
+        np.stack([part[name][thinned] for name in ("x", "y", "yaw")], axis=-1)[:, None]
         for part in (found.truth, found.belief)
     )
-    kind, error = result.estimator, found.distance[some, None]
-    return Paths(result.log.name, found.belief["stamp"][some], truth, {kind: belief}, {kind: error})
+    beliefs = {result.estimator: belief}
+    errors = {result.estimator: found.distance[thinned, None]}
+    return Paths(result.log.name, found.belief["stamp"][thinned], truth, beliefs, errors)

@@ -1,61 +1,76 @@
-"""Sweeps from the command line: check every case, run, go on, tell."""
+"""`astray sweep`: a scenario in many worlds, for every combination of some values."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import click
 
-from astray.cli.console import Teller
-from astray.errors import AstrayError
-from astray.sweeps import (
-    Sweep,
-    SweepPlan,
-    as_text,
-    figure,
-    make_plan,
-    read_sweep,
-    read_vary,
-    run_plan,
-)
+from astray.cli.options import DURATION, JSON, OVERWRITE, PATH, QUIET, SCENARIO, SEED, SET
 
-MOST_TOLD, MOST_NAMED = 10, 5  # failures, and worlds of each
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from astray.cli.console import StatusConsole
+    from astray.sweeps import Sweep, SweepPlan
+
+MOST_FAILURES, MOST_WORLDS = 10, 5  # failures that are listed, and worlds of each
 WIDEST = 40  # characters of a varied value in the table
 
 
-def sweep_scenario(
+@click.command()
+@SCENARIO
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="PATH=V1,V2,...",
+    help="Try each of these values; may be repeated for every combination.",
+)
+@SET
+@click.option("--worlds", type=click.IntRange(min=1), default=100, show_default=True)
+@SEED
+@DURATION
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    help="Worker processes: one per core by default; 0 runs all in this process.",
+)
+@click.option("--out", type=PATH, help="Output folder; NAME-sweep by default.")
+@OVERWRITE
+@QUIET
+@JSON
+def sweep(
     scenario: str,
-    *,
-    vary: Sequence[str] = (),
-    overrides: Sequence[str] = (),
-    worlds: int = 100,
-    seed: int | None = None,
-    duration: float | None = None,
-    workers: int | None = None,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
-    as_json: bool = False,
+    vary: tuple[str, ...],
+    overrides: tuple[str, ...],
+    out: Path | None,
+    overwrite: bool,
+    workers: int | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """Sweep a scenario as the command line asks."""
-    tell = Teller(quiet)
-    with tell.status("checking every case"):
-        plan = make_plan(
-            scenario, read_vary(vary), worlds=worlds, seed=seed, duration=duration, set=overrides
-        )
+    """Run SCENARIO in many worlds, for every combination of some values, on all cores.
+
+    The same command continues a sweep that was stopped or killed.
+    """
+    import json
+
+    from astray.cli.console import StatusConsole
+    from astray.errors import AstrayError
+    from astray.sweeps import make_plan, read_sweep, read_vary
+
+    console = StatusConsole(quiet)
+    with console.status("checking every case"):
+        plan = make_plan(scenario, read_vary(vary), set=overrides, **options)
     folder = out or Path(f"{plan.scenario}-sweep")
     try:
-        found = _watch(plan, folder, overwrite, workers, tell)
+        found = _run(plan, folder, overwrite, workers, console)
     except KeyboardInterrupt:
-        done, of = sum(read_sweep(folder).done.values()), len(plan.cases) * plan.worlds
+        done, total = sum(read_sweep(folder).done.values()), len(plan.cases) * plan.worlds
         raise AstrayError(
-            f"stopped: {done} of {of} worlds are in {folder}; the same command goes on from there"
+            f"stopped: {done} of {total} worlds are in {folder}; the same command continues"
             + (", without --overwrite" if overwrite else "")
         ) from None
     if as_json:
@@ -63,78 +78,99 @@ def sweep_scenario(
     elif not quiet:
         _print(found)
     if found.failures:
-        raise AstrayError(_failures(found))
+        raise AstrayError(_list_failures(found))
 
 
-def _watch(
-    plan: SweepPlan, folder: Path, overwrite: bool, workers: int | None, tell: Console
+def _run(
+    plan: SweepPlan, folder: Path, overwrite: bool, workers: int | None, console: StatusConsole
 ) -> Sweep:
     """Run with a progress bar."""
+    from rich.markup import escape
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from astray.sweeps import run_plan
+
     cases = f", {len(plan.cases)} cases" if len(plan.cases) > 1 else ""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
-        *columns, TextColumn("worlds"), TimeRemainingColumn(), console=tell, transient=True
+        *columns, TextColumn("worlds"), TimeRemainingColumn(), console=console, transient=True
     ) as bar:
         name = escape(f"{plan.scenario}{cases}")
         task = bar.add_task(f"{name}: the first world, which may compile kernels", total=None)
-        told = 0
+        reports = 0
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
-            bar.update(task, completed=done, total=total, description=name if told else None)
-            told += 1
+            nonlocal reports
+            bar.update(task, completed=done, total=total, description=name if reports else None)
+            reports += 1
 
         return run_plan(plan, folder, overwrite, workers, progress=progress)
 
 
 def _print(found: Sweep) -> None:
-    console, told = Console(), found.summary()
+    """Print a table with a line for each case and belief."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console, summary = Console(), found.summary()
+    varied = len(found.plan.vary)
     headings = [*short_names(list(found.plan.vary)), "robot", "believes", "metric"]
-    lines = [line for case in told["cases"] for line in _lines(case)]
-    # A column that says the same everywhere is said once, above.
+    lines = [line for case in summary["cases"] for line in _lines(case)]
+    # A column with one value everywhere goes to the title.
     same = {
         k: lines[0][k]
-        for k in range(len(found.plan.vary), len(headings))
+        for k in range(varied, len(headings))
         if lines and len({line[k] for line in lines}) == 1
     }
     columns = [k for k in range(len(headings)) if k not in same]
     about = "".join(f", {text}" for text in same.values())
-    seconds = " or ".join(f"{s:g}" for s in sorted({case["duration"] for case in told["cases"]}))
-    seeds = " or ".join(map(str, sorted({case["seed"] for case in told["cases"]})))
-    title = f"{told['scenario']}{about}: {told['worlds']} worlds of {seconds} s, seed {seeds}"
+    seconds = " or ".join(f"{s:g}" for s in sorted({case["duration"] for case in summary["cases"]}))
+    seeds = " or ".join(map(str, sorted({case["seed"] for case in summary["cases"]})))
+    title = f"{summary['scenario']}{about}: {summary['worlds']} worlds of {seconds} s, seed {seeds}"
     table = Table(title=escape(title))
     for k in columns:
         table.add_column(escape(headings[k]))
     table.add_column("mean, 95 %", justify="right", no_wrap=True)
-    if len(told["cases"]) > 1:
+    columns.append(len(headings))
+    if len(summary["cases"]) > 1:
         table.add_column("against the first", justify="right", no_wrap=True)
-        columns = [*columns, len(headings), len(headings) + 1]
-    else:
-        columns = [*columns, len(headings)]
-    before: list[str] = []
+        columns.append(len(headings) + 1)
+    previous: list[str] = []
     for line in lines:
-        varied = line[: len(found.plan.vary)]
-        if before and before != varied:
+        values = line[:varied]
+        if previous and previous != values:
             table.add_section()
-        shown = ["" if k < len(varied) and before == varied else line[k] for k in columns]
-        table.add_row(*map(escape, shown))
-        before = varied
+        cells = ["" if k < varied and previous == values else line[k] for k in columns]
+        table.add_row(*map(escape, cells))
+        previous = values
     console.print(table)
     console.print(f"Written to {found.folder}: summary.png shows it.", soft_wrap=True)
 
 
 def _lines(case: dict[str, Any]) -> list[list[str]]:
-    """What is told of a case: its values, whom a line is about, and two figures."""
+    """The lines of a case: its values, the robot, belief and metric, and two figures."""
+    from astray.sweeps import as_text, figure
+
     values = [_cut(as_text(value)) for value in case["values"].values()]
     return [
-        [*values, group, about["belief"], metric, figure(about["mean"], about), _against(about)]
+        [*values, group, about["belief"], metric, figure(about["mean"], about), _difference(about)]
         for group, metrics in case["robots"].items()
         for metric, subjects in metrics.items()
         for about in subjects.values()
     ]
 
 
-def _against(about: dict[str, Any]) -> str:
+def _difference(about: dict[str, Any]) -> str:
+    """The difference from the first case."""
+    from astray.sweeps import figure
+
     against = about.get("against_first")
     if against is None or against["mean"] is None:
         return ""
@@ -145,7 +181,7 @@ def _against(about: dict[str, Any]) -> str:
 
 
 def short_names(paths: list[str]) -> list[str]:
-    """As little of the end of each path as tells it from the others."""
+    """The shortest end of each path that no other path ends with."""
     short = []
     for path in paths:
         parts = path.split(".")
@@ -161,25 +197,24 @@ def _cut(text: str) -> str:
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
 
 
-def _failures(found: Sweep) -> str:
-    """What could not be done: a line per case and reason."""
+def _list_failures(found: Sweep) -> str:
+    """The worlds that could not be run: a line per case and reason."""
     names = found.plan.names()
-    lost: dict[tuple[int, str], list[int]] = {}
+    failed: dict[tuple[int, str], list[int]] = {}
     for task, why in found.failures:
-        lost.setdefault((task.case, why), []).extend(range(task.first, task.first + task.count))
+        failed.setdefault((task.case, why), []).extend(range(task.first, task.first + task.count))
     lines = [
-        f"  {names[case] or found.plan.scenario}, {_worlds(which)}: {why}"
-        for (case, why), which in lost.items()
+        f"  {names[case] or found.plan.scenario}, {_list_worlds(which)}: {why}"
+        for (case, why), which in failed.items()
     ]
-    more = [f"  and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
-    count = sum(map(len, lost.values()))
+    more = [f"  and {len(lines) - MOST_FAILURES} more"] if len(lines) > MOST_FAILURES else []
+    count = sum(map(len, failed.values()))
     head = f"{count} world{'s' if count > 1 else ''} could not be run:"
-    return "\n".join([head, *lines[:MOST_TOLD], *more])
+    return "\n".join([head, *lines[:MOST_FAILURES], *more])
 
 
-def _worlds(which: list[int]) -> str:
-    """Some worlds by their numbers, as many as one reads."""
+def _list_worlds(which: Sequence[int]) -> str:
     if len(which) == 1:
         return f"world {which[0]}"
-    more = f" and {len(which) - MOST_NAMED} more" if len(which) > MOST_NAMED else ""
-    return f"worlds {', '.join(map(str, which[:MOST_NAMED]))}{more}"
+    more = f" and {len(which) - MOST_WORLDS} more" if len(which) > MOST_WORLDS else ""
+    return f"worlds {', '.join(map(str, which[:MOST_WORLDS]))}{more}"

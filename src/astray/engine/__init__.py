@@ -4,7 +4,7 @@ from astray.engine.checkpoint_arrays import group_arrays, state_arrays
 from astray.engine.event_queue import Event, is_whole, numbered_events, read_events
 from astray.engine.log import GroupLog, Log
 from astray.engine.manual_override import ManualOverride
-from astray.engine.pacing import Pace
+from astray.engine.pacing import FOREVER, Pace
 from astray.engine.path_log import Paths
 from astray.engine.robots import Robots
 from astray.engine.run import Run
@@ -14,6 +14,7 @@ from astray.engine.stepper import PHASES
 from astray.engine.worlds import Worlds
 
 __all__ = [
+    "FOREVER",
     "PHASES",
     "Event",
     "GroupLog",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from astray.errors import WrongInput
 
+FOREVER = 1e9  # s of simulated time: until the run is stopped
 BREATH = 0.01  # s of real time after which a paced run looks up
 LOOK_UP = -1  # instead of a number of ticks: something was asked of the run
 

@@ -229,6 +229,21 @@ class Run(ABC):
         finally:
             self.is_idle = True
 
+    def warm_up(self, events: Iterable[Event] = (), ticks: int = 1) -> None:
+        """Compile or load every kernel that the run needs, so that its first seconds are not slow.
+
+        The run advances and is reset, before anything observes it.
+
+        Args:
+            events: Kinds of events that are going to be posted.
+            ticks: How far the run advances.
+        """
+        for event in events:
+            self.post(event)
+        self.step(ticks)
+        self.reset()
+        self.stepper.phase_ns[:] = [0] * len(PHASES)
+
     def ticks(self, seconds: float) -> Iterator[float]:
         """Advance tick by tick, giving the time after each: a loop to drive robots in."""
         for _ in range(self._ticks_in(seconds)):

@@ -18,16 +18,16 @@ from astray.sim import Sim, load
 
 
 def warm_up(sim: Sim) -> None:
-    """Run a twin through the events of a session: no client shall wait for kernels to compile."""
-    twin = Sim(sim.scenario, seed=sim.seed, keep_events=False)
+    """Compile what the events of a session need as well, so that no client waits for it."""
     goals = {"mode": "servo", "distance": 1.0, "heading": 1.0}
-    for name, group in twin.robots.items():
+    events = []
+    for name, group in sim.robots.items():
         if not group.plan.count:
-            twin.post(Event("spawn", name, (0,), (0,)))
-        twin.post(Event("command", name, values=goals))
-        twin.post(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
-        twin.post(Event("place", name, values={"yaw": 0.0}))
-    twin.step(max(1, round(CYCLE / sim.dt)))
+            events.append(Event("spawn", name, (0,), (0,)))
+        events.append(Event("command", name, values=goals))
+        events.append(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
+        events.append(Event("place", name, values={"yaw": 0.0}))
+    sim.warm_up(events, max(1, round(CYCLE / sim.dt)))
 
 
 @contextlib.contextmanager

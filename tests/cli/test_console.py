@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from astray.cli.compile_notice import compiling
+from astray.cli.console import report_compilation
 from astray.numerics import kernels
 
 pytestmark = pytest.mark.skipif(not kernels.jit(), reason="nothing is compiled with ASTRAY_JIT=0")
@@ -53,12 +53,12 @@ def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wait_is_announced_once_and_only_if_there_is_one(tmp_path: Path) -> None:
     said: list[str] = []
     call = load_kernel(tmp_path)
-    with compiling(said.append):
+    with report_compilation(said.append):
         assert call(1.0) == 4.0
         assert len(said) == 1
         assert "Compiling" in said[0]
         assert call(2.0) == 6.0
-    with compiling(said.append):
+    with report_compilation(said.append):
         assert call(3.0) == 8.0
         assert load_kernel(tmp_path)(3.0) == 8.0  # what was compiled is found
     assert len(said) == 1
@@ -68,7 +68,7 @@ def test_a_wait_is_announced_once_and_only_if_there_is_one(tmp_path: Path) -> No
 def test_kernels_are_counted_on_a_terminal_only(tmp_path: Path, terminal: bool) -> None:
     written = io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=80)
-    with compiling(console.print, console):
+    with report_compilation(console.print, console):
         load_kernel(tmp_path)(1.0)
     assert "Compiling" in written.getvalue()
     assert ("2 compiled" in written.getvalue()) == terminal
@@ -76,6 +76,6 @@ def test_kernels_are_counted_on_a_terminal_only(tmp_path: Path, terminal: bool) 
 
 def test_nobody_is_told_afterwards() -> None:
     before = list(kernels.compile_callbacks)
-    with pytest.raises(ZeroDivisionError), compiling(lambda text: None):
+    with pytest.raises(ZeroDivisionError), report_compilation(lambda text: None):
         raise ZeroDivisionError
     assert kernels.compile_callbacks == before
