@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import astray
+from astray.cli import session
 from astray.cli.run import run_scenario
 from astray.errors import MapError, WritingFailed, WrongInput
 from astray.files import atomic_write
@@ -307,7 +308,7 @@ def test_a_folder_that_cannot_be_written_loses_no_saved_run(
     def full(*_: object) -> None:
         raise WrongInput("no space left")
 
-    monkeypatch.setattr(running, "write_run_folder", full)
+    monkeypatch.setattr(session, "write_run_folder", full)
     with pytest.raises(WrongInput, match="no space left"):
         run_scenario(
             "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
@@ -377,6 +378,6 @@ def test_collisions_are_told_of_those_who_had_some(tmp_path: Path) -> None:
     both = f"  - {{name: bold, {driven}}}\n  - {{name: calm, {still}}}\n"
     (tmp_path / "walled.yaml").write_text(walled + both)
     told = run("run", "walled.yaml", "--duration", "5", cwd=tmp_path)
-    assert "ran into something: bold once\n" in told.stdout
+    assert "collided: bold once\n" in told.stdout
     told = run("run", "walled.yaml", "--duration", "0.5", cwd=tmp_path)
-    assert "nobody ran into anything\n" in told.stdout
+    assert "no robot collided\n" in told.stdout
