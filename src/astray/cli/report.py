@@ -12,7 +12,7 @@ from astray.cli.options import OVERWRITE, PATH, QUIET
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from astray.viewer.reports import ReportFigure, ReportData
+    from astray.viewer.reports import ReportData, ReportFigure
 
 PAGE, TABLE, SCENARIO, EVENTS = "report.html", "metrics.csv", "scenario.yaml", "events.jsonl"
 RESOLUTION = 150  # dots per inch
@@ -63,7 +63,7 @@ def _write_files(data: ReportData, folder: Path, status: Callable[[str], None]) 
     for drawn in draw_figures(data):
         status(f"drawing {drawn.name}")
         images = {suffix: _image(drawn, suffix) for suffix in ("png", "pdf")}
-        files |= {f"{drawn.name}.{suffix}": data for suffix, data in images.items()}
+        files |= {f"{drawn.name}.{suffix}": image for suffix, image in images.items()}
         pictures.append((drawn.name, drawn.caption, images["png"]))
     files[PAGE] = report_page(data, found, pictures, commands(data)).encode()
     files[TABLE] = metrics_csv(found).encode()
