@@ -59,11 +59,11 @@ def sweep(
 
     from astray.cli.console import StatusConsole
     from astray.errors import AstrayError
-    from astray.sweeps import make_plan, read_sweep, read_vary
+    from astray.sweeps import make_plan, parse_vary, read_sweep
 
     console = StatusConsole(quiet)
     with console.status("checking every case"):
-        plan = make_plan(scenario, read_vary(vary), set=overrides, **options)
+        plan = make_plan(scenario, parse_vary(vary), set=overrides, **options)
     folder = out or Path(f"{plan.scenario}-sweep")
     try:
         found = _run(plan, folder, overwrite, workers, console)
@@ -156,11 +156,18 @@ def _print(found: Sweep) -> None:
 
 def _lines(case: dict[str, Any]) -> list[list[str]]:
     """The lines of a case: its values, the robot, belief and metric, and two figures."""
-    from astray.sweeps import as_text, figure
+    from astray.sweeps import format_interval, yaml_text
 
-    values = [_cut(as_text(value)) for value in case["values"].values()]
+    values = [_cut(yaml_text(value)) for value in case["values"].values()]
     return [
-        [*values, group, about["belief"], metric, figure(about["mean"], about), _difference(about)]
+        [
+            *values,
+            group,
+            about["belief"],
+            metric,
+            format_interval(about["mean"], about),
+            _difference(about),
+        ]
         for group, metrics in case["robots"].items()
         for metric, subjects in metrics.items()
         for about in subjects.values()
@@ -169,14 +176,14 @@ def _lines(case: dict[str, Any]) -> list[list[str]]:
 
 def _difference(about: dict[str, Any]) -> str:
     """The difference from the first case."""
-    from astray.sweeps import figure
+    from astray.sweeps import format_interval
 
     against = about.get("against_first")
     if against is None or against["mean"] is None:
         return ""
     if against["low"] == against["high"] == 0.0:
         return "the same"
-    text = figure(against["mean"], {**against, "unit": about["unit"]})
+    text = format_interval(against["mean"], {**against, "unit": about["unit"]})
     return f"+{text}" if against["mean"] > 0 else text
 
 
@@ -199,7 +206,7 @@ def _cut(text: str) -> str:
 
 def _list_failures(found: Sweep) -> str:
     """The worlds that could not be run: a line per case and reason."""
-    names = found.plan.names()
+    names = found.plan.case_names()
     failed: dict[tuple[int, str], list[int]] = {}
     for task, why in found.failures:
         failed.setdefault((task.case, why), []).extend(range(task.first, task.first + task.count))

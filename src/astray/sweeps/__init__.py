@@ -1,21 +1,21 @@
-"""Monte-Carlo sweeps: a scenario in many cases and worlds, on all cores, that goes on if killed.
+"""Monte-Carlo sweeps: a scenario in many cases and worlds, on all cores, resumed if killed.
 
-`plan` says what is to be run, `work` runs a part of it, `run` gives the parts to workers, `ledger`
-keeps what they found, `results` and `plot` tell what it came to.
+`cases` checks every combination of the varied values, `workers` runs their worlds as tasks in
+processes, `results_database` keeps what each task returned, `results` and `plot` summarise it.
 """
 
-from astray.sweeps.cases import SweepPlan, as_text, make_plan, read_vary
-from astray.sweeps.results import Sweep, figure
+from astray.sweeps.cases import SweepPlan, make_plan, parse_vary, yaml_text
+from astray.sweeps.results import Sweep, format_interval
 from astray.sweeps.run_sweep import read_sweep, run_plan, sweep
 
 __all__ = [
     "Sweep",
     "SweepPlan",
-    "as_text",
-    "figure",
+    "format_interval",
     "make_plan",
+    "parse_vary",
     "read_sweep",
-    "read_vary",
     "run_plan",
     "sweep",
+    "yaml_text",
 ]

@@ -1,4 +1,4 @@
-"""The front door of sweeps: run one, go on with one, read one."""
+"""The entry points of sweeps: run or resume one, read the results of one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from astray.recording import check_folder
 from astray.scenario import Source
 from astray.sweeps.cases import SweepPlan, Vary, make_plan
 from astray.sweeps.results import Sweep
-from astray.sweeps.results_database import NAME, Ledger
-from astray.sweeps.workers import MakeExecutor, Runner, cores, processes
+from astray.sweeps.results_database import DATABASE, ResultsDatabase
+from astray.sweeps.workers import MakeExecutor, SweepRunner, available_cores, executor_factory
 
 Progress = Callable[[int, int], None]
-"""Is told how many worlds are done, and of how many."""
+"""Receives the number of finished worlds, and of all."""
 
 
 def sweep(
@@ -37,10 +37,30 @@ def sweep(
 ) -> Sweep:
     """Run every combination of the varied values in the same worlds, on all cores.
 
-    What is in the folder `out` already is kept and not run again. `workers=0` runs everything in
-    this process; `executor` is called for any other executor of `concurrent.futures`, `workers`
-    then says how many tasks it runs at a time. A task has `batch` worlds, as many as take a second
-    or so unless given.
+    Results that are in the folder `out` already are kept, and their worlds are not run again.
+
+    Args:
+        source: The scenario: a path, the name of a bundled one, or a mapping.
+        vary: The values of each varied path of the scenario.
+        worlds: The number of worlds of each case.
+        seed: The seed of all cases; that of the scenario unless given.
+        duration: The simulated time of each world, s; that of the scenario unless given.
+        set: Changes to the scenario, "path=value".
+        out: The folder of the results; "NAME-sweep" unless given.
+        overwrite: Whether to delete an earlier sweep in that folder.
+        workers: The number of worker processes; 0 runs everything in this process. With `executor`
+            the number of tasks that it runs at a time. All cores unless given.
+        executor: Called for another executor of `concurrent.futures`.
+        batch: The number of worlds of a task; unless given, a task takes a second or so.
+        progress: Called with the number of finished worlds and of all.
+
+    Returns:
+        The results.
+
+    Raises:
+        ScenarioError: With every fault of every case.
+        WrongInput: Another argument is wrong, or the folder holds something else.
+        AstrayError: No worker process could be started.
     """
     if workers is not None and (not is_whole(workers) or workers < 0):
         raise WrongInput(f"workers are a whole number, 0 or more, not {workers!r}")
@@ -60,34 +80,62 @@ def run_plan(
     batch: int | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Run what is left of a plan, and write what it came to."""
-    check_folder(folder, True, NAME, "sweep")
-    busy = cores() if workers is None else workers
-    with Ledger(folder, write=True, anew=overwrite) as ledger:
-        ledger.begin(plan)
+    """Run the missing worlds of a plan, and write the results.
+
+    Args:
+        plan: The checked plan.
+        folder: The folder of the results.
+        overwrite: Whether to delete an earlier sweep in that folder.
+        workers: As for `sweep`.
+        executor: As for `sweep`.
+        batch: As for `sweep`.
+        progress: As for `sweep`.
+
+    Returns:
+        The results.
+
+    Raises:
+        WrongInput: The folder holds something else, or another sweep.
+        AstrayError: No worker process could be started.
+    """
+    check_folder(folder, True, DATABASE, "sweep")
+    count = available_cores() if workers is None else workers
+    with ResultsDatabase(folder, write=True, clear=overwrite) as database:
+        database.begin(plan)
         total = len(plan.cases) * plan.worlds
-        done = sum(ledger.done().values())
+        finished = sum(database.finished().values())
 
-        def tell(more: int) -> None:
-            nonlocal done
-            done += more
+        def on_progress(more: int) -> None:
+            nonlocal finished
+            finished += more
             if progress is not None:
-                progress(done, total)
+                progress(finished, total)
 
-        tell(0)
-        if done < total:
-            Runner(plan, ledger, executor or processes(busy), busy, batch).run(tell)
-        found = Sweep(folder, plan, ledger)
-    for name, content in found.files():
+        on_progress(0)
+        if finished < total:
+            make_executor = executor or executor_factory(count)
+            SweepRunner(plan, database, make_executor, count, batch).run(on_progress)
+        results = Sweep(folder, plan, database)
+    for name, content in results.files():
         with atomic_write(folder / name) as stream:
             stream.write(content)
-    return found
+    return results
 
 
 def read_sweep(folder: str | os.PathLike[str]) -> Sweep:
-    """What a sweep in a folder has found, also while it still runs."""
-    with Ledger(Path(folder)) as ledger:
-        plan = ledger.plan()
+    """Read the results of a sweep, also while it still runs.
+
+    Args:
+        folder: The folder of the sweep.
+
+    Returns:
+        The results so far.
+
+    Raises:
+        WrongInput: The folder holds no sweep.
+    """
+    with ResultsDatabase(Path(folder)) as database:
+        plan = database.plan()
         if plan is None:
             raise WrongInput(f"{folder} holds no sweep yet")
-        return Sweep(Path(folder), plan, ledger)
+        return Sweep(Path(folder), plan, database)

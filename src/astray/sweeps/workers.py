@@ -1,7 +1,10 @@
-"""Tasks to workers and back: cut to a second or so each, and run again if a worker dies.
+"""Worker processes of a sweep: which worlds a task has, where it runs, what happens if it is lost.
 
-One world that fails must not take others with it: a task that fails is cut in two, until the world
-is found.
+- `run_task` runs one task to its end, in whatever process.
+- `TaskScheduler` cuts the missing worlds into tasks of about a second.
+- `SweepRunner` gives tasks to workers and writes what they return. It runs a task again if its
+  worker died (`_on_worker_death`), and splits a failing task until the failing world is found
+  (`_on_failure`), so that one bad world does not lose the others.
 """
 
 from __future__ import annotations
@@ -9,167 +12,271 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import sys
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent import futures
-from typing import Any, TypeVar
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from astray.errors import AstrayError
+from astray.sim import Sim, load
 from astray.sweeps.cases import SweepPlan, SweepTask
-from astray.sweeps.results_database import Ledger
-from astray.sweeps.task import TaskOutcome, prepare, run_task
+from astray.sweeps.results_database import ResultRow, ResultsDatabase
 
-SHORT, LONG = 1.0, 8.0  # s: a task that takes less may well be larger, one that takes more not
-GROWTH = 4  # times as many worlds in the next larger task
-MOST_AT_ONCE = GROWTH**5  # worlds of a task
-TRIES = 3  # of a task whose worker dies
-LOOK_UP = 0.5  # s after which Ctrl-C is heard at the latest, where waiting does not hear it
-MOST_ON_WINDOWS = 61  # processes that it can wait for
+THREAD_VARIABLES = (
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)
+COLLISIONS = "collisions"
+ALL_ROBOTS = -1  # the robot of a row that is about all robots of its group
+ROWS_PER_GROUP = 1000  # values of `place` for each group; the last one is that of collisions
+SHORT, LONG = 1.0, 8.0  # s; a shorter task may grow, a longer one shrinks
+GROWTH = 4  # factor between sizes of tasks
+MAX_TASK_SIZE = GROWTH**5  # worlds
+MAX_ATTEMPTS = 3  # at a task whose worker dies
+POLL_PERIOD = 0.5  # s; Ctrl-C is handled that late where waiting does not handle it
+MAX_WINDOWS_PROCESSES = 61  # that Windows can wait for
 T = TypeVar("T")
 MakeExecutor = Callable[[], futures.Executor]
-Tell = Callable[[int], None]
-"""Is told that so many more worlds are done, or will not be."""
+OnProgress = Callable[[int], None]
+"""Receives the number of worlds that were finished, or given up, since the last call."""
 
 
-class Here(futures.Executor):
-    """Runs everything at once in this process: for plugins that no other process knows."""
+# A task, in a worker process.
+
+
+class TaskResult(NamedTuple):
+    """The rows of a finished task, and how long it took."""
+
+    rows: list[ResultRow]
+    seconds: float
+
+
+def initialize_worker() -> None:
+    """Prepare a worker process: one thread, no Ctrl-C of its own, an end with its parent.
+
+    A parent that is killed does not close the pipes that its workers wait at, so a thread of the
+    worker waits for the parent.
+    """
+    for variable in THREAD_VARIABLES:
+        os.environ[variable] = "1"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
+
+
+def _exit_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def run_task(scenario: str, first: int, count: int) -> TaskResult:
+    """Run some worlds of a case, whose effective scenario is given as JSON."""
+    sim = load(json.loads(scenario), worlds=range(first, first + count))
+    started = time.perf_counter()
+    sim.run()
+    return TaskResult(sorted(_metric_rows(sim)), time.perf_counter() - started)
+
+
+def _metric_rows(sim: Sim) -> list[ResultRow]:
+    rows = []
+    for k, (name, group) in enumerate(sim.robots.items()):
+        own_name = group.estimator.name if group.estimator else "truth"
+        for j, evaluator in enumerate(group.evaluators):
+            measured = evaluator.statistics["count"] > 0
+            address, values = evaluator.belief[measured], evaluator.statistics[measured]
+            belief = own_name if evaluator.subject == "belief" else evaluator.subject
+            columns = (
+                address["world"],
+                address["robot"],
+                np.sqrt(values["squares"] / values["count"]),
+                values["total"] / values["count"],
+                values["most"],
+                values["last"],
+            )
+            key = (evaluator.subject, belief, evaluator.metric.name)
+            for world, robot, *statistics in zip(*(c.tolist() for c in columns), strict=True):
+                rows.append(
+                    ResultRow(world, ROWS_PER_GROUP * k + j, name, robot, *key, *statistics)
+                )
+        if sim.environment.interactions:
+            rows += _collision_rows(sim, name, ROWS_PER_GROUP * (k + 1) - 1)
+    return rows
+
+
+def _collision_rows(sim: Sim, name: str, place: int) -> list[ResultRow]:
+    """The number of collisions of the robots of a group, in each world."""
+    group, collisions = sim.robots[name], sim.collisions
+    first = group.scene.first
+    of_group = (collisions["row"] >= first) & (collisions["row"] < first + len(group.truth))
+    counts = Counter(collisions["world"][of_group].tolist())
+    key = (name, ALL_ROBOTS, "truth", "truth", COLLISIONS)
+    return [
+        ResultRow(world, place, *key, *[float(counts[world])] * 4) for world in sim.worlds.tolist()
+    ]
+
+
+# Executors.
+
+
+class InProcessExecutor(futures.Executor):
+    """Runs everything at once in this process, which may have plugins that no other has."""
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> futures.Future[T]:
-        """Run it and wait."""
+        """Run a call and return its finished future."""
         future: futures.Future[T] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as problem:  # noqa: BLE001 - the future tells
+        except Exception as problem:  # noqa: BLE001 - the future raises it
             future.set_exception(problem)
         return future
 
 
-def cores() -> int:
-    """How many processors this process may use."""
+def available_cores() -> int:
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def processes(workers: int) -> MakeExecutor:
-    """What makes a pool of so many processes; none at all means this one."""
+def executor_factory(workers: int) -> MakeExecutor:
+    """A factory of pools of worker processes; with 0 workers, tasks run in this process."""
     if workers == 0:
-        return Here
-    most = min(workers, MOST_ON_WINDOWS) if sys.platform == "win32" else workers
+        return InProcessExecutor
+    count = min(workers, MAX_WINDOWS_PROCESSES) if sys.platform == "win32" else workers
     context = multiprocessing.get_context("spawn")
-    return lambda: futures.ProcessPoolExecutor(most, context, initializer=prepare)
+    return lambda: futures.ProcessPoolExecutor(count, context, initializer=initialize_worker)
 
 
-class Cutter:
-    """Cuts what is left into tasks: of one world at first, and larger as long as that pays.
+# Tasks.
 
-    A batch of many worlds takes hardly longer than one world until their rows outweigh the ticks.
+
+class TaskScheduler:
+    """Cuts missing worlds into tasks: of one world at first, larger as long as that pays.
+
+    A batch of many worlds takes hardly longer than one world until the work per row outweighs the
+    work per tick.
     """
 
     def __init__(self, plan: SweepPlan, missing: dict[int, list[range]], workers: int) -> None:
-        self._left = {case: deque(ranges) for case, ranges in missing.items()}
-        self.worlds = sum(len(r) for ranges in missing.values() for r in ranges)
-        self.size = 1
-        self._least: dict[int, float] = {}  # s that a task of so many worlds took
+        self._missing = {case: deque(ranges) for case, ranges in missing.items()}
+        self._worlds = sum(len(r) for ranges in missing.values() for r in ranges)
+        self._size = 1  # worlds of a task
+        self._shortest: dict[int, float] = {}  # s, of the tasks of each size
         self._workers = max(1, workers)
-        self._cold = deque(_first_of_each_make(plan, sorted(missing)))
+        self._uncompiled = deque(_cases_with_new_kernels(plan, sorted(missing)))
 
     @property
-    def cold(self) -> bool:
-        """Whether the next task is the first that needs its kernels: better alone than by all."""
-        return bool(self._cold)
+    def compiles_next(self) -> bool:
+        """Whether the next task is the first that needs its kernels; then it should run alone."""
+        return bool(self._uncompiled)
 
-    def next(self, batch: int | None) -> SweepTask | None:
-        """The next task; None if nothing is left."""
-        if self._cold:
-            return self._take(self._cold.popleft(), batch or 1)
-        if not self._left:
+    def next_task(self, batch: int | None) -> SweepTask | None:
+        """The next task, of `batch` worlds if given; None if none is left."""
+        if self._uncompiled:
+            return self._cut(self._uncompiled.popleft(), batch or 1)
+        if not self._missing:
             return None
         # The last tasks are smaller, so that no worker waits long for another at the end.
-        fair = max(-(-self.worlds // (2 * self._workers)), self.size // GROWTH)
-        return self._take(next(iter(self._left)), batch or min(self.size, fair))
+        share = max(-(-self._worlds // (2 * self._workers)), self._size // GROWTH)
+        return self._cut(next(iter(self._missing)), batch or min(self._size, share))
 
-    def _take(self, case: int, most: int) -> SweepTask:
-        worlds = self._left[case].popleft()
-        task = SweepTask(case, worlds.start, min(most, len(worlds)))
+    def _cut(self, case: int, size: int) -> SweepTask:
+        worlds = self._missing[case].popleft()
+        task = SweepTask(case, worlds.start, min(size, len(worlds)))
         if task.count < len(worlds):
-            self._left[case].appendleft(worlds[task.count :])
-        if not self._left[case]:
-            del self._left[case]
-        self.worlds -= task.count
+            self._missing[case].appendleft(worlds[task.count :])
+        if not self._missing[case]:
+            del self._missing[case]
+        self._worlds -= task.count
         return task
 
-    def learn(self, task: SweepTask, took: float) -> None:
-        """Fit the size of tasks to how long they take; the first in a process takes longer."""
-        least = self._least
-        least[task.count] = took = min(took, least.get(task.count, took))
-        if task.count != self.size:
+    def adapt(self, task: SweepTask, seconds: float) -> None:
+        """Adapt the size of tasks to the time that one took; the first of a process is slower."""
+        shortest = self._shortest
+        shortest[task.count] = seconds = min(seconds, shortest.get(task.count, seconds))
+        if task.count != self._size:
             return
-        smaller, larger = self.size // GROWTH, self.size * GROWTH
-        pays = took < SHORT or took < GROWTH / 2 * least.get(smaller, took)
-        if took > LONG:
-            self.size = max(1, smaller)
-        elif pays and 2 * took < LONG and larger <= MOST_AT_ONCE and least.get(larger, 0.0) < LONG:
-            self.size = larger
+        smaller, larger = self._size // GROWTH, self._size * GROWTH
+        pays = seconds < SHORT or seconds < GROWTH / 2 * shortest.get(smaller, seconds)
+        fits = 2 * seconds < LONG and larger <= MAX_TASK_SIZE and shortest.get(larger, 0.0) < LONG
+        if seconds > LONG:
+            self._size = max(1, smaller)
+        elif pays and fits:
+            self._size = larger
 
 
-def _first_of_each_make(plan: SweepPlan, cases: list[int]) -> list[int]:
-    """The first of the cases that have the same kinds of plugins, and so the same kernels."""
-    makes: dict[frozenset[str], int] = {}
+def _cases_with_new_kernels(plan: SweepPlan, cases: list[int]) -> list[int]:
+    """The first case of each set of plugin kinds: cases with the same kinds share kernels."""
+    first: dict[frozenset[str], int] = {}
     for case in cases:
-        makes.setdefault(frozenset(_kinds(plan.cases[case])), case)
-    return list(makes.values())
+        first.setdefault(frozenset(_plugin_kinds(plan.cases[case])), case)
+    return list(first.values())
 
 
-def _kinds(part: Any) -> set[str]:
+def _plugin_kinds(part: Any) -> set[str]:
     if isinstance(part, dict):
         own = {part["kind"]} if isinstance(part.get("kind"), str) else set()
-        return own.union(*map(_kinds, part.values()))
-    return set().union(*map(_kinds, part)) if isinstance(part, list) else set()
+        return own.union(*map(_plugin_kinds, part.values()))
+    return set().union(*map(_plugin_kinds, part)) if isinstance(part, list) else set()
 
 
-class Runner:
-    """Keeps workers busy until all is done or has failed."""
+class SweepRunner:
+    """Keeps workers busy until every world is finished or has failed."""
 
     def __init__(
-        self, plan: SweepPlan, ledger: Ledger, make: MakeExecutor, workers: int, batch: int | None
+        self,
+        plan: SweepPlan,
+        database: ResultsDatabase,
+        make_executor: MakeExecutor,
+        workers: int,
+        batch: int | None,
     ) -> None:
-        self.ledger, self.make, self.batch = ledger, make, batch
-        self.cutter = Cutter(plan, ledger.missing(plan), workers)
-        self.texts = [json.dumps(case) for case in plan.cases]
-        self.window = 2 * max(1, workers)
-        self.live: dict[futures.Future[TaskOutcome], SweepTask] = {}
-        self.suspects: deque[SweepTask] = deque()  # one of them killed its worker: each alone tells
-        self.deaths: Counter[SweepTask] = Counter()
-        self.parts: deque[SweepTask] = deque()  # of tasks that failed
-        self.alone = False  # whether the task that the workers have is to stay the only one
+        self._database, self._make_executor, self._batch = database, make_executor, batch
+        self._scheduler = TaskScheduler(plan, database.missing(plan), workers)
+        self._scenarios = [json.dumps(case) for case in plan.cases]
+        self._max_pending = 2 * max(1, workers)
+        self._pending: dict[futures.Future[TaskResult], SweepTask] = {}
+        # When a pool breaks, any of its tasks may have killed the worker: each is retried alone.
+        self._suspects: deque[SweepTask] = deque()
+        self._deaths: Counter[SweepTask] = Counter()
+        self._halves: deque[SweepTask] = deque()  # of tasks that failed
+        self._exclusive = False  # whether the pending task has to stay the only one
 
-    def run(self, tell: Tell) -> None:
-        """Run all tasks that are left; Ctrl-C ends it at once, and what is written stays."""
-        before = multiprocessing.active_children()
-        pool = self._start()
+    def run(self, on_progress: OnProgress) -> None:
+        """Run all missing tasks. Ctrl-C ends this at once; what was written stays."""
+        children = multiprocessing.active_children()
+        pool = self._start_pool()
         try:
             while True:
-                self._feed(pool)
-                if not self.live:
+                self._submit_tasks(pool)
+                if not self._pending:
                     break
-                done, _ = futures.wait(self.live, LOOK_UP, futures.FIRST_COMPLETED)
-                broken = [self._take_in(future, tell) for future in done]
-                if any(broken):
-                    self._give_up(tell)
+                done, _ = futures.wait(self._pending, POLL_PERIOD, futures.FIRST_COMPLETED)
+                deaths = [self._collect(future, on_progress) for future in done]
+                if any(deaths):
+                    self._drain_broken_pool(on_progress)
                     pool.shutdown(wait=False, cancel_futures=True)
-                    pool = self.make()
+                    pool = self._make_executor()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
-                if child not in before:
+                if child not in children:
                     child.kill()
             raise
         pool.shutdown()
 
-    def _start(self) -> futures.Executor:
-        pool = self.make()
+    def _start_pool(self) -> futures.Executor:
+        pool = self._make_executor()
         try:
             pool.submit(os.getpid).result()
         except futures.BrokenExecutor:
@@ -179,67 +286,72 @@ class Runner:
             ) from None
         return pool
 
-    def _feed(self, pool: futures.Executor) -> None:
-        """Give out tasks, as many as keep all workers busy, or one that has to be alone."""
-        if not self.live:
-            self.alone = bool(self.suspects) or self.cutter.cold
-        most = 1 if self.alone or self.suspects or self.cutter.cold else self.window
-        while len(self.live) < most:
-            task = self._next()
+    def _submit_tasks(self, pool: futures.Executor) -> None:
+        """Submit as many tasks as keep all workers busy, or one that has to run alone."""
+        if not self._pending:
+            self._exclusive = bool(self._suspects) or self._scheduler.compiles_next
+        alone = self._exclusive or self._suspects or self._scheduler.compiles_next
+        while len(self._pending) < (1 if alone else self._max_pending):
+            task = self._next_task()
             if task is None:
                 return
             try:
-                future = pool.submit(run_task, self.texts[task.case], task.first, task.count)
+                scenario = self._scenarios[task.case]
+                future = pool.submit(run_task, scenario, task.first, task.count)
             except futures.BrokenExecutor as problem:
                 future = futures.Future()
                 future.set_exception(problem)
-            self.live[future] = task
+            self._pending[future] = task
 
-    def _next(self) -> SweepTask | None:
-        for waiting in (self.suspects, self.parts):
+    def _next_task(self) -> SweepTask | None:
+        for waiting in (self._suspects, self._halves):
             if waiting:
                 return waiting.popleft()
-        return self.cutter.next(self.batch)
+        return self._scheduler.next_task(self._batch)
 
-    def _take_in(self, future: futures.Future[TaskOutcome], tell: Tell) -> bool:
-        """Write what a task found; True if its worker died."""
-        task = self.live.pop(future)
+    def _collect(self, future: futures.Future[TaskResult], on_progress: OnProgress) -> bool:
+        """Write the result of a task; True if its worker died."""
+        task = self._pending.pop(future)
         try:
-            rows, took = future.result()
+            rows, seconds = future.result()
         except (futures.BrokenExecutor, futures.CancelledError):
-            self._died(task, tell)
+            self._on_worker_death(task, on_progress)
             return True
-        except Exception as problem:  # noqa: BLE001 - a stranger's plugin may raise anything
-            self._failed(task, f"{type(problem).__name__}: {problem}", tell)
+        except Exception as problem:  # noqa: BLE001 - a foreign plugin may raise anything
+            self._on_failure(task, f"{type(problem).__name__}: {problem}", on_progress)
         else:
-            self.ledger.keep(task, rows)
-            self.cutter.learn(task, took)
-            tell(task.count)
+            self._database.insert_results(task, rows)
+            self._scheduler.adapt(task, seconds)
+            on_progress(task.count)
         return False
 
-    def _died(self, task: SweepTask, tell: Tell) -> None:
-        # Of several, most were only beside the one that did it, or had not even begun.
-        self.deaths[task] += 1 if self.alone else 0
-        if self.deaths[task] < TRIES:
-            self.suspects.append(task)
-            return
-        why = f"its worker process died, {TRIES} times; killed, or out of memory?"
-        self._failed(task, why, tell)
+    def _on_worker_death(self, task: SweepTask, on_progress: OnProgress) -> None:
+        """Run a task again by itself, up to MAX_ATTEMPTS times.
 
-    def _failed(self, task: SweepTask, why: str, tell: Tell) -> None:
-        """Try a task again in two halves, or note why it failed."""
+        Of the tasks of a broken pool, most were only beside the one that killed its worker, or had
+        not even begun. So only a death of a task that ran alone counts.
+        """
+        self._deaths[task] += 1 if self._exclusive else 0
+        if self._deaths[task] < MAX_ATTEMPTS:
+            self._suspects.append(task)
+            return
+        reason = f"its worker process died, {MAX_ATTEMPTS} times; killed, or out of memory?"
+        self._on_failure(task, reason, on_progress)
+
+    def _on_failure(self, task: SweepTask, reason: str, on_progress: OnProgress) -> None:
+        """Run a task again in two halves; record the failure of a single world."""
         if task.count > 1:
             half = task.count // 2
-            self.parts.append(SweepTask(task.case, task.first, half))
-            self.parts.append(SweepTask(task.case, task.first + half, task.count - half))
+            self._halves.append(SweepTask(task.case, task.first, half))
+            self._halves.append(SweepTask(task.case, task.first + half, task.count - half))
             return
-        self.ledger.fail(task, why)
-        tell(task.count)
+        self._database.insert_failure(task, reason)
+        on_progress(task.count)
 
-    def _give_up(self, tell: Tell) -> None:
-        """Take in what else a broken pool has done, and what it has not."""
-        done, lost = futures.wait(self.live, 10 * LOOK_UP)
+    def _drain_broken_pool(self, on_progress: OnProgress) -> None:
+        """Collect what a broken pool has finished; its other tasks are lost."""
+        done, lost = futures.wait(self._pending, 10 * POLL_PERIOD)
         for future in done:
-            self._take_in(future, tell)
+            self._collect(future, on_progress)
         for future in lost:
-            self._died(self.live.pop(future), tell)
+            self._on_worker_death(self._pending.pop(future), on_progress)
