@@ -135,7 +135,7 @@ class Sweep:
         for case, varied in enumerate(plan.case_values()):
             robots: dict[str, Any] = {}
             for key, found in values.get(case, {}).items():
-                entry = {"belief": beliefs[case, key], **_units(plan, key.metric)}
+                entry: dict[str, Any] = {"belief": beliefs[case, key], **_units(plan, key.metric)}
                 entry |= mean_interval(found)
                 if case and key in values.get(0, {}):
                     entry["against_first"] = paired_difference(found, values[0][key])
