@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from astray.world.map import Map, Place, block, merge, wall
+from astray.world.maps import write_map
 from astray.world.maps.read import bundled_maps, read_map
-from astray.world.maps.write import write_map
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

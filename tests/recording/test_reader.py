@@ -17,7 +17,7 @@ from astray.recording.recorder import record
 from astray.ros.messages.deserializer import MessageColumns
 from astray.ros.messages.types import make, typestore
 from astray.viewer.page.sources.mcap import read_recorded
-from astray.world.maps.write import geojson_text
+from astray.world.maps import geojson_text
 from support.recordings import scenario
 
 

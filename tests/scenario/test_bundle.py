@@ -14,7 +14,7 @@ from astray.cli.report import write_report
 from astray.errors import MapError
 from astray.scenario.bundle import Files
 from astray.world import Map, read_map, write_map
-from astray.world.map_data import map_to_dict, map_to_json
+from astray.world.map import map_to_dict, map_to_json
 
 SOURCE = '''
 import astray

@@ -77,7 +77,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
     expected = [
         (here + "1:11", "duration", "finite"),
         (here + "2:1", "sed", "did you mean 'seed'?"),
-        (here + "7:5", "", "key 'count' stands twice, first in line 6"),
+        (here + "7:5", "", "key 'count' is given twice, first in line 6"),
         (here + "9:23", "robots[0].estimator.kind", "did you mean 'odometry'?"),
         (here + "10:15", "robots[0].autonomy", "needs 'points'"),
         (here + "12:44", "robots[0].sensors[1].rate", "30 Hz does not divide"),
@@ -228,7 +228,7 @@ def test_a_list_that_is_far_too_long_is_refused_before_it_takes_memory(
     file.write_text("x: [" + "1, " * 500_000 + "1]\n")
     with monkeypatch.context() as patched:
         patched.setattr(yaml, "compose", compose)
-        assert faults_of(file) == [f"{file}:1:1: stands for more than 200000 values"]
+        assert faults_of(file) == [f"{file}:1:1: expands to more than 200000 values"]
     file.write_text("robots: [{name: r}]\n" + "".join(f"k{k}: 1\n" for k in range(150)))
     assert len(faults_of(file)) == 150
 

@@ -363,8 +363,8 @@ def test_a_removed_robot_is_gone() -> None:
     assert len(sim.collisions) == 1
 
 
-def test_map_must_have_as_many_marks_as_segments() -> None:
-    with pytest.raises(WrongInput, match="as many marks"):
+def test_map_needs_a_value_of_solid_for_every_segment() -> None:
+    with pytest.raises(WrongInput, match="as many values of solid"):
         Map(np.zeros((2, 4)), np.zeros(1, bool))
     with pytest.raises(WrongInput, match="finite"):
         wall([(0.0, 0.0), (np.inf, 0.0)])

@@ -42,18 +42,22 @@ def describe_map_file(
     import json
 
     from astray.world.maps import (
+        FILE_KEYS,
+        GENERATOR_KEYS,
+        GENERATORS,
         bundled_maps,
         describe_map,
         format_description,
+        parameter_names,
         read_map,
         write_map,
     )
-    from astray.world.maps.formats import FILE, MADE
-    from astray.world.maps.generate import GENERATORS, parameters
 
     check_picture(plot)
     generated = file in GENERATORS and file not in bundled_maps()
-    spec = _settings(overrides, (*parameters(file), *MADE) if generated else FILE)
+    spec = _settings(
+        overrides, (*parameter_names(file), *GENERATOR_KEYS) if generated else FILE_KEYS
+    )
     if scale is not None:
         spec["scale"] = scale
     spec["kind" if generated else "file"] = file
@@ -91,11 +95,12 @@ def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
 
 
 def _format(file: str) -> str:
-    from astray.world.maps import bundled_maps
-    from astray.world.maps.formats import format_of, read_bytes
+    from astray.errors import MapError
+    from astray.files import read_bounded
+    from astray.world.maps import bundled_maps, detect_format
 
     path = bundled_maps().get(file, Path(file))
-    return format_of(read_bytes(path), path)
+    return detect_format(read_bounded(path, MapError), path).name
 
 
 def draw(found: Map, file: Path) -> None:

@@ -1,10 +1,10 @@
 """Files on disk: YAML with the line and column of every value, atomic writes, .npz archives."""
 
-from astray.files.file_lock import is_locked, lock_file
 from astray.files.marked_yaml import (
     MAX_DEPTH,
     Marked,
     dump_yaml,
+    format_double,
     iterate_values,
     mark,
     read_yaml,
@@ -12,6 +12,9 @@ from astray.files.marked_yaml import (
 from astray.files.storage import (
     atomic_write,
     check_writable,
+    is_locked,
+    lock_file,
+    read_bounded,
     read_npz,
     temporary_path,
     write_error,
@@ -23,10 +26,12 @@ __all__ = [
     "atomic_write",
     "check_writable",
     "dump_yaml",
+    "format_double",
     "is_locked",
     "iterate_values",
     "lock_file",
     "mark",
+    "read_bounded",
     "read_npz",
     "read_yaml",
     "temporary_path",

@@ -1,7 +1,10 @@
-"""Files on disk: written atomically, and archives of arrays that are read completely or refused.
+"""Files on disk: atomic writes, exclusive locks, and archives of arrays.
 
 A file is written beside its destination and moved there when it is complete. Whatever interrupts
 the write (a full disk, a kill, Ctrl-C), the destination holds the old file or the new one.
+
+The operating system releases a lock when its process ends, also by a kill. Windows has no such
+locks: there no file counts as locked, but an open file cannot be renamed or removed anyway.
 """
 
 from __future__ import annotations
@@ -13,13 +16,19 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
 from astray.errors import AstrayError, WritingFailed, WrongInput
 from astray.tables import Array
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+MAX_BYTES = 1 << 29
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -94,6 +103,27 @@ def atomic_write(destination: Path, refusal: type[WrongInput] = WrongInput) -> I
             part.unlink(missing_ok=True)
 
 
+def read_bounded(file: Path, refusal: type[WrongInput] = WrongInput) -> bytes:
+    """Read a file that people name, unless it is absurdly large.
+
+    Args:
+        file: The file.
+        refusal: The error class to raise.
+
+    Returns:
+        The bytes of the file.
+
+    Raises:
+        OSError: The file cannot be read.
+        WrongInput: It is larger than `MAX_BYTES`; of the class `refusal`.
+    """
+    with file.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise refusal(f"{file}: larger than {MAX_BYTES >> 20} MiB")
+    return data
+
+
 def read_npz(file: Path, what: str, refusal: type[WrongInput] = WrongInput) -> dict[str, Array]:
     """Read all arrays of an .npz archive.
 
@@ -127,3 +157,28 @@ def read_npz(file: Path, what: str, refusal: type[WrongInput] = WrongInput) -> d
         if not isinstance(array, np.ndarray):  # NumPy returns other members as bytes
             raise refusal(f"{file}: damaged: {name} is no array")
     return found
+
+
+def lock_file(file: IO[Any]) -> None:
+    """Lock an open file until it is closed.
+
+    Args:
+        file: The open file.
+
+    Raises:
+        OSError: Another process holds the lock.
+    """
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_locked(file: IO[Any]) -> bool:
+    """Whether another process holds the lock of an open file."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False

@@ -35,7 +35,7 @@ from astray.ros.publishers import TOPIC as TRACKS
 from astray.scenario import BUNDLED_NAME
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
-from astray.world.maps.formats import read_geojson
+from astray.world.maps import read_geojson
 
 TRUTH_TOPIC, COMMAND_TOPIC = "ground_truth/odom", "command"
 

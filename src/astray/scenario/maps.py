@@ -18,8 +18,7 @@ from astray.errors import Path as Place
 from astray.files import Marked
 from astray.tables import Array
 from astray.world import Map, map_to_dict
-from astray.world.maps import bundled_maps, check_spec, per_world, read_map
-from astray.world.maps.generate import GENERATORS
+from astray.world.maps import GENERATORS, bundled_maps, check_spec, differs_per_world, read_map
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class MapPlan:
         """The maps of these worlds, by their numbers; only one if they all share it."""
         if self.read is not None:
             return [self.read]
-        some = worlds if per_world(self.spec) else np.zeros(1, np.int64)
+        some = worlds if differs_per_world(self.spec) else np.zeros(1, np.int64)
         return [read_map(self.spec, world=int(world), seed=seed) for world in some]
 
 

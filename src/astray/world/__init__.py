@@ -1,7 +1,9 @@
 """The world: obstacles as segments, rays that meet them, and maps that people have."""
 
-from astray.world.map import Map, Place, block, merge, wall
-from astray.world.map_data import (
+from astray.world.map import (
+    Map,
+    Place,
+    block,
     is_map_dict,
     map_dict_fault,
     map_from_dict,
@@ -9,6 +11,8 @@ from astray.world.map_data import (
     map_to_dict,
     map_to_json,
     map_with_labels,
+    merge,
+    wall,
 )
 from astray.world.maps import read_map, write_map
 from astray.world.raycast import cast_rays

@@ -177,9 +177,9 @@ def test_every_fault_is_reported_with_line_and_column(tmp_path: Path) -> None:
     [
         ("a: [", "params.yaml:2:1: not YAML"),
         ("- 1", "params.yaml:1:1: a parameter file is a mapping"),
-        ("a.b: 1\na: {b: 2}", "params.yaml:2:5: key 'b' stands twice, first in line 1"),
-        ("a: 1\na: 2", "params.yaml:2:1: key 'a' stands twice, first in line 1"),
-        ("a: 1\na.b: 2", "params.yaml:2:1: key 'a' stands twice, first in line 1"),
+        ("a.b: 1\na: {b: 2}", "params.yaml:2:5: key 'b' is given twice, first in line 1"),
+        ("a: 1\na: 2", "params.yaml:2:1: key 'a' is given twice, first in line 1"),
+        ("a: 1\na.b: 2", "params.yaml:2:1: key 'a' is given twice, first in line 1"),
         ("a" + ".a" * 100 + ": 1", "params.yaml:1:1: nested deeper than 64 levels"),
         ("rate: 5", "params.yaml:1:1: holds no signals"),
         ("", "params.yaml:1:1: holds no signals"),

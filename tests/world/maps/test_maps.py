@@ -19,10 +19,10 @@ from astray.world.geometry.contours import trace_cell_contours, trace_mask_conto
 from astray.world.geometry.polylines import assign_holes, map_polylines
 from astray.world.geometry.rasterize import cells_crossed, rasterise
 from astray.world.map import Map, Place, block, merge, wall
+from astray.world.maps import write_map
 from astray.world.maps.describe import describe_map, loose_ends
 from astray.world.maps.formats.inline import circle_points
-from astray.world.maps.read import bundled_maps, check_spec, per_world, read_map
-from astray.world.maps.write import write_map
+from astray.world.maps.read import bundled_maps, check_spec, differs_per_world, read_map
 from support.paths import DATA
 
 TRUCK = DATA / "truck" / "maps"
@@ -607,7 +607,7 @@ def test_an_inline_map_may_stand_in_a_yaml_file_of_its_own(tmp_path: Path) -> No
         ("walls: " + "[" * 300_000, "nested deeper"),
         ("a: 1", "needs 'image', as map_server has it, or one of walls"),
         ("walls: 2001-12-14", "walls: a list is needed"),
-        ("walls: []\nwalls: []", ":2: key 'walls' stands twice"),
+        ("walls: []\nwalls: []", ":2: key 'walls' is given twice"),
         ("# nothing yet: at all", "a mapping of keys"),
     ],
 )
@@ -680,8 +680,9 @@ def test_names_that_no_file_system_takes_are_refused_in_words(name: str) -> None
 
 
 def test_only_generators_can_differ_between_worlds() -> None:
-    assert per_world({"kind": "maze", "per_world": True})
-    assert not any(map(per_world, ["maze", {"kind": "maze"}, {"file": "a", "per_world": True}, 3]))
+    assert differs_per_world({"kind": "maze", "per_world": True})
+    same: list[Any] = ["maze", {"kind": "maze"}, {"file": "a", "per_world": True}, 3]
+    assert not any(map(differs_per_world, same))
 
 
 @pytest.mark.parametrize("name", bundled_maps())

@@ -13,7 +13,7 @@ from astray.engine.robots import Robots
 from astray.errors import EventError
 from astray.numerics import has_negative_eigenvalue, wrap
 from astray.tables import Array, Rows, Table
-from astray.world.maps import short
+from astray.world.maps import shorten
 
 ASYMMETRY = 1e-6  # of its largest entry, by which it may differ from its transpose
 
@@ -30,7 +30,7 @@ def numbers(group: Robots, value: Any, kind: str, name: str, shape: tuple[int, .
     try:
         array = np.asarray(value, float)
     except (ValueError, TypeError, OverflowError):
-        raise EventError(f"{kind}: {name} is {short(value)}: it must be a number") from None
+        raise EventError(f"{kind}: {name} is {shorten(value)}: it must be a number") from None
     if (array.ndim or shape) and array.shape not in (shape, (rows, *shape)):
         what = f"matrix of {' x '.join(map(str, shape))} numbers" if shape else "number"
         raise EventError(

@@ -12,7 +12,7 @@ from astray.engine.events.selectors import worlds_of
 from astray.engine.run import Run
 from astray.errors import EventError
 from astray.world import Map, map_dict_fault, map_from_dict, map_to_dict
-from astray.world.maps import per_world, read_map
+from astray.world.maps import differs_per_world, read_map
 
 
 def check_reset(run: Run, event: Event) -> list[Event]:
@@ -52,7 +52,7 @@ def check_world(run: Run, event: Event) -> list[Event]:
     maps: list[tuple[tuple[int, ...] | None, Map]]
     if isinstance(given, Map):
         maps = [(event.worlds, given)]
-    elif per_world(given):
+    elif differs_per_world(given):
         numbers = run.worlds[places].tolist()
         maps = [((world,), read_map(given, world=world, seed=run.seed)) for world in numbers]
     else:

@@ -248,7 +248,7 @@ def _join(into: Marked, key: str, value: Marked, origin: Origin, faults: list[Fa
         return
     there = into.value[key]
     if not isinstance(there.value, dict) or not isinstance(value.value, dict):
-        message = f"key {key!r} stands twice, first in line {into.keys[key].line}"
+        message = f"key {key!r} is given twice, first in line {into.keys[key].line}"
         faults.append(Fault(origin, "", message))
         return
     for name, inner in value.value.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.map import MOST_SEGMENTS
+from astray.world.map import MAX_SEGMENTS
 
 EAST, NORTH, WEST, SOUTH = range(4)
 STEP = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
@@ -87,8 +87,8 @@ def _rings(begins: Array, ends: Array, ways: Array) -> Array:
 
 
 def _check_count(segments: int) -> None:
-    if segments > MOST_SEGMENTS:
-        raise MapError(f"the outline has {segments} segments; {MOST_SEGMENTS} is the most")
+    if segments > MAX_SEGMENTS:
+        raise MapError(f"the outline has {segments} segments; {MAX_SEGMENTS} is the most")
 
 
 def _places(begins: Array, ways: Array) -> tuple[Array, Array, Array]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.map import MOST_PIXELS, Map
+from astray.world.map import MAX_PIXELS, Map
 
 INWARD = 1e-3  # of a cell: an edge between cells belongs to the one that is solid
 ALIGNED = 1e-6  # of a cell
@@ -19,9 +19,9 @@ def rasterise(found: Map, resolution: float) -> tuple[Array, tuple[float, float]
     west, south, east, north = (bound / resolution for bound in found.bounds)
     x0, y0 = np.floor(west + ALIGNED) - 1.0, np.floor(south + ALIGNED) - 1.0
     columns, rows = np.ceil(east - x0 - ALIGNED) + 1.0, np.ceil(north - y0 - ALIGNED) + 1.0
-    if columns * rows > MOST_PIXELS:
+    if columns * rows > MAX_PIXELS:
         raise MapError(
-            f"{columns:.0f} x {rows:.0f} pixels of {resolution:g} m are more than {MOST_PIXELS}; "
+            f"{columns:.0f} x {rows:.0f} pixels of {resolution:g} m are more than {MAX_PIXELS}; "
             "take a coarser resolution"
         )
     shape = (int(rows), int(columns))

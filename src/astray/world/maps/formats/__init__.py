@@ -1,23 +1,25 @@
-"""The formats of map files, a module per format."""
+"""The formats of map files: a file per format, and their table in `registry`."""
 
-from astray.world.maps.formats.aria import aria_text
-from astray.world.maps.formats.detect import SUFFIXES, format_of, read_bytes, read_file
-from astray.world.maps.formats.geojson import read_geojson
-from astray.world.maps.formats.inline import parse_inline
-from astray.world.maps.formats.map_server import map_server_files
-from astray.world.maps.formats.schema import FILE, MADE, check_spec, per_world
+from astray.world.maps.formats.geojson import geojson_text, read_geojson
+from astray.world.maps.formats.inline import SHAPE_KEYS, parse_inline
+from astray.world.maps.formats.registry import (
+    FORMATS,
+    SUFFIXES,
+    MapFormat,
+    detect_format,
+    read_map_file,
+    write_map,
+)
 
 __all__ = [
-    "FILE",
-    "MADE",
+    "FORMATS",
+    "SHAPE_KEYS",
     "SUFFIXES",
-    "aria_text",
-    "check_spec",
-    "format_of",
-    "map_server_files",
+    "MapFormat",
+    "detect_format",
+    "geojson_text",
     "parse_inline",
-    "per_world",
-    "read_bytes",
-    "read_file",
     "read_geojson",
+    "read_map_file",
+    "write_map",
 ]

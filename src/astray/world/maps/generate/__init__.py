@@ -1,12 +1,19 @@
-"""Maps that are generated: rooms, forest, maze and warehouse, each a function of its seed."""
+"""Generated maps, each a function of its seed: a file per generator, a table in `registry`."""
 
-from astray.world.maps.generate.base import make
-from astray.world.maps.generate.generators import (
-    FEWEST_SEGMENTS,
+from astray.world.maps.generate.registry import (
     GENERATORS,
-    MOST_SEGMENTS,
-    parameters,
+    MAX_REQUEST,
+    MIN_REQUEST,
+    generate,
+    parameter_names,
     parse_layout,
 )
 
-__all__ = ["FEWEST_SEGMENTS", "GENERATORS", "MOST_SEGMENTS", "make", "parameters", "parse_layout"]
+__all__ = [
+    "GENERATORS",
+    "MAX_REQUEST",
+    "MIN_REQUEST",
+    "generate",
+    "parameter_names",
+    "parse_layout",
+]

@@ -1,4 +1,4 @@
-"""A maze: one way between any two cells, unless loops are asked for."""
+"""A maze: one path between any two cells, unless loops are asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.tables import Array
 from astray.world.map import Map, Place
-from astray.world.maps.generate.base import Chance, MapLayout, amount, distance_to_origin
+from astray.world.maps.generate.base import MapLayout, RandomStream, amount, distance_to_origin
 
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
@@ -21,10 +21,10 @@ class Maze(MapLayout):
     kind: ClassVar[str] = "maze"
     size: tuple[float, float] = amount((30.0, 22.0), 1.0, 20_000.0)  # m, made whole cells
     cell: float = amount(2.0, 0.1, 100.0)  # m, from wall to wall
-    loops: float = amount(0.05, 0.0, 1.0)  # share of the inner walls that are taken away again
+    loops: float = amount(0.05, 0.0, 1.0)  # share of the inner walls that are removed again
 
     def columns_and_rows(self) -> tuple[int, int]:
-        """How many cells there are; odd numbers, so that one is in the middle."""
+        """The numbers of cells; odd, so that one cell is in the middle."""
         columns, rows = (max(1, 2 * round((s / self.cell - 1.0) / 2.0) + 1) for s in self.size)
         return columns, rows
 
@@ -32,69 +32,72 @@ class Maze(MapLayout):
         """The number of cells."""
         return self.size[0] * self.size[1] / self.cell**2
 
-    def make(self, chance: Chance) -> Map:
-        """Walk until there is no way on, go back to where there is one, and so on."""
+    def make(self, stream: RandomStream) -> Map:
+        """Carve by depth-first search, then open loops and the free disc."""
         columns, rows = self.columns_and_rows()
-        upright = np.ones((rows, columns + 1), bool)  # walls left of a cell, and the last right
-        level = np.ones((rows + 1, columns), bool)  # walls below a cell, and the last above
-        far = _carve(upright, level, chance)
-        self._open(upright, level, chance)
+        vertical = np.ones((rows, columns + 1), bool)  # walls left of a cell, the last one right
+        horizontal = np.ones((rows + 1, columns), bool)  # walls below a cell, the last one above
+        farthest = _carve(vertical, horizontal, stream)
+        self._open(vertical, horizontal, stream)
         x, y = -0.5 * columns * self.cell, -0.5 * rows * self.cell
-        runs = np.concatenate([_runs(level), _runs(upright.T)[:, [1, 0, 3, 2]]])
-        segments = runs * self.cell + np.array([x, y, x, y])
-        goal = (x + (far[0] + 0.5) * self.cell, y + (far[1] + 0.5) * self.cell)
+        walls = np.concatenate([_joined(horizontal), _joined(vertical.T)[:, [1, 0, 3, 2]]])
+        segments = walls * self.cell + np.array([x, y, x, y])
+        goal = (x + (farthest[0] + 0.5) * self.cell, y + (farthest[1] + 0.5) * self.cell)
         places = (Place("home", "start"), Place("goal", "end", *goal))
         return Map(segments, np.zeros(len(segments), bool), places)
 
-    def _open(self, upright: Array, level: Array, chance: Chance) -> None:
-        """Take away inner walls: a share of all, and those that reach into the free disc."""
-        rows, columns = upright.shape[0], level.shape[1]
+    def _open(self, vertical: Array, horizontal: Array, stream: RandomStream) -> None:
+        """Remove inner walls: a share of all, and those that reach into the free disc."""
+        rows, columns = vertical.shape[0], horizontal.shape[1]
         x0, y0 = -0.5 * columns * self.cell, -0.5 * rows * self.cell
-        for walls, ways in ((upright, (0, 1)), (level, (1, 0))):
-            inner = walls[:, 1:-1] if walls is upright else walls[1:-1, :]
-            inner &= (chance.shares(inner.size) >= self.loops).reshape(inner.shape)
+        for walls, direction in ((vertical, (0, 1)), (horizontal, (1, 0))):
+            inner = walls[:, 1:-1] if walls is vertical else walls[1:-1, :]
+            inner &= (stream.uniforms(inner.size) >= self.loops).reshape(inner.shape)
             y, x = np.indices(walls.shape)
-            begin = np.stack([x0 + x * self.cell, y0 + y * self.cell], axis=-1).reshape(-1, 2)
-            ends = np.hstack([begin, begin + np.array(ways) * self.cell])
+            start = np.stack([x0 + x * self.cell, y0 + y * self.cell], axis=-1).reshape(-1, 2)
+            ends = np.hstack([start, start + np.array(direction) * self.cell])
             near = distance_to_origin(ends) < self.clear - 1e-9
             near = near.reshape(walls.shape)
-            inner &= ~(near[:, 1:-1] if walls is upright else near[1:-1, :])
+            inner &= ~(near[:, 1:-1] if walls is vertical else near[1:-1, :])
 
 
-def _carve(upright: Array, level: Array, chance: Chance) -> tuple[int, int]:
-    """Open a way to every cell from the one in the middle; returns the cell that is farthest."""
-    rows, columns = upright.shape[0], level.shape[1]
-    seen = [[False] * columns for _ in range(rows)]
+def _carve(vertical: Array, horizontal: Array, stream: RandomStream) -> tuple[int, int]:
+    """Open a path to every cell from the middle one by depth-first search with backtracking.
+
+    Returns the cell with the longest path.
+    """
+    rows, columns = vertical.shape[0], horizontal.shape[1]
+    visited = [[False] * columns for _ in range(rows)]
     x, y = columns // 2, rows // 2
-    seen[y][x] = True
-    trail, longest, far = [(x, y)], 0, (x, y)
-    luck = iter(chance.shares(2 * rows * columns + 1).tolist())
-    while trail:
-        x, y = trail[-1]
-        ways = [
+    visited[y][x] = True
+    stack, longest, farthest = [(x, y)], 0, (x, y)
+    uniforms = iter(stream.uniforms(2 * rows * columns + 1).tolist())
+    while stack:
+        x, y = stack[-1]
+        open_steps = [
             (u, v)
             for u, v in STEPS
-            if 0 <= x + u < columns and 0 <= y + v < rows and not seen[y + v][x + u]
+            if 0 <= x + u < columns and 0 <= y + v < rows and not visited[y + v][x + u]
         ]
-        if not ways:
-            trail.pop()
+        if not open_steps:
+            stack.pop()
             continue
-        u, v = ways[int(next(luck) * len(ways))]
+        u, v = open_steps[int(next(uniforms) * len(open_steps))]
         if u:
-            upright[y, x + (u > 0)] = False
+            vertical[y, x + (u > 0)] = False
         else:
-            level[y + (v > 0), x] = False
+            horizontal[y + (v > 0), x] = False
         x, y = x + u, y + v
-        seen[y][x] = True
-        trail.append((x, y))
-        if len(trail) > longest:
-            longest, far = len(trail), (x, y)
-    return far
+        visited[y][x] = True
+        stack.append((x, y))
+        if len(stack) > longest:
+            longest, farthest = len(stack), (x, y)
+    return farthest
 
 
-def _runs(walls: Array) -> Array:
-    """Walls in a row as one, (n, 4) in cells: walls[y, x] goes from (x, y) to (x + 1, y)."""
+def _joined(walls: Array) -> Array:
+    """Adjacent walls of a row as one, (n, 4) in cells: walls[y, x] is from (x, y) to (x + 1, y)."""
     change = np.diff(np.pad(walls, ((0, 0), (1, 1))).astype(np.int8), axis=1)
-    y, begin = np.nonzero(change > 0)
-    _, end = np.nonzero(change < 0)
-    return np.stack([begin, y, end, y], axis=1).astype(np.float64)
+    y, first = np.nonzero(change > 0)
+    _, last = np.nonzero(change < 0)
+    return np.stack([first, y, last, y], axis=1).astype(np.float64)
