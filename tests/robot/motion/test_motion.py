@@ -371,7 +371,9 @@ def test_a_motion_without_wheels_has_none_to_read(kind: str) -> None:
     with pytest.raises(ScenarioError, match=f"moves as '{kind}' has no wheels"):
         astray.load({"robots": [robot]})
     robot = {"name": "a", "motion": {"kind": kind}, "estimator": {"kind": "odometry"}}
-    with pytest.raises(ScenarioError, match=f"cannot reckon for motion '{kind}': it has no wheels"):
+    with pytest.raises(
+        ScenarioError, match=f"has no wheel kinematics for motion '{kind}': it has no wheels"
+    ):
         astray.load({"robots": [robot]})
 
 

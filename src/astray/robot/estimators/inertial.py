@@ -1,19 +1,19 @@
-"""Position from an IMU alone: rates to heading, forces to velocity, velocity to position.
+"""Strapdown inertial navigation in the plane, from an IMU alone.
 
-For a reading that came dt after the last one, in this order:
+For a reading dt after the last one, in this order:
 
     yaw += w dt                          wrapped to (−π, π]
-    a = Rot(yaw) (ax, ay)                into the map, with the new heading
-    v += a dt        vz += (az − g) dt   gravity is taken off the vertical
+    a = Rot(yaw) (ax, ay)                specific force in the map frame, with the new heading
+    v += a dt        vz += (az − g) dt   gravity is subtracted from the vertical
     p += v dt        z += vz dt          with the new velocity
 
-A dt of zero or less, or of more than a second, is skipped: the reading after a gap tells nothing
-of what happened in it. The stamp is kept then, so that the next one counts again; only a single
-late reading, one that is at most a second old, does not set it back.
+A reading with a dt of zero or less, or of more than `longest`, is not integrated: nothing is known
+of the motion in such a gap. Its stamp is kept, so that the next reading counts again; only a single
+late reading, at most `longest` old, leaves the stamp as it is.
 
-A real unit feels the centripetal term v w by itself. Made-up signals often leave it out; it is
-then put in: a += w × v. What integrates is the point where the unit is mounted; the belief is of
-the body's reference point.
+A real IMU measures the centripetal term v w. Synthetic signals often leave it out; then it is
+added: a += w × v. The integrated point is the mount of the IMU; the belief is of the body's
+reference point.
 """
 
 from __future__ import annotations
@@ -42,107 +42,119 @@ MEMORY = columns(
     "x m",
     "y m",
     "stamp s",
-    "u m/s",
-    "v m/s",
-    "up m/s",
+    "map_vx m/s",
+    "map_vy m/s",
+    "map_vz m/s",
 )
-"""The mount by the datasheet, the stamp of the last reading, the mount's velocity in the map."""
+"""What strapdown integration keeps of a robot.
 
-Tables = tuple[Table, Table, Table]
-"""Belief, memory and parameters."""
+Datasheet: the mount of the IMU in the body (`x`, `y`, and `axes`, the rotation from sensor to
+body), and whether to `synthesize` the centripetal term. State: whether a reading has `started` the
+integration, the `stamp` of the last one, and the velocity of the mount in the map frame.
+"""
+
 Heading = tuple[float, float, float]
 """A yaw, rad, its sine and its cosine."""
+SIN, COS, ANGLE = range(3)  # rows of the scratch array
 
 
 @inlined_kernel
-def rate(m: Row, o: Row) -> float:
-    """The rate about the vertical that a reading tells of."""
-    r = m.axes
-    return float(r[2, 0] * o.wx + r[2, 1] * o.wy + r[2, 2] * o.wz)
+def yaw_rate(memory: Row, imu: Row) -> float:
+    """The measured turn rate about the body's vertical axis."""
+    axes = memory.axes
+    return float(axes[2, 0] * imu.wx + axes[2, 1] * imu.wy + axes[2, 2] * imu.wz)
 
 
 @kernel
-def integrate(b: Row, m: Row, p: Row, o: Row, heading: Heading) -> None:
-    """Advance one belief by one reading, given its new heading."""
-    r, dt, wz = m.axes, o.stamp - m.stamp, rate(m, o)
-    ax = r[0, 0] * o.ax + r[0, 1] * o.ay + r[0, 2] * o.az
-    ay = r[1, 0] * o.ax + r[1, 1] * o.ay + r[1, 2] * o.az
-    az = r[2, 0] * o.ax + r[2, 1] * o.ay + r[2, 2] * o.az
-    if m.x != 0.0 or m.y != 0.0:  # from the reference point to the mount
-        s, c = sincos(b.yaw)
-        b.x, b.y = b.x + c * m.x - s * m.y, b.y + s * m.x + c * m.y
-    b.yaw, s, c = heading
-    a, e = c * ax - s * ay, s * ax + c * ay
-    if m.synthesize:
-        a, e = a - wz * m.v, e + wz * m.u
-    m.u += a * dt
-    m.v += e * dt
-    m.up += (az - p.gravity) * dt
-    b.x += m.u * dt - (c * m.x - s * m.y)
-    b.y += m.v * dt - (s * m.x + c * m.y)
-    b.z += m.up * dt
-    b.vx = c * m.u + s * m.v + wz * m.y
-    b.vy = -s * m.u + c * m.v - wz * m.x
-    b.vz, b.wz, b.ax, b.ay = m.up, wz, ax, ay
-    m.stamp = b.stamp = o.stamp
+def integrate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading) -> None:
+    """Integrate one reading, given the new heading."""
+    axes, dt, wz = memory.axes, imu.stamp - memory.stamp, yaw_rate(memory, imu)
+    ax = axes[0, 0] * imu.ax + axes[0, 1] * imu.ay + axes[0, 2] * imu.az
+    ay = axes[1, 0] * imu.ax + axes[1, 1] * imu.ay + axes[1, 2] * imu.az
+    az = axes[2, 0] * imu.ax + axes[2, 1] * imu.ay + axes[2, 2] * imu.az
+    if memory.x != 0.0 or memory.y != 0.0:  # from the reference point to the mount
+        s, c = sincos(belief.yaw)
+        belief.x = belief.x + c * memory.x - s * memory.y
+        belief.y = belief.y + s * memory.x + c * memory.y
+    belief.yaw, s, c = heading
+    map_ax, map_ay = c * ax - s * ay, s * ax + c * ay
+    if memory.synthesize:
+        map_ax, map_ay = map_ax - wz * memory.map_vy, map_ay + wz * memory.map_vx
+    memory.map_vx += map_ax * dt
+    memory.map_vy += map_ay * dt
+    memory.map_vz += (az - params.gravity) * dt
+    belief.x += memory.map_vx * dt - (c * memory.x - s * memory.y)
+    belief.y += memory.map_vy * dt - (s * memory.x + c * memory.y)
+    belief.z += memory.map_vz * dt
+    belief.vx = c * memory.map_vx + s * memory.map_vy + wz * memory.y
+    belief.vy = -s * memory.map_vx + c * memory.map_vy - wz * memory.x
+    belief.vz, belief.wz, belief.ax, belief.ay = memory.map_vz, wz, ax, ay
+    memory.stamp = belief.stamp = imu.stamp
 
 
 @kernel
-def estimate(b: Row, m: Row, p: Row, o: Row, heading: Heading) -> None:
-    """Take in one reading, if the time since the last one makes sense."""
-    dt = o.stamp - m.stamp
-    if not m.started:
-        m.started = True
-        m.stamp = b.stamp = o.stamp
-    elif 0.0 < dt <= p.longest:
-        integrate(b, m, p, o, heading)
-    elif abs(dt) > p.longest:
-        m.stamp = b.stamp = o.stamp
+def estimate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading) -> None:
+    """Take in one reading: integrate it, or only keep its stamp."""
+    dt = imu.stamp - memory.stamp
+    if not memory.started:
+        memory.started = True
+        memory.stamp = belief.stamp = imu.stamp
+    elif 0.0 < dt <= params.longest:
+        integrate(belief, memory, params, imu, heading)
+    elif abs(dt) > params.longest:
+        memory.stamp = belief.stamp = imu.stamp
 
 
 @kernel
-def estimate_all(tables: Tables, imu: Table, rows: Rows, w: Array) -> None:
-    """Take in the fresh readings of these rows; w is room for three numbers of some of them."""
-    belief, memory, params = tables
+def estimate_all(
+    belief: Table, memory: Table, params: Table, imu: Table, rows: Rows, scratch: Array
+) -> None:
+    """Take in the fresh readings of these rows, with scratch (3, CHUNK).
+
+    Sines and cosines of a chunk of rows are computed together: that is vectorised.
+    """
     for start in range(0, len(rows), CHUNK):
-        some = rows[start : start + CHUNK]
-        for j in range(len(some)):
-            m, o = memory[some[j]], imu[some[j]]
-            w[0, j] = w[2, j] = wrap(belief[some[j]].yaw + rate(m, o) * (o.stamp - m.stamp))
-        sincos_all(w, len(some))
-        for j in range(len(some)):
-            i, heading = some[j], (w[2, j], w[0, j], w[1, j])
+        chunk = rows[start : start + CHUNK]
+        for j in range(len(chunk)):
+            i = chunk[j]
+            dt = imu[i].stamp - memory[i].stamp
+            scratch[SIN, j] = scratch[ANGLE, j] = wrap(
+                belief[i].yaw + yaw_rate(memory[i], imu[i]) * dt
+            )
+        sincos_all(scratch, len(chunk))
+        for j in range(len(chunk)):
+            i, heading = chunk[j], (scratch[ANGLE, j], scratch[SIN, j], scratch[COS, j])
             if imu[i].fresh:
                 estimate(belief[i], memory[i], params[i], imu[i], heading)
 
 
 class Inertial(Estimator, kind="inertial"):
-    """Integrates rates and forces of an IMU to heading, velocity and position."""
+    """Integrates turn rates and specific forces of an IMU to heading, velocity and position."""
 
     remembers = MEMORY
     fixed = ("initial_x", "initial_y", "initial_z", "initial_theta")
     centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # by datasheet; in it; put in
     gravity: NonNegative = 9.81  # m/s²
-    longest: Positive = 1.0  # s between readings that are still believed
+    longest: Positive = 1.0  # s between two readings that are integrated
     initial_x: float | None = None  # m; where the robot starts unless given
     initial_y: float | None = None  # m
     initial_z: float | None = None  # m
     initial_theta: float | None = None  # rad
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the unit and read its datasheet."""
+        """Find the IMU and read its datasheet; PluginError if the robot has none."""
         self.imu = sensor_that_measures(IMU, sheets, "inertial")
-        unit = sheets[self.imu].values
-        angles = [np.array([unit.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
-        # It starts at rest, with the mount of the datasheet.
+        sheet = sheets[self.imu].values
+        angles = [np.array([sheet.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
+        # A row starts at rest, with the mount of the datasheet.
         self.at_first["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
         for name in ("x", "y"):
-            self.at_first[name] = unit.get(name, 0.0)
-        auto = self.centripetal == "auto" and not unit.get("centripetal", True)
+            self.at_first[name] = sheet.get(name, 0.0)
+        auto = self.centripetal == "auto" and not sheet.get("centripetal", True)
         self.at_first["synthesize"] = auto or self.centripetal == "synthesize"
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Begin at the initial pose if one is given; how wrong it will be is not known."""
+        """Start at the initial pose if one is given; the covariance is unknown."""
         names = {"x": "initial_x", "y": "initial_y", "z": "initial_z", "yaw": "initial_theta"}
         for column, name in names.items():
             if getattr(self, name) is not None:
@@ -150,8 +162,8 @@ class Inertial(Estimator, kind="inertial"):
         belief["cov"][rows] = NAN
 
     def believe(self, rows: Rows, belief: Table) -> None:
-        """Start over at rest from a belief that was set from outside."""
-        for column in ("u", "v", "up"):
+        """Continue at rest from a belief that was set from outside."""
+        for column in ("map_vx", "map_vy", "map_vz"):
             self.memory[column][rows] = 0.0
         for column in ("vx", "vy", "vz"):
             belief[column][rows] = 0.0
@@ -159,5 +171,5 @@ class Inertial(Estimator, kind="inertial"):
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take in the fresh readings of these rows."""
-        tables = belief, self.memory, self.params
-        estimate_all(tables, known.readings[self.imu].table, rows, self.scratch(3))
+        imu = known.readings[self.imu].table
+        estimate_all(belief, self.memory, self.params, imu, rows, self.scratch(3))

@@ -92,7 +92,7 @@ class Approximator:
     def velocity(self) -> dict[str, dict[str, float]]:
         """The velocity in the map, and the last rate of turn."""
         m = self.estimator.memory[0]
-        linear = {"x": float(m["u"]), "y": float(m["v"]), "z": float(m["up"])}
+        linear = {"x": float(m["map_vx"]), "y": float(m["map_vy"]), "z": float(m["map_vz"])}
         return {"linear": linear, "angular": {"z": float(self.belief["wz"][0])}}
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from astray.errors import PluginError
 from astray.numerics import NEVER, Schedule, compiled_for, kernel
-from astray.robot.estimators import Odometry
-from astray.robot.estimators.odometry import estimate_all
+from astray.robot.estimators import Odometry, dead_reckon_all
 from astray.ros.publishers.pose_history import PoseHistory, remember
 from astray.tables import STATE, WHEELS, Array, Rows, Table, table
 
@@ -29,7 +28,7 @@ def reckon_all(
     state: Table, memory: Table, wheels: Table, rows: Rows, past: Array, slot: int
 ) -> int:
     """Bring rows up to what their wheels tell and keep where all are now; the newest slot."""
-    estimate_all(state, memory, wheels, rows)
+    dead_reckon_all(state, memory, wheels, rows)
     return remember(past, slot, state)
 
 

@@ -1,4 +1,4 @@
-"""The parts of the error-state filter: its algebra, its derivatives, its history, its manners."""
+"""The error-state Kalman filter: update, Jacobians, delayed measurements, estimated errors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 import astray
 from astray.errors import ScenarioError
 from astray.robot.estimators import Ekf, Odometry
-from astray.robot.estimators.ekf.filter import gates
-from astray.robot.estimators.ekf.propagation import integrate, roll
-from astray.robot.estimators.ekf.state import EVENT, FILTER, MOST, PLAN
-from astray.robot.estimators.ekf.state_layout import lay_out
-from astray.robot.estimators.ekf.update import apply, weigh
+from astray.robot.estimators.ekf.filter import nis_gates
+from astray.robot.estimators.ekf.measurements import MEASUREMENT
+from astray.robot.estimators.ekf.propagation import propagate_by_imu, propagate_by_wheels
+from astray.robot.estimators.ekf.state_layout import FILTER, MAX_STATES, MODEL, make_model
+from astray.robot.estimators.ekf.update import compute_nis, kalman_update
 from astray.robot.motion import Differential, Omni
 from astray.robot.sensors import Gnss, Imu, Wheels
 from astray.tables import Array
@@ -34,113 +34,115 @@ def load(sensors: list[Any], worlds: int = 1, motion: str = "differential", **ek
     return astray.load({"dt": 0.01, "seed": 9, "robots": [robot]}, worlds=worlds)
 
 
-def table_of(states: int, moved: int = 3) -> tuple[Any, Any]:
-    f, w = np.zeros(1, FILTER), np.zeros(1, PLAN)
-    w["states"], w["moved"], w["taught"], w["tau"] = states, moved, states, np.inf
-    return f[0], w[0]
+def filter_of(states: int, moving: int = 3) -> tuple[Any, Any]:
+    state, model = np.zeros(1, FILTER), np.zeros(1, MODEL)
+    model["states"], model["moving"], model["corrected"] = states, moving, states
+    model["tau"] = np.inf
+    return state[0], model[0]
 
 
-# Algebra.
+# Update.
 
 
 @pytest.mark.parametrize("m", [1, 2])
 @pytest.mark.parametrize("seed", range(5))
 def test_an_update_is_that_of_the_textbook(m: int, seed: int) -> None:
     rng, n = np.random.default_rng(seed), 7
-    f, w = table_of(n)
+    state, model = filter_of(n)
     root = rng.normal(size=(n, n))
     p, h = root @ root.T + 0.1 * np.eye(n), rng.normal(size=(m, n))
     r = np.diag(rng.uniform(0.1, 1.0, m)) + (0.05 if m == 2 else 0.0)
     nu = rng.normal(size=m)
-    f["cov"][:n, :n], w["h"][:m, :n], w["noise"][:m, :m], w["nu"][:m] = p, h, r, nu
+    state["cov"][:n, :n], model["jacobian"][:m, :n] = p, h
+    model["noise"][:m, :m], model["innovation"][:m] = r, nu
     s = h @ p @ h.T + r
-    assert weigh(f, w, m) == pytest.approx(float(nu @ np.linalg.solve(s, nu)))
-    apply(f, w, m)
+    assert compute_nis(state, model, m) == pytest.approx(float(nu @ np.linalg.solve(s, nu)))
+    kalman_update(state, model, m)
     k = p @ h.T @ np.linalg.inv(s)
-    left = np.eye(n) - k @ h
-    assert f["cov"][:n, :n] == pytest.approx(left @ p @ left.T + k @ r @ k.T)
-    moved = np.array([f["x"], f["y"], f["yaw"], *f["error"][3:n]])
+    reduced = np.eye(n) - k @ h
+    assert state["cov"][:n, :n] == pytest.approx(reduced @ p @ reduced.T + k @ r @ k.T)
+    correction = np.array([state["x"], state["y"], state["yaw"], *state["error"][3:n]])
     expected = k @ nu
     expected[2] = np.angle(np.exp(1j * expected[2]))
-    assert moved == pytest.approx(expected)
+    assert correction == pytest.approx(expected)
 
 
-def test_the_gate_lets_in_the_share_that_it_says() -> None:
-    zero, one, two = gates(0.999)
+def test_the_gate_accepts_the_share_that_is_asked_for() -> None:
+    zero, one, two = nis_gates(0.999)
     assert (zero, one, two) == pytest.approx((0.0, 10.828, 13.816), abs=1e-3)
 
 
-# Derivatives, against differences.
+# Jacobians, against differences.
 
 SHEETS = {
     "imu": Imu(gyro_bias_sd=0.1, gyro_scale_sd=0.1, accel_bias_sd=0.1, gyro_density=0.1).sheet(),
     "wheels": Wheels(radius_sd=0.1, baseline_sd=0.1, slip_density=0.1).sheet(),
     "fix": Gnss().sheet(),
 }
-STATE_OF = ("x", "y", "yaw", "vx", "vy", "along", "across", "turn")
+MOVING = ("x", "y", "yaw", "vx", "vy", "dx", "dy", "dyaw")
 
 
-def vector(f: Any, w: Any) -> Array:
-    moving = [float(f[name]) for name in STATE_OF[: int(w["moved"])]]
-    return np.array([*moving, *f["error"][int(w["moved"]) : int(w["states"])]])
+def vector(state: Any, model: Any) -> Array:
+    moving = [float(state[name]) for name in MOVING[: int(model["moving"])]]
+    return np.array([*moving, *state["error"][int(model["moving"]) : int(model["states"])]])
 
 
-def disturb(f: Any, w: Any, i: int, by: float) -> None:
-    if i < w["moved"]:
-        f[STATE_OF[i]] += by
+def disturb(state: Any, model: Any, i: int, by: float) -> None:
+    if i < model["moving"]:
+        state[MOVING[i]] += by
     else:
-        f["error"][i] += by
+        state["error"][i] += by
 
 
-def jacobian(step: Any, start: Any, w: Any) -> Array:
+def numerical_jacobian(step: Any, start: Any, model: Any) -> Array:
     columns = []
-    for i in range(int(w["states"])):
+    for i in range(int(model["states"])):
         ends = []
         for by in (1e-6, -1e-6):
-            f = np.array([start])[0:1].copy()
-            disturb(f[0], w, i, by)
-            step(f[0], w)
-            ends.append(vector(f[0], w))
+            state = np.array([start])[0:1].copy()
+            disturb(state[0], model, i, by)
+            step(state[0], model)
+            ends.append(vector(state[0], model))
         columns.append((ends[0] - ends[1]) / 2e-6)
-    return np.array(columns).T[: int(w["moved"])]
+    return np.array(columns).T[: int(model["moving"])]
 
 
 @pytest.mark.parametrize("motion", [Differential(), Omni()], ids=["differential", "omni"])
 @pytest.mark.parametrize("by", ["imu", "wheels"])
-def test_derivatives_are_those_of_the_motion(motion: Any, by: str) -> None:
+def test_jacobians_are_those_of_the_propagation(motion: Any, by: str) -> None:
     sheets = {k: v for k, v in SHEETS.items() if by == "imu" or k != "imu"}
-    w = np.zeros(1, PLAN)
-    w[0] = lay_out(motion.sheet(), sheets)
-    w["tau"] = np.inf  # what forgets itself is not of the motion
-    f = np.zeros(1, FILTER)
-    f["x"], f["y"], f["yaw"], f["vx"] = 1.0, 2.0, 0.7, 0.8
-    f["vy"] = 0.3 if w["sideways"][0] else 0.0
+    model = np.zeros(1, MODEL)
+    model[0] = make_model(motion.sheet(), sheets)
+    model["tau"] = np.inf  # the decay of errors is not in F
+    state = np.zeros(1, FILTER)
+    state["x"], state["y"], state["yaw"], state["vx"] = 1.0, 2.0, 0.7, 0.8
+    state["vy"] = 0.3 if model["sideways"][0] else 0.0
 
-    def step(row: Any, plan: Any) -> None:
+    def step(row: Any, model_row: Any) -> None:
         if by == "imu":
-            integrate(row, plan, (0.6, 0.4, -0.3), 0.01)
+            propagate_by_imu(row, model_row, (0.6, 0.4, -0.3), 0.01)
         else:
-            plan["goal"] = np.array([0.1, 0.14, 0.08, 0.12])
-            roll(row, plan, 0.0, 0.01)
+            model_row["next_angle"] = np.array([0.1, 0.14, 0.08, 0.12])
+            propagate_by_wheels(row, model_row, 0.0, 0.01)
 
-    found = jacobian(step, f[0], w[0])
-    if not w["sideways"][0] and by == "imu":
+    found = numerical_jacobian(step, state[0], model[0])
+    if not model["sideways"][0] and by == "imu":
         found[4], found[:, 4], found[6] = np.eye(8, len(found.T))[4], 0.0, 0.0
         found[4, 4], found[6, 6] = 1.0, 1.0  # a speed sideways that it cannot have
-    step(f[0], w[0])
-    claimed = w["jac"][0][: len(found), : found.shape[1]].copy()
+    step(state[0], model[0])
+    claimed = model["transition"][0][: len(found), : found.shape[1]].copy()
     # To first order of a step: what is left out is of the order of its square.
     assert claimed == pytest.approx(found, abs=2e-4)
 
 
-# History.
+# Delayed measurements.
 
 LATE = {"kind": "gnss", "rate": 2, "position_sd": 0.1, "drift_sd": 0.0, "x": 0.3}
-ROLL = {"kind": "wheels", "rate": 50, "slip_density": 0.02, "radius_sd": 0.01}
-FEEL = {"kind": "imu", "rate": 100, "gyro_density": 1e-3, "accel_density": 1e-2, "planar": True}
+ENCODERS = {"kind": "wheels", "rate": 50, "slip_density": 0.02, "radius_sd": 0.01}
+INERTIAL = {"kind": "imu", "rate": 100, "gyro_density": 1e-3, "accel_density": 1e-2, "planar": True}
 
 
-@pytest.mark.parametrize("sensors", [[ROLL], [FEEL, ROLL]], ids=["wheels", "imu"])
+@pytest.mark.parametrize("sensors", [[ENCODERS], [INERTIAL, ENCODERS]], ids=["wheels", "imu"])
 def test_late_fixes_count_as_if_they_had_come_in_time(sensors: list[Any]) -> None:
     prompt, late = (load([*sensors, {**LATE, "latency": lag}]) for lag in (0.0, 0.2))
     for sim in (prompt, late):
@@ -149,21 +151,21 @@ def test_late_fixes_count_as_if_they_had_come_in_time(sensors: list[Any]) -> Non
     for column in ("stamp", "x", "y", "yaw", "vx"):
         assert float(a[column]) == pytest.approx(float(b[column]), abs=1e-9)
     assert a["cov"] == pytest.approx(b["cov"], abs=1e-12)
-    ring = late.robots["rover"].estimator.arrays["ring"]
-    assert ring.dtype == EVENT
-    assert prompt.robots["rover"].estimator.arrays["ring"].shape[1] == 0 < ring.shape[1]
+    queue = late.robots["rover"].estimator.arrays["ring"]
+    assert queue.dtype == MEASUREMENT
+    assert prompt.robots["rover"].estimator.arrays["ring"].shape[1] == 0 < queue.shape[1]
 
 
 def test_without_a_history_late_fixes_mislead() -> None:
-    blind = load([ROLL, {**LATE, "latency": 0.2}], history=0.0)
-    prompt = load([ROLL, LATE])
+    blind = load([ENCODERS, {**LATE, "latency": 0.2}], history=0.0)
+    prompt = load([ENCODERS, LATE])
     for sim in (blind, prompt):
         sim.run(6.3)
     a, b = (sim.robots["rover"].belief["x"][0] for sim in (blind, prompt))
     assert abs(a - b) > 1e-3
 
 
-# What it learns.
+# Estimated errors.
 
 
 def test_without_noise_the_belief_is_the_truth() -> None:
@@ -177,7 +179,7 @@ def test_without_noise_the_belief_is_the_truth() -> None:
 
 
 def test_without_corrections_it_reckons_as_odometry_does() -> None:
-    wheels = {**ROLL, "baseline_sd": 0.01}
+    wheels = {**ENCODERS, "baseline_sd": 0.01}
     sim = load([wheels])
     rival = astray.load(
         {
@@ -204,42 +206,42 @@ def test_without_corrections_it_reckons_as_odometry_does() -> None:
 def test_it_learns_the_errors_of_its_sensors() -> None:
     beacons = {"kind": "landmarks", "rate": 10, "beacons": [[3, 0], [0, 3], [-3, -1]]}
     precise = {"range_sd": 0.005, "bearing_sd": 0.002}
-    feel = {**FEEL, "gyro_bias_sd": 0.05, "accel_bias_sd": 0.1}
-    rolls = {**ROLL, "radius_sd": 0.03, "baseline_sd": 0.05, "slip_density": 0.002}
-    sim = load([feel, rolls, {**beacons, **precise}], worlds=50)
+    imu_sensor = {**INERTIAL, "gyro_bias_sd": 0.05, "accel_bias_sd": 0.1}
+    wheel_sensor = {**ENCODERS, "radius_sd": 0.03, "baseline_sd": 0.05, "slip_density": 0.002}
+    sim = load([imu_sensor, wheel_sensor, {**beacons, **precise}], worlds=50)
     sim.run(60.0)
     rover = sim.robots["rover"]
-    plan, filters = rover.estimator.plan, rover.estimator.arrays["filters"][:, 0]
+    model, filters = rover.estimator.model, rover.estimator.arrays["filters"][:, 0]
     imu, wheels = (rover.pipelines[name].sensor.memory for name in ("imu", "wheels"))
-    for place, true, sd in (
-        (int(plan["gyro"]), imu["bias"][:, 2], 0.05),
-        (int(plan["accel"]), imu["bias"][:, 3], 0.1),
-        (int(plan["wheel"][0]), wheels["radius_error"][:, 0], 0.03),
-        (int(plan["arm_error"]), wheels["baseline_error"], 0.05),
+    for index, true, sd in (
+        (int(model["gyro"]), imu["bias"][:, 2], 0.05),
+        (int(model["accel"]), imu["bias"][:, 3], 0.1),
+        (int(model["wheel"][0]), wheels["radius_error"][:, 0], 0.03),
+        (int(model["arm_error"]), wheels["baseline_error"], 0.05),
     ):
-        wrong = filters["error"][:, place] - true
-        claimed = np.sqrt(filters["cov"][:, place, place])
+        wrong = filters["error"][:, index] - true
+        claimed = np.sqrt(filters["cov"][:, index, index])
         assert wrong.std() < 0.3 * sd
         assert 0.7 < np.sqrt(np.mean((wrong / claimed) ** 2)) < 1.4
 
 
 def test_covariances_stay_symmetric_and_positive() -> None:
-    sim = load([FEEL, ROLL, {**LATE, "rate": 10, "position_sd": 1e-3}], worlds=5)
+    sim = load([INERTIAL, ENCODERS, {**LATE, "rate": 10, "position_sd": 1e-3}], worlds=5)
     sim.run(30.0)
     rover = sim.robots["rover"]
-    n = int(rover.estimator.plan["states"])
-    assert 3 < n <= MOST
+    n = int(rover.estimator.model["states"])
+    assert 3 < n <= MAX_STATES
     for cov in rover.estimator.arrays["filters"]["cov"][:, 0, :n, :n]:
         assert np.array_equal(cov, cov.T)
         scale = np.sqrt(np.maximum(cov.diagonal(), 1e-300))
         assert np.linalg.eigvalsh(cov / np.outer(scale, scale)).min() > -1e-9
 
 
-# Manners.
+# Settings, and what is refused.
 
 
 def test_a_fix_that_claims_nothing_is_believed_as_the_parameter_says() -> None:
-    loose, tight = (load([ROLL, {**LATE, "claim": 1e-200}], fix_sd=sd) for sd in (10.0, 0.1))
+    loose, tight = (load([ENCODERS, {**LATE, "claim": 1e-200}], fix_sd=sd) for sd in (10.0, 0.1))
     for sim in (loose, tight):
         sim.run(20.0)
     cov = [sim.robots["rover"].belief["cov"][0, 0, 0] for sim in (loose, tight)]
@@ -247,7 +249,7 @@ def test_a_fix_that_claims_nothing_is_believed_as_the_parameter_says() -> None:
 
 
 def test_a_belief_that_is_set_from_outside_is_where_it_goes_on() -> None:
-    sim = load([ROLL, {**LATE, "latency": 0.2, "rate": 1}])
+    sim = load([ENCODERS, {**LATE, "latency": 0.2, "rate": 1}])
     sim.run(2.5)
     sim.robots["rover"].believe(x=50.0, y=-20.0, yaw=1.0)
     sim.run(0.1)
@@ -256,14 +258,14 @@ def test_a_belief_that_is_set_from_outside_is_where_it_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sensors", "ekf", "says"),
+    ("sensors", "ekf", "message"),
     [
         ([], {}, "needs an imu or wheels"),
-        ([{"kind": "wheels"}], {"by": "imu"}, "cannot go by imu"),
+        ([{"kind": "wheels"}], {"by": "imu"}, "cannot propagate by imu"),
     ],
 )
-def test_a_robot_that_has_nothing_to_go_by_is_refused(sensors: Any, ekf: Any, says: str) -> None:
-    with pytest.raises(ScenarioError, match=says):
+def test_a_robot_without_imu_and_wheels_is_refused(sensors: Any, ekf: Any, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         load(sensors, **ekf)
 
 

@@ -1,4 +1,4 @@
-"""A filter without wheels learns from standing still, and takes no one for standing who is not."""
+"""Zero-velocity updates: they correct a filter without wheels at rest, and only at rest."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def load(steps: list[Any], rests: bool, imu: Any = IMU, **gnss: Any) -> Any:
 
 def gyro_error(sim: Any) -> float:
     rover = sim.robots["rover"]
-    place = int(rover.estimator.plan["gyro"])
-    believed = rover.estimator.arrays["filters"]["error"][:, 0, place]
+    index = int(rover.estimator.model["gyro"])
+    believed = rover.estimator.arrays["filters"]["error"][:, 0, index]
     wrong = believed - rover.pipelines["imu"].sensor.memory["bias"][:, 2]
     return float(np.sqrt(np.mean(wrong**2)))
 
@@ -62,7 +62,7 @@ def gyro_error(sim: Any) -> float:
     ],
     ids=["fixes", "late fixes", "outages", "rounded"],
 )
-def test_who_stops_and_goes_is_surer_and_still_honest(imu: Any, gnss: Any) -> None:
+def test_stop_and_go_makes_the_belief_more_precise_and_still_honest(imu: Any, gnss: Any) -> None:
     sim = load(STOP_AND_GO, True, {**IMU, **imu}, **gnss)
     nees, position = sim.robots["rover"].evaluators
     found = []
@@ -75,7 +75,7 @@ def test_who_stops_and_goes_is_surer_and_still_honest(imu: Any, gnss: Any) -> No
     assert gyro_error(sim) < 2e-4
 
 
-def test_without_being_asked_it_learns_nothing_from_rest() -> None:
+def test_by_default_there_are_no_zero_velocity_updates() -> None:
     sim = load(STOP_AND_GO, False)
     sim.run(40.0)
     assert gyro_error(sim) > 4e-4
@@ -84,7 +84,7 @@ def test_without_being_asked_it_learns_nothing_from_rest() -> None:
 @pytest.mark.parametrize(
     "step", [{"vx": 0.8}, {"vx": 0.8, "wz": 0.5}, {"wz": 0.5}], ids=["straight", "curve", "spin"]
 )
-def test_who_moves_steadily_is_not_taken_for_standing(step: dict[str, float]) -> None:
+def test_a_constant_speed_is_not_taken_for_rest(step: dict[str, float]) -> None:
     beliefs = []
     for rests in (True, False):
         sim = load([{"lasts": 1000.0, **step}], rests)
@@ -94,12 +94,12 @@ def test_who_moves_steadily_is_not_taken_for_standing(step: dict[str, float]) ->
         assert beliefs[0][column] == pytest.approx(beliefs[1][column], abs=1e-9)
 
 
-def test_wheels_and_robots_that_slide_have_no_use_for_it() -> None:
+def test_robots_with_wheels_or_sideways_motion_make_no_zero_velocity_updates() -> None:
     imu = Imu(gyro_density=2e-4)
-    for sensors, motion, looks in (
+    for sensors, motion, expected in (
         ([imu], Differential(), True),
         ([imu, Wheels()], Differential(), False),
         ([imu], Omni(), False),
     ):
         bound, _ = Ekf(rests=True).alone(motion, *sensors)
-        assert bool(bound.plan["rests"]) is looks
+        assert bool(bound.model["zero_velocity"]) is expected

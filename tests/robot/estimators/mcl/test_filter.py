@@ -207,7 +207,7 @@ def test_a_robot_without_a_scanner_or_wheels_is_told_what_is_missing() -> None:
         Particle().alone(Differential(), Wheels())
     with pytest.raises(PluginError, match="particle needs a sensor that measures count"):
         Particle().alone(Differential(), Lidar())
-    with pytest.raises(PluginError, match="cannot reckon for motion 'unicycle'"):
+    with pytest.raises(PluginError, match="has no wheel kinematics for motion 'unicycle'"):
         Particle().alone(Unicycle(), Wheels(), Lidar())
 
 

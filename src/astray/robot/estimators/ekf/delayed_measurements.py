@@ -1,152 +1,178 @@
-"""What a filter does with readings that come late: it goes back and takes them in their turn.
+"""Delayed (out-of-sequence) measurements: the filter rolls back and processes them in order.
 
-Readings are events, in the order of their stamps. The events of the last `lag` seconds wait in a
-ring, and a second filter, the base, stands where they begin. An event that is older than the newest
-is put in its place, and the filter starts over from the base: it comes out as if all had come in
-time. A robot whose readings are never late has no ring, and none of the cost.
+The measurements of the last `horizon` seconds are queued in the order of their stamps, in a ring
+buffer. A second filter, the base, is in the state before the oldest of them. A measurement that is
+older than the newest one, such as a late GNSS fix, is inserted at its stamp; the filter is reset to
+the base and processes the queue again. The result is as if all had arrived in time. Measurements
+that leave the horizon are processed by the base for good. A robot whose measurements are never late
+has no queue.
 """
 
 from __future__ import annotations
 
 from astray.numerics import kernel
-from astray.robot.estimators.ekf.landmarks import fuse_landmark
 from astray.robot.estimators.ekf.measurement_models import (
-    forget_way,
-    fuse_compass,
-    fuse_fix,
-    fuse_velocity,
-    fuse_way,
+    update_with_compass,
+    update_with_fix,
+    update_with_landmark,
+    update_with_velocity,
+    update_with_wheels,
 )
-from astray.robot.estimators.ekf.propagation import feel, go_on, look_at_rates, roll, rolled
-from astray.robot.estimators.ekf.state import (
-    COMPASS_EVENT,
-    FIX_EVENT,
-    IMU_EVENT,
+from astray.robot.estimators.ekf.measurements import (
+    STEER,
     VALUES,
-    WHEELS_EVENT,
-    YAW,
+    compass_of,
+    fix_of,
+    imu_of,
+    landmark_of,
 )
-from astray.robot.estimators.ekf.zero_velocity import look_for_rest
+from astray.robot.estimators.ekf.propagation import (
+    extrapolate,
+    has_imu,
+    propagate_by_wheels,
+    reset_displacement,
+    take_imu_reading,
+    velocity_from_wheel_rates,
+    wheel_displacement,
+)
+from astray.robot.estimators.ekf.state_layout import FROM_COMPASS, FROM_FIX, FROM_IMU, FROM_WHEELS
+from astray.robot.estimators.ekf.zero_velocity import detect_rest
 from astray.tables import WHEELS_PER_ROBOT, Array, Row, Table
 
-SAME = 1e-9  # s; stamps that differ by less are of one moment
+SAME_TIME = 1e-9  # s; stamps that differ by less are equal
+
+
+# Processing in order.
 
 
 @kernel
-def take_wheels(f: Row, w: Row, e: Row) -> None:
-    """Go on by the wheels, or compare them with the way that the IMU has led."""
-    by_imu = w.moved > YAW + 1
+def process(state: Row, model: Row, measurement: Row, beacons: Array) -> None:
+    """Propagate to the stamp of a measurement and update by it."""
+    if measurement.source == FROM_IMU:
+        reading = imu_of(measurement.value)
+        take_imu_reading(state, model, reading, measurement.stamp)
+        if model.zero_velocity:
+            detect_rest(state, model, reading)
+        return
+    if measurement.source == FROM_WHEELS:
+        process_wheels(state, model, measurement)
+        return
+    extrapolate(state, model, measurement.stamp)
+    if measurement.source == FROM_FIX:
+        fix = fix_of(measurement.value)
+        update_with_fix(state, model, fix)
+        if has_imu(model) and fix.velocity_sd > 0.0 and not state.heading_lost:
+            update_with_velocity(state, model, fix)
+    elif measurement.source == FROM_COMPASS:
+        update_with_compass(state, model, compass_of(measurement.value))
+    else:
+        update_with_landmark(state, model, landmark_of(measurement.value), beacons)
+
+
+@kernel
+def process_wheels(state: Row, model: Row, measurement: Row) -> None:
+    """Update by the wheels if the filter propagates by an IMU, else propagate by them."""
+    angles, steer, stamp = measurement.value, measurement.value[STEER], measurement.stamp
+    by_imu = has_imu(model)
     if by_imu:
-        go_on(f, w, e.stamp)
-    for k in range(WHEELS_PER_ROBOT):
-        w.goal[k] = e.value[k]
-    if f.rolling and by_imu:
-        fuse_way(f, w, rolled(f, w))
-    elif f.rolling:
-        if e.stamp > f.read:
+        extrapolate(state, model, stamp)
+    set_next_angle(model, angles)
+    if state.wheels_started and by_imu:
+        update_with_wheels(state, model, wheel_displacement(state, model))
+    elif state.wheels_started:
+        if stamp > state.wheel_stamp:
+            elapsed = stamp - state.wheel_stamp
             for k in range(WHEELS_PER_ROBOT):
-                f.rate[k] = (e.value[k] - f.shown[k]) / (e.stamp - f.read)
-            look_at_rates(f, w)
-            for k in range(WHEELS_PER_ROBOT):
-                w.goal[k] = e.value[k]
-        roll(f, w, e.value[4], max(e.stamp, f.stamp))
+                state.wheel_rate[k] = (angles[k] - state.wheel_reading[k]) / elapsed
+            velocity_from_wheel_rates(state, model)
+            set_next_angle(model, angles)
+        propagate_by_wheels(state, model, steer, max(stamp, state.stamp))
     elif by_imu:
-        forget_way(f, w)
+        reset_displacement(state, model)
     for k in range(WHEELS_PER_ROBOT):
-        f.angle[k] = f.shown[k] = e.value[k]
-    f.steer, f.read = e.value[4], e.stamp
-    if not by_imu and not f.rolling:
-        f.begun, f.stamp = True, max(e.stamp, f.stamp)
-    f.rolling = True
+        state.wheel_angle[k] = state.wheel_reading[k] = angles[k]
+    state.steer, state.wheel_stamp = steer, stamp
+    if not by_imu and not state.wheels_started:
+        state.started, state.stamp = True, max(stamp, state.stamp)
+    state.wheels_started = True
 
 
 @kernel
-def take(f: Row, w: Row, e: Row, beacons: Array) -> None:
-    """Take in one event."""
-    if e.kind == IMU_EVENT:
-        felt = (e.value[0], e.value[1], e.value[2])
-        feel(f, w, felt, e.stamp)
-        if w.rests:
-            look_for_rest(f, w, felt)
+def set_next_angle(model: Row, angles: Array) -> None:
+    """Let the wheels turn to these angles in the next step."""
+    for k in range(WHEELS_PER_ROBOT):
+        model.next_angle[k] = angles[k]
+
+
+# Out of order.
+
+
+@kernel
+def take_measurement(
+    filters: Table, queue: Table, model: Row, measurement: Row, beacons: Array
+) -> None:
+    """Process a measurement, delayed or not; `filters` are the filter of a row and its base."""
+    state, base = filters[0], filters[1]
+    if len(queue) == 0:
+        if measurement.stamp >= state.stamp - SAME_TIME or not state.started:
+            process(state, model, measurement, beacons)
         return
-    if e.kind == WHEELS_EVENT:
-        take_wheels(f, w, e)
-        return
-    go_on(f, w, e.stamp)
-    if e.kind == FIX_EVENT:
-        fuse_fix(f, w, e.value)
-        if w.moved > YAW + 1 and e.value[7] > 0.0 and not f.lost:
-            fuse_velocity(f, w, e.value)
-    elif e.kind == COMPASS_EVENT:
-        fuse_compass(f, w, e.value)
+    if base.started and measurement.stamp < base.stamp - SAME_TIME:
+        return  # older than the horizon
+    if model.queued == len(queue):
+        retire_oldest(base, model, queue, beacons)
+    if insert(queue, model, measurement):
+        process(state, model, measurement, beacons)
     else:
-        fuse_landmark(f, w, e.value, beacons)
-
-
-@kernel
-def copy_event(a: Row, b: Row) -> None:
-    """Let one event be as another."""
-    a.stamp, a.kind = b.stamp, b.kind
-    for k in range(VALUES):
-        a.value[k] = b.value[k]
-
-
-@kernel
-def put(ring: Table, w: Row, e: Row) -> bool:
-    """Put an event in its place; whether it is the newest. Of one moment, by kind: IMU first."""
-    k = w.waiting
-    depth = len(ring)
-    while k > 0:
-        before = ring[(w.first + k - 1) % depth]
-        apart = before.stamp - e.stamp
-        if apart < -SAME or (apart <= SAME and before.kind <= e.kind):
-            break
-        copy_event(ring[(w.first + k) % depth], before)
-        k -= 1
-    copy_event(ring[(w.first + k) % depth], e)
-    w.waiting += 1
-    return bool(k == w.waiting - 1)
-
-
-@kernel
-def retire(base: Row, w: Row, ring: Table, beacons: Array) -> None:
-    """Let the base take in the oldest event for good."""
-    counts = w.counts
-    w.counts = False
-    take(base, w, ring[w.first], beacons)
-    w.counts = counts
-    w.first = (w.first + 1) % len(ring)
-    w.waiting -= 1
-
-
-@kernel
-def replay(f: Row, w: Row, ring: Table, e: Row, beacons: Array) -> None:
-    """Take in all that waits; only the innovations of the new event are counted as new."""
-    for k in range(w.waiting):
-        old = ring[(w.first + k) % len(ring)]
-        w.counts = old.stamp == e.stamp and old.kind == e.kind
-        take(f, w, old, beacons)
-    w.counts = True
-
-
-@kernel
-def hear(filters: Table, ring: Table, w: Row, e: Row, beacons: Array) -> None:
-    """Take in an event, late or not; the filters of a row are the filter and its base."""
-    f, base = filters[0], filters[1]
-    if len(ring) == 0:
-        if e.stamp >= f.stamp - SAME or not f.begun:
-            take(f, w, e, beacons)
-        return
-    if base.begun and e.stamp < base.stamp - SAME:
-        return  # older than anything that is remembered
-    if w.waiting == len(ring):
-        retire(base, w, ring, beacons)
-    if put(ring, w, e):
-        take(f, w, e, beacons)
-    else:
-        squares, freedom = f.squares, f.freedom
+        nis_sum, nis_dof = state.nis_sum, state.nis_dof
         filters[0] = base
-        f.squares, f.freedom = squares, freedom
-        replay(f, w, ring, e, beacons)
-    while w.waiting > 0 and ring[w.first].stamp < f.stamp - w.lag - SAME:
-        retire(base, w, ring, beacons)
+        state.nis_sum, state.nis_dof = nis_sum, nis_dof
+        replay(state, model, queue, measurement, beacons)
+    while model.queued > 0 and queue[model.oldest].stamp < state.stamp - model.horizon - SAME_TIME:
+        retire_oldest(base, model, queue, beacons)
+
+
+@kernel
+def insert(queue: Table, model: Row, measurement: Row) -> bool:
+    """Insert a measurement by its stamp, and by its source at the same time; whether it is last."""
+    k = model.queued
+    size = len(queue)
+    while k > 0:
+        before = queue[(model.oldest + k - 1) % size]
+        later = before.stamp - measurement.stamp
+        if later < -SAME_TIME or (later <= SAME_TIME and before.source <= measurement.source):
+            break
+        copy_measurement(queue[(model.oldest + k) % size], before)
+        k -= 1
+    copy_measurement(queue[(model.oldest + k) % size], measurement)
+    model.queued += 1
+    return bool(k == model.queued - 1)
+
+
+@kernel
+def copy_measurement(out: Row, measurement: Row) -> None:
+    """Copy a measurement."""
+    out.stamp, out.source = measurement.stamp, measurement.source
+    for k in range(VALUES):
+        out.value[k] = measurement.value[k]
+
+
+@kernel
+def replay(state: Row, model: Row, queue: Table, new: Row, beacons: Array) -> None:
+    """Process the queue from the base on; the NIS is only counted for the new measurement."""
+    for k in range(model.queued):
+        measurement = queue[(model.oldest + k) % len(queue)]
+        model.count_nis = measurement.stamp == new.stamp and measurement.source == new.source
+        process(state, model, measurement, beacons)
+    model.count_nis = True
+
+
+@kernel
+def retire_oldest(base: Row, model: Row, queue: Table, beacons: Array) -> None:
+    """Process the oldest measurement by the base, and remove it from the queue."""
+    count_nis = model.count_nis
+    model.count_nis = False
+    process(base, model, queue[model.oldest], beacons)
+    model.count_nis = count_nis
+    model.oldest = (model.oldest + 1) % len(queue)
+    model.queued -= 1

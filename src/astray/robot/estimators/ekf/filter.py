@@ -1,42 +1,213 @@
-"""An error-state Kalman filter that fuses what is on board: IMU, wheels, fixes, compass, beacons.
+"""An error-state Kalman filter that fuses IMU, wheels, GNSS fixes, compass and landmarks.
 
-The state and its errors are in `ekf_state.py`, which of them there are in `ekf_layout.py`; how they
-go on is in `ekf_predict.py`, how they are corrected in `ekf_update.py`, by what in `ekf_measure.py`
-and `ekf_beacons.py`, and what becomes of late readings in `ekf_history.py`; `ekf_events.py` has the
-loop over rows; how a filter finds back that was moved is in `ekf_lost.py` and `ekf_relocate.py`.
-In short: the filter goes on by the IMU, or by the wheels where there is none, and corrects
+    state_layout.py           which states a robot has, and what the datasheets say of its sensors
+    propagation.py            by the IMU, or by the wheels without one, with the Jacobians
+    update.py                 innovation covariance, NIS gate, gain, Joseph form
+    measurements.py           readings of all sensors in one layout
+    measurement_models.py     innovation, Jacobian and noise of each sensor
+    delayed_measurements.py   measurements in the order of their stamps, late ones too
+    zero_velocity.py          updates at rest, for robots without wheels
+    recovery.py               a new pose for a filter that was moved
+    filter.py                 the loop over robots, and the class
 
-    wheels (with an IMU)   along and turn since they were last read, of a robot that does not slide
+The filter propagates by the IMU, or by the wheels where there is none, and is corrected by
+
+    wheels (with an IMU)   displacement and turn since they were last read
     fix                    p + Rot(yaw) l + drift, and with an IMU the velocity of the antenna
-    compass                yaw + bias
-    beacon                 range and bearing from the mount; recognised if it has no name
+    compass                yaw + lasting error
+    landmark               range and bearing from the mount; without identity, by the gate
 
-Everything it knows of the sensors is in their datasheets: densities, standard deviations, mounts.
-What is written there as lasting (biases, radius errors, correlated errors of fixes) is estimated.
+All that it knows of the sensors is in their datasheets: densities, standard deviations, mounts.
+What a datasheet gives as a lasting error (biases, radii, correlated errors of fixes) is estimated.
 """
 
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
+from astray.numerics import kernel
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Reading
-from astray.robot.estimators.ekf.measurement_intake import (
-    estimate_all,
-    take_fixes,
-    take_headings,
-    take_sightings,
+from astray.robot.estimators.ekf.delayed_measurements import take_measurement
+from astray.robot.estimators.ekf.measurements import (
+    MEASUREMENT,
+    take_compass,
+    take_fix,
+    take_imu,
+    take_landmark,
+    take_wheels,
 )
-from astray.robot.estimators.ekf.state import AGREED, EVENT, FILTER, MOST_ALIKE, PLAN, YAW
-from astray.robot.estimators.ekf.state_layout import lay_beacons, lay_out, numbered
-from astray.tables import COMPASS, FIX, IMU, LANDMARKS, WHEELS, Array, Columns, Rows, Table
+from astray.robot.estimators.ekf.propagation import has_imu
+from astray.robot.estimators.ekf.state_layout import (
+    FILTER,
+    MAX_SENSORS,
+    MODEL,
+    REJECTED_FIXES,
+    VX,
+    VY,
+    YAW,
+    make_beacons,
+    make_model,
+    numbered,
+)
+from astray.tables import (
+    COMPASS,
+    FIX,
+    IMU,
+    LANDMARKS,
+    WHEELS,
+    Array,
+    Columns,
+    Row,
+    Rows,
+    Table,
+)
 
-SPARE = 8  # events of the history beyond those that are expected
+SPARE_SLOTS = 8  # of the queue, beyond the measurements that are expected
 ASSUMED_RATE = 100.0  # Hz, of a sensor whose datasheet gives none
+
+
+class FilterTables(NamedTuple):
+    """The tables of all filters, by row, and the beacons that they know."""
+
+    filters: Table
+    """FILTER (n, 2): the filter and its base, see delayed_measurements.py."""
+    queues: Table
+    """MEASUREMENT (n, depth)."""
+    incoming: Table
+    """MEASUREMENT (n,): the one that is being taken."""
+    models: Table
+    """MODEL (n,)."""
+    beacons: Array
+    """x and y in the map, (beacons, 2) m."""
+
+
+class LandmarkReadings(NamedTuple):
+    """The readings of a landmark sensor, as tables.py has them."""
+
+    table: Table
+    ranges: Array
+    bearings: Array
+    identities: Array
+    seen: Array
+
+
+@kernel
+def publish_belief(belief: Row, state: Row, model: Row) -> None:
+    """Write the state of the filter to the belief."""
+    belief.stamp, belief.x, belief.y, belief.yaw = state.stamp, state.x, state.y, state.yaw
+    belief.vx, belief.vy, belief.wz, belief.steer = state.vx, state.vy, state.wz, state.steer
+    for i in range(YAW + 1):
+        for j in range(YAW + 1):
+            belief.cov[i, j] = state.cov[i, j]
+    if not has_imu(model):  # counting in whole ticks is an error that does not accumulate
+        belief.cov[0, 0] += model.quantization_variance
+        belief.cov[1, 1] += model.quantization_variance
+        belief.cov[2, 2] += model.turn_quantization_variance
+
+
+@kernel
+def take_incoming(tables: FilterTables, i: int) -> None:
+    """Take the incoming measurement of one row."""
+    take_measurement(
+        tables.filters[i], tables.queues[i], tables.models[i], tables.incoming[i], tables.beacons
+    )
+
+
+@kernel
+def take_landmarks(tables: FilterTables, readings: LandmarkReadings, i: int, sensor: int) -> None:
+    """Take the landmarks that one sensor of a row observed."""
+    stamp = readings.table[i].stamp
+    for k in range(readings.ranges.shape[1]):
+        if readings.seen[i, k] > 0.0:
+            distance, bearing = readings.ranges[i, k], readings.bearings[i, k]
+            identity = readings.identities[i, k]
+            take_landmark(tables.incoming[i], stamp, distance, bearing, identity, sensor)
+            take_incoming(tables, i)
+
+
+@kernel
+def estimate_all(
+    belief: Table,
+    tables: FilterTables,
+    imu: Table,
+    wheels: Table,
+    compass: Table,
+    fix: Table,
+    landmarks: LandmarkReadings,
+    rows: Rows,
+) -> None:
+    """Take the fresh readings of these rows: IMU and wheels first, the first sensor of each kind.
+
+    Tables come as plain tuples: a named one takes longer to get into a kernel.
+    """
+    tables, landmarks = FilterTables(*tables), LandmarkReadings(*landmarks)
+    for i in rows:
+        measurement, model, state = tables.incoming[i], tables.models[i], tables.filters[i, 0]
+        state.nis_sum = state.nis_dof = 0.0
+        if imu[i].fresh:
+            take_imu(measurement, model, imu[i])
+            take_incoming(tables, i)
+        if wheels[i].fresh:
+            take_wheels(measurement, wheels[i])
+            take_incoming(tables, i)
+        if compass[i].fresh:
+            take_compass(measurement, compass[i], 0)
+            take_incoming(tables, i)
+        if fix[i].fresh and not fix[i].lost:
+            take_fix(measurement, fix[i], 0)
+            take_incoming(tables, i)
+        if landmarks.table[i].fresh:
+            take_landmarks(tables, landmarks, i, 0)
+        if state.started:
+            publish_belief(belief[i], state, model)
+
+
+@kernel
+def take_fixes_all(
+    belief: Table, tables: FilterTables, fix: Table, rows: Rows, sensor: int
+) -> None:
+    """Take the fresh fixes of a further GNSS receiver."""
+    tables = FilterTables(*tables)
+    for i in rows:
+        if fix[i].fresh and not fix[i].lost:
+            take_fix(tables.incoming[i], fix[i], sensor)
+            take_incoming(tables, i)
+            if tables.filters[i, 0].started:
+                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
+
+
+@kernel
+def take_headings_all(
+    belief: Table, tables: FilterTables, compass: Table, rows: Rows, sensor: int
+) -> None:
+    """Take the fresh headings of a further compass."""
+    tables = FilterTables(*tables)
+    for i in rows:
+        if compass[i].fresh:
+            take_compass(tables.incoming[i], compass[i], sensor)
+            take_incoming(tables, i)
+            if tables.filters[i, 0].started:
+                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
+
+
+@kernel
+def take_landmarks_all(
+    belief: Table, tables: FilterTables, landmarks: LandmarkReadings, rows: Rows, sensor: int
+) -> None:
+    """Take the fresh landmarks of a further landmark sensor."""
+    tables, landmarks = FilterTables(*tables), LandmarkReadings(*landmarks)
+    for i in rows:
+        if landmarks.table[i].fresh:
+            take_landmarks(tables, landmarks, i, sensor)
+            if tables.filters[i, 0].started:
+                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
+
+
 FUSED: dict[str, Columns] = {
     "imu": IMU,
     "wheels": WHEELS,
@@ -44,13 +215,22 @@ FUSED: dict[str, Columns] = {
     "fix": FIX,
     "landmarks": LANDMARKS,
 }
-BULK = ("range", "bearing", "identity", "seen")
+"""What the filter fuses, by the names of state_layout.py, and how its readings are laid out."""
+LANDMARK_ARRAYS = ("range", "bearing", "identity", "seen")
+
+
+class FurtherSensor(NamedTuple):
+    """A second or third sensor of a kind."""
+
+    name: str
+    kind: str
+    number: int
 
 
 class Ekf(Estimator, kind="ekf"):
     """Fuses IMU, wheels, fixes, compass and beacons, whichever are on board, and their errors."""
 
-    remembers = PLAN
+    remembers = MODEL
     rows_per_thread = 256
     fixed = (
         "start_sd",
@@ -63,144 +243,155 @@ class Ekf(Estimator, kind="ekf"):
         "compass_sd",
         "rests",
     )
-    by: Literal["auto", "imu", "wheels"] = "auto"  # what it goes by: the IMU if there is one
+    by: Literal["auto", "imu", "wheels"] = "auto"  # what propagates it: the IMU if there is one
     start_sd: NonNegative = 0.0  # m, of the first position in x and in y
     start_yaw_sd: NonNegative = 0.0  # rad, of the first heading
     start_speed_sd: NonNegative = 0.0  # m/s, of the first velocity
-    gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # share of good measurements that are let in
-    patience: NonNegative = 5.0  # s of refusing a source before it is believed against the filter
+    gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # share of good measurements that are accepted
+    patience: NonNegative = 5.0  # s of rejecting a source before it is believed against the filter
     history: NonNegative | None = None  # s kept for late readings; by their latency unless given
     fix_sd: NonNegative = 1.0  # m, of a fix that claims no covariance
     compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
-    rests: bool = False  # whether an IMU without wheels that feels nothing is taken to stand still
+    rests: bool = False  # zero-velocity updates by an IMU without wheels
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """See what is on board."""
+        """Find the sensors and make the model; PluginError if there are too few or too many."""
         self.names = {
-            what: next((name for name, s in sheets.items() if s.measures == layout), "")
-            for what, layout in FUSED.items()
+            kind: next((name for name, s in sheets.items() if s.measures == layout), "")
+            for kind, layout in FUSED.items()
         }
         if self.by != "auto" and not self.names[self.by]:
-            raise PluginError(f"ekf cannot go by {self.by}: the robot has none")
+            raise PluginError(f"ekf cannot propagate by {self.by}: the robot has none")
         if not self.names["imu"] and not self.names["wheels"]:
-            raise PluginError("ekf needs an imu or wheels to go by, and the robot has neither")
+            raise PluginError("ekf needs an imu or wheels to propagate by; the robot has neither")
         if self.by == "wheels":
             self.names["imu"] = ""
-        self.sheets = {what: sheets[name] for what, name in self.names.items() if name}
-        self.more: list[tuple[Any, str, int]] = []
-        verbs = {"fix": take_fixes, "compass": take_headings, "landmarks": take_sightings}
-        for what, verb in verbs.items():
-            alike = [name for name, s in sheets.items() if s.measures == FUSED[what]]
-            if len(alike) > MOST_ALIKE:
+        self.sheets = {kind: sheets[name] for kind, name in self.names.items() if name}
+        self.further: list[FurtherSensor] = []
+        for kind in ("fix", "compass", "landmarks"):
+            names = [name for name, s in sheets.items() if s.measures == FUSED[kind]]
+            if len(names) > MAX_SENSORS:
                 raise PluginError(
-                    f"ekf takes {MOST_ALIKE} sensors of one kind at most, and the robot has "
-                    f"{len(alike)}: {', '.join(alike)}"
+                    f"ekf takes {MAX_SENSORS} sensors of one kind at most, and the robot has "
+                    f"{len(names)}: {', '.join(names)}"
                 )
-            for k, name in enumerate(alike[1:], 1):
-                self.sheets[numbered(what, k)] = sheets[name]
-                self.more.append((verb, name, k))
-        self.plan = lay_out(sheets["motion"], self.sheets)
-        alone = "imu" in self.sheets and "wheels" not in self.sheets
-        self.plan["rests"] = self.rests and alone and not self.plan["sideways"]
-        nothing = np.zeros((n, 0))
-        self.absent = {what: Reading(layout, n) for what, layout in FUSED.items()}
-        self.absent["landmarks"].arrays = dict.fromkeys(BULK, nothing)
-        self.beacons = lay_beacons(self.plan, self.sheets)
-        self.lag, depth = self._depth()
+            for k, name in enumerate(names[1:], 1):
+                self.sheets[numbered(kind, k)] = sheets[name]
+                self.further.append(FurtherSensor(name, kind, k))
+        self.model = make_model(sheets["motion"], self.sheets)
+        only_imu = "imu" in self.sheets and "wheels" not in self.sheets
+        self.model["zero_velocity"] = self.rests and only_imu and not self.model["sideways"]
+        self.absent = {kind: Reading(layout, n) for kind, layout in FUSED.items()}
+        self.absent["landmarks"].arrays = dict.fromkeys(LANDMARK_ARRAYS, np.zeros((n, 0)))
+        self.beacons = make_beacons(self.model, self.sheets)
+        self.horizon, depth = self._queue_size()
         self.arrays = {
             "filters": np.zeros((n, 2), FILTER),
-            "ring": np.zeros((n, depth), EVENT),
-            "event": np.zeros(n, EVENT),
+            "ring": np.zeros((n, depth), MEASUREMENT),
+            "event": np.zeros(n, MEASUREMENT),
         }
 
-    def _depth(self) -> tuple[float, int]:
-        """How long the past is kept, s, and how many events that is."""
-        late = [
+    def _queue_size(self) -> tuple[float, int]:
+        """The horizon of the queue, s, and how many measurements it holds."""
+        delays = [
             float(s.values.get("latency") or 0.0) + float(s.values.get("jitter") or 0.0)
             for s in self.sheets.values()
         ]
-        lag = self.history if self.history is not None else max(late)
-        if lag == 0.0:
+        horizon = self.history if self.history is not None else max(delays)
+        if horizon == 0.0:
             return 0.0, 0
-        each = 0.0
-        for what, sheet in self.sheets.items():
+        count = 0.0
+        for kind, sheet in self.sheets.items():
             rate = sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE)
             slots = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
-            each += (lag * rate + 2.0) * (slots if what.startswith("landmarks") else 1)
-        return lag, int(each) + SPARE
+            count += (horizon * rate + 2.0) * (slots if kind.startswith("landmarks") else 1)
+        return horizon, int(count) + SPARE_SLOTS
 
     def reset(self, rows: Rows) -> None:
-        """Lay out the filters of these rows."""
+        """Write the model and the settings of these rows."""
         p = self.params
-        self.memory[rows] = self.plan
-        self.memory["lag"][rows] = self.lag
-        self.memory["counts"][rows] = True
+        self.memory[rows] = self.model
+        self.memory["horizon"][rows] = self.horizon
+        self.memory["count_nis"][rows] = True
         self.memory["patience"][rows] = p["patience"][rows]
         self.memory["fix_variance"][rows] = p["fix_sd"][rows] ** 2
         self.memory["compass_variance"][rows] = p["compass_sd"][rows] ** 2
         for i in rows:
-            self.memory["gate"][i] = gates(float(p["gate"][i]))
+            self.memory["gate"][i] = nis_gates(float(p["gate"][i]))
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Begin where the robots are said to be, as sure of it as the parameters say."""
+        """Start at the belief, with the standard deviations of the parameters."""
         p = self.params
         belief["cov"][rows, 0, 0] += p["start_sd"][rows] ** 2
         belief["cov"][rows, 1, 1] += p["start_sd"][rows] ** 2
         belief["cov"][rows, 2, 2] += p["start_yaw_sd"][rows] ** 2
-        first = self.arrays["filters"][:, 0]
-        every = np.arange(int(self.plan["states"]))
-        sd = np.tile(self.plan["sd"][every], (len(rows), 1))
-        if self.plan["moved"] > YAW + 1:
-            sd[:, YAW + 1] = p["start_speed_sd"][rows]
-            sd[:, YAW + 2] = p["start_speed_sd"][rows] * bool(self.plan["sideways"])
-        first["cov"][np.ix_(rows, every, every)] = 0.0
-        first["cov"][rows[:, None], every, every] = sd**2
+        states = self.arrays["filters"][:, 0]
+        indices = np.arange(int(self.model["states"]))
+        sd = np.tile(self.model["sd"][indices], (len(rows), 1))
+        if self.model["moving"] > YAW + 1:
+            sd[:, VX] = p["start_speed_sd"][rows]
+            sd[:, VY] = p["start_speed_sd"][rows] * bool(self.model["sideways"])
+        states["cov"][np.ix_(rows, indices, indices)] = 0.0
+        states["cov"][rows[:, None], indices, indices] = sd**2
         for column in ("stamp", "vx", "vy", "wz"):
-            first[column][rows] = belief[column][rows]
+            states[column][rows] = belief[column][rows]
         self.believe(rows, belief)
 
     def believe(self, rows: Rows, belief: Table) -> None:
-        """Start over from a pose that was set from outside; it owes nothing to the sensors."""
-        first = self.arrays["filters"][:, 0]
+        """Continue from a pose that was set from outside: it is independent of sensor errors."""
+        states = self.arrays["filters"][:, 0]
         for column in ("x", "y", "yaw"):
-            first[column][rows] = belief[column][rows]
-        first["cov"][rows, : YAW + 1, :] = 0.0
-        first["cov"][rows, :, : YAW + 1] = 0.0
-        first["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
-        first["refused"][rows] = 0
-        first["bent"][rows] = first["bending"][rows] = 0.0
-        first["lost"][rows] = False
-        first["felt_count"][rows] = -1
-        for column in AGREED:
-            first[column][rows] = 0
-        self.arrays["filters"][rows, 1] = first[rows]
-        self.memory["waiting"][rows] = 0
+            states[column][rows] = belief[column][rows]
+        states["cov"][rows, : YAW + 1, :] = 0.0
+        states["cov"][rows, :, : YAW + 1] = 0.0
+        states["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
+        states["rejected"][rows] = 0
+        states["lateral_sd"][rows] = states["lateral_rate"][rows] = 0.0
+        states["heading_lost"][rows] = False
+        states["window_count"][rows] = -1
+        for column in REJECTED_FIXES:
+            states[column][rows] = 0
+        self.arrays["filters"][rows, 1] = states[rows]
+        self.memory["queued"][rows] = 0
 
     def innovations(self) -> Array:
-        """Squares and degrees of freedom of what was let in by the last estimate, (n, 2)."""
-        first = self.arrays["filters"][:, 0]
-        return np.stack([first["squares"], first["freedom"]], axis=1)
+        """NIS and degrees of freedom of what the last estimate accepted, (n, 2)."""
+        states = self.arrays["filters"][:, 0]
+        return np.stack([states["nis_sum"], states["nis_dof"]], axis=1)
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
-        """Take in the fresh readings of these rows."""
-        got: dict[str, Any] = {
-            what: known.readings[name] if name else self.absent[what]
-            for what, name in self.names.items()
-        }
-        a, seen = self.arrays, got["landmarks"]
-        own = (a["filters"], a["ring"], a["event"], self.memory)
-        readings = tuple(got[what].table for what in FUSED)
-        site = (self.beacons, *(seen[name] for name in BULK))
-        estimate_all(belief, own, readings, site, rows)
-        for verb, name, k in self.more:
-            more = known.readings[name]
-            around: Any = self.beacons
-            if verb is take_sightings:
-                around = (self.beacons, *(more[bulk] for bulk in BULK))
-            verb(belief, own, more.table, around, rows, k)
+        """Take the fresh readings of these rows."""
+        a = self.arrays
+        tables: Any = (a["filters"], a["ring"], a["event"], self.memory, self.beacons)
+        imu, wheels, compass, fix, landmarks = (
+            known.readings[name] if name else self.absent[kind] for kind, name in self.names.items()
+        )
+        estimate_all(
+            belief,
+            tables,
+            imu.table,
+            wheels.table,
+            compass.table,
+            fix.table,
+            _landmark_readings(landmarks),
+            rows,
+        )
+        for name, kind, number in self.further:
+            reading = known.readings[name]
+            if kind == "fix":
+                take_fixes_all(belief, tables, reading.table, rows, number)
+            elif kind == "compass":
+                take_headings_all(belief, tables, reading.table, rows, number)
+            else:
+                take_landmarks_all(belief, tables, _landmark_readings(reading), rows, number)
 
 
-def gates(share: float) -> tuple[float, float, float]:
-    """The NIS of 0, 1 and 2 degrees of freedom that this share of good measurements stays below."""
+def _landmark_readings(reading: Reading) -> Any:
+    """The fields of LandmarkReadings, as a plain tuple."""
+    return (reading.table, *(reading[name] for name in LANDMARK_ARRAYS))
+
+
+def nis_gates(share: float) -> tuple[float, float, float]:
+    """The NIS of 0, 1 and 2 degrees of freedom that this share of good measurements is below."""
     one = NormalDist().inv_cdf(0.5 * (1.0 + share)) ** 2
     return 0.0, one, float(-2.0 * np.log(1.0 - share))

@@ -1,204 +1,335 @@
-"""What a filter expects wheels, fixes and compass to say, and how that depends on its state.
+"""Measurement models: the innovation ν = z − h(x), its Jacobian H and the noise R of each sensor.
 
-With an IMU the wheels are compared with the way that it has led since they were last read. A wheel
-that rolled d metres by the filter's reckoning turned by d / (1 + error) of its radius, and a little
-more or less by slip; the turn is further apart by the error of the arm. A robot that does not slide
-goes nowhere sideways.
+Wheels (with an IMU) measure the displacement since they were last read. A wheel that by the filter
+rolled d metres turned by d / (1 + error of its radius), ± slip; the measured turn differs by the
+error of the arm. A robot that cannot go sideways is not displaced sideways.
 
-A fix is of the antenna, p + Rot(yaw) l, with an error that lasts and another that is white.
+Fix: position of the antenna at l in the body, p + Rot(yaw) l + drift.
+Velocity of a fix: that of the antenna in the map frame, Rot(yaw) (v + w × l).
+Compass: yaw + lasting error.
+
+Landmark b, from the mount at l: range |b − p − Rot(yaw) l|, bearing of that vector less the yaws of
+body and mount. Near a landmark that is measured precisely H is only valid for an error that is
+already small. So the update is iterated (Gauss-Newton; Bell and Cathey, 1993): with H and ν at a
+state that is δ from the prior, the innovation is ν + H δ, and the update is that of the prior. A
+landmark without identity is taken for the one beacon within the gate; if there are several, for
+none.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.numerics import kernel, sincos, wrap
-from astray.robot.estimators.ekf.recovery import forget_fixes, note_fix, turn_back
-from astray.robot.estimators.ekf.state import (
-    ACROSS,
-    ALONG,
-    COMPASS_EVENT,
-    FIX_EVENT,
-    TURN,
-    VELOCITY,
+from astray.numerics import atan2, kernel, sincos, wrap
+from astray.robot.estimators.ekf.measurements import (
+    CompassMeasurement,
+    FixMeasurement,
+    LandmarkMeasurement,
+)
+from astray.robot.estimators.ekf.propagation import reset_displacement
+from astray.robot.estimators.ekf.recovery import (
+    Point,
+    forget_fixes,
+    record_fix,
+    relocalise,
+    reset_pose_for_fix,
+)
+from astray.robot.estimators.ekf.state_layout import (
+    DX,
+    DY,
+    DYAW,
+    FROM_COMPASS,
+    FROM_FIX,
+    FROM_LANDMARK,
+    FROM_VELOCITY,
+    FROM_WHEELS,
     VX,
     VY,
-    WHEELS_EVENT,
-    WHICH,
     YAW,
     X,
     Y,
 )
 from astray.robot.estimators.ekf.update import (
-    admit,
-    aim,
-    apply,
-    fuse,
-    is_tired,
-    refuse,
-    weigh,
-    yield_to,
+    accept,
+    clear_measurement,
+    compute_nis,
+    gated_update,
+    inflate_and_accept,
+    is_rejected_for_long,
+    kalman_update,
+    reject,
 )
+from astray.robot.estimators.odometry import Displacement
 from astray.tables import WHEELS_PER_ROBOT, Array, Row
 
-LEAST_WHITE = 0.05  # share of a claimed variance that is white, whatever is said to last
+MIN_WHITE = 0.05  # share of a claimed variance that counts as white noise, at least
+NO_MATCH, AMBIGUOUS = -1, -2  # beacons for a landmark without identity
+MAX_ITERATIONS, MAX_CURVATURE = 5, 0.05  # of a landmark update; share of the noise
+MIN_RANGE = 1e-6  # m; a nearer landmark has no direction
+
+
+# Wheels.
 
 
 @kernel
-def forget_way(f: Row, w: Row) -> None:
-    """Begin to count the way since the wheels were read anew."""
-    f.along = f.across = f.turn = 0.0
-    for i in range(ALONG, TURN + 1):
-        for j in range(w.states):
-            f.cov[i, j] = 0.0
-            f.cov[j, i] = 0.0
+def predict_wheel_distances(state: Row, model: Row) -> None:
+    """Write the `distance` that each wheel rolled by the filter's displacement.
 
-
-@kernel
-def foresee_rolled(f: Row, w: Row) -> None:
-    """What each wheel should have rolled on the way that the IMU has led.
-
-    Noise and derivatives go by this and not by what the wheels say: a wheel that slips back would
-    count as one that rolled less and is therefore surer, and all ways would come out too short.
+    Noise and Jacobian depend on it, and not on what the wheels measured: a wheel that slips back
+    would seem to have rolled less, so to be more precise, and all distances would come out short.
     """
-    arms = 0.0
+    weights = 0.0
     for k in range(WHEELS_PER_ROBOT):
-        arms += abs(w.around[k])
+        weights += abs(model.turn[k])
     for k in range(WHEELS_PER_ROBOT):
-        way = f.along + w.around[k] * f.turn * w.arm / arms
-        if w.across[k] != 0.0:
-            way += math.copysign(f.across, w.across[k] * f.across)
-        w.rolled[k] = way
+        distance = state.dx + model.turn[k] * state.dyaw * model.arm / weights
+        if model.left[k] != 0.0:
+            distance += math.copysign(state.dy, model.left[k] * state.dy)
+        model.distance[k] = distance
 
 
 @kernel
-def blame_rolled(w: Row, a: int, k: int, per: float) -> None:
-    """What an error of wheel k does to an innovation that counts its way by so much."""
-    if w.wheel[k] >= 0:
-        w.h[a, w.wheel[k]] = -per * w.rolled[k]
+def radius_error_jacobian(model: Row, a: int, k: int, weight: float) -> None:
+    """H of number a by the radius of wheel k, which enters the number with a weight."""
+    if model.wheel[k] >= 0:
+        model.jacobian[a, model.wheel[k]] = -weight * model.distance[k]
 
 
 @kernel
-def fuse_way(f: Row, w: Row, move: tuple[float, float, float]) -> None:
-    """Compare what the wheels rolled with the way that the IMU has led."""
-    aim(w)
-    foresee_rolled(f, w)
-    slip, rounding = w.slip_density * w.slip_density, w.tick * w.tick / 6.0
-    w.nu[0], w.nu[1] = move[0] - f.along, move[2] - f.turn
-    w.h[0, ALONG] = w.h[1, TURN] = 1.0
+def update_with_wheels(state: Row, model: Row, measured: Displacement) -> None:
+    """Update by the displacement that the wheels measured, and start the next one."""
+    clear_measurement(model)
+    predict_wheel_distances(state, model)
+    slip = model.slip_density * model.slip_density
+    rounding = model.encoder_tick * model.encoder_tick / 6.0
+    h, r = model.jacobian, model.noise
+    model.innovation[0], model.innovation[1] = measured[0] - state.dx, measured[2] - state.dyaw
+    h[0, DX] = h[1, DYAW] = 1.0
     for k in range(WHEELS_PER_ROBOT):
-        power = slip * abs(w.rolled[k]) + rounding
-        turning = w.around[k] / w.arm
-        w.noise[0, 0] += w.along[k] * w.along[k] * power
-        w.noise[1, 1] += turning * turning * power
-        w.noise[0, 1] += w.along[k] * turning * power
-        blame_rolled(w, 0, k, w.along[k])
-        blame_rolled(w, 1, k, turning)
-    w.noise[1, 0] = w.noise[0, 1]
-    if w.arm_error >= 0:
-        w.h[1, w.arm_error] = f.turn
-    fuse(f, w, 2, WHEELS_EVENT)
-    if w.sideways:
-        aim(w)
-        w.nu[0] = move[1] - f.across
-        w.h[0, ACROSS] = 1.0
+        variance = slip * abs(model.distance[k]) + rounding
+        turn = model.turn[k] / model.arm
+        r[0, 0] += model.forward[k] * model.forward[k] * variance
+        r[1, 1] += turn * turn * variance
+        r[0, 1] += model.forward[k] * turn * variance
+        radius_error_jacobian(model, 0, k, model.forward[k])
+        radius_error_jacobian(model, 1, k, turn)
+    r[1, 0] = r[0, 1]
+    if model.arm_error >= 0:
+        h[1, model.arm_error] = state.dyaw
+    gated_update(state, model, 2, FROM_WHEELS)
+    if model.sideways:
+        clear_measurement(model)
+        model.innovation[0] = measured[1] - state.dy
+        h[0, DY] = 1.0
         for k in range(WHEELS_PER_ROBOT):
-            power = slip * abs(w.rolled[k]) + rounding
-            w.noise[0, 0] += w.across[k] * w.across[k] * power
-            blame_rolled(w, 0, k, w.across[k])
-        fuse(f, w, 1, WHEELS_EVENT)
-    forget_way(f, w)
+            variance = slip * abs(model.distance[k]) + rounding
+            r[0, 0] += model.left[k] * model.left[k] * variance
+            radius_error_jacobian(model, 0, k, model.left[k])
+        gated_update(state, model, 1, FROM_WHEELS)
+    reset_displacement(state, model)
+
+
+# GNSS.
 
 
 @kernel
-def compare_fix(f: Row, w: Row, value: Array) -> tuple[float, float]:
-    """Compare a fix of an antenna, x, y, and their covariance xx, xy, yy, with the filter; which
-    one comes last. Where the antenna should be.
-    """
-    aim(w)
-    k = int(value[WHICH])
-    s, c = sincos(f.yaw)
-    x, y = c * w.antenna_x[k] - s * w.antenna_y[k], s * w.antenna_x[k] + c * w.antenna_y[k]
-    w.nu[0], w.nu[1] = value[0] - f.x - x, value[1] - f.y - y
-    w.h[0, X] = w.h[1, Y] = 1.0
-    w.h[0, YAW], w.h[1, YAW] = -y, x
-    xx, xy, yy = value[2], value[3], value[4]
+def fix_model(state: Row, model: Row, fix: FixMeasurement) -> Point:
+    """Write ν, H and R of a fix; give the predicted position of the antenna."""
+    clear_measurement(model)
+    h, r, nu, k = model.jacobian, model.noise, model.innovation, fix.sensor
+    s, c = sincos(state.yaw)
+    x = c * model.antenna_x[k] - s * model.antenna_y[k]
+    y = s * model.antenna_x[k] + c * model.antenna_y[k]
+    nu[0], nu[1] = fix.x - state.x - x, fix.y - state.y - y
+    h[0, X] = h[1, Y] = 1.0
+    h[0, YAW], h[1, YAW] = -y, x
+    xx, xy, yy = fix.xx, fix.xy, fix.yy
     if not (xx > 0.0 and yy > 0.0):
-        xx, xy, yy = w.fix_variance, 0.0, w.fix_variance
-    w.noise[0, 0] = max(xx - w.drift_variance[k], LEAST_WHITE * xx)
-    w.noise[1, 1] = max(yy - w.drift_variance[k], LEAST_WHITE * yy)
-    w.noise[0, 1] = w.noise[1, 0] = xy
-    drift = w.fix[k]
+        xx, xy, yy = model.fix_variance, 0.0, model.fix_variance
+    r[0, 0] = max(xx - model.drift_variance[k], MIN_WHITE * xx)
+    r[1, 1] = max(yy - model.drift_variance[k], MIN_WHITE * yy)
+    r[0, 1] = r[1, 0] = xy
+    drift = model.fix[k]
     if drift >= 0:
-        w.nu[0] -= f.error[drift]
-        w.nu[1] -= f.error[drift + 1]
-        w.h[0, drift] = w.h[1, drift + 1] = 1.0
-    return f.x + x, f.y + y
+        nu[0] -= state.error[drift]
+        nu[1] -= state.error[drift + 1]
+        h[0, drift] = h[1, drift + 1] = 1.0
+    return state.x + x, state.y + y
 
 
 @kernel
-def fuse_fix(f: Row, w: Row, value: Array) -> None:
-    """Take in a fix, unless it is too unlikely; go there if such fixes agree for long enough."""
-    place = compare_fix(f, w, value)
-    nis = weigh(f, w, 2)
-    if nis <= w.gate[2] and not f.lost:
-        admit(f, w, 2, FIX_EVENT, nis)
-        forget_fixes(f)
+def update_with_fix(state: Row, model: Row, fix: FixMeasurement) -> None:
+    """Update by a fix within the gate; recover by fixes that are rejected and fit each other."""
+    antenna = fix_model(state, model, fix)
+    nis = compute_nis(state, model, 2)
+    if nis <= model.gate[2] and not state.heading_lost:
+        accept(state, model, 2, FROM_FIX, nis)
+        forget_fixes(state)
         return
-    drift, white = w.fix[int(value[WHICH])], max(w.noise[0, 0], w.noise[1, 1])
-    spread, tau = white, math.inf
+    drift, white = model.fix[fix.sensor], max(model.noise[0, 0], model.noise[1, 1])
+    variance, tau = white, math.inf
     if drift >= 0:
-        spread, tau = white + w.sd[drift] * w.sd[drift], w.tau[drift]
-    goes_with = note_fix(f, place, (value[0], value[1]), spread, tau)
-    refuse(f, FIX_EVENT)
-    if not goes_with or not (f.lost or is_tired(f, w, FIX_EVENT, 1.0)):
+        variance, tau = white + model.sd[drift] * model.sd[drift], model.tau[drift]
+    is_recorded = record_fix(state, antenna, (fix.x, fix.y), variance, tau)
+    reject(state, FROM_FIX)
+    is_due = state.heading_lost or is_rejected_for_long(state, model, FROM_FIX, 1.0)
+    if not is_recorded or not is_due:
         return
-    if w.headed:
-        yield_to(f, w, 2, FIX_EVENT)
-        forget_fixes(f)
+    if model.has_compass:
+        inflate_and_accept(state, model, 2, FROM_FIX)
+        forget_fixes(state)
         return
-    turn_back(f, w, white, drift)
-    place = compare_fix(f, w, value)
-    weigh(f, w, 2)
-    if f.lost:
-        w.taught = YAW
-    apply(f, w, 2)
-    if f.lost:
-        after = compare_fix(f, w, value)
-        f.led[0] += after[0] - place[0]
-        f.led[1] += after[1] - place[1]
+    reset_pose_for_fix(state, model, white, drift)
+    antenna = fix_model(state, model, fix)
+    compute_nis(state, model, 2)
+    if state.heading_lost:
+        model.corrected = YAW
+    kalman_update(state, model, 2)
+    if state.heading_lost:
+        corrected = fix_model(state, model, fix)
+        state.correction[0] += corrected[0] - antenna[0]
+        state.correction[1] += corrected[1] - antenna[1]
     else:
-        forget_fixes(f)
-        f.refused[FIX_EVENT] = 0
+        forget_fixes(state)
+        state.rejected[FROM_FIX] = 0
 
 
 @kernel
-def fuse_velocity(f: Row, w: Row, value: Array) -> None:
-    """Take in the velocity of an antenna in the map, with the standard deviation behind it."""
-    aim(w)
-    k, sd = int(value[WHICH]), value[7]
-    s, c = sincos(f.yaw)
-    along, across = f.vx - f.wz * w.antenna_y[k], f.vy + f.wz * w.antenna_x[k]
-    x, y = c * along - s * across, s * along + c * across
-    w.nu[0], w.nu[1] = value[5] - x, value[6] - y
-    w.h[0, YAW], w.h[1, YAW] = -y, x
-    w.h[0, VX], w.h[1, VX] = c, s
-    if w.sideways:
-        w.h[0, VY], w.h[1, VY] = -s, c
-    w.noise[0, 0] = w.noise[1, 1] = sd * sd
-    fuse(f, w, 2, VELOCITY)
+def update_with_velocity(state: Row, model: Row, fix: FixMeasurement) -> None:
+    """Update by the velocity of a fix (Doppler), if it is within the gate."""
+    clear_measurement(model)
+    h, k = model.jacobian, fix.sensor
+    s, c = sincos(state.yaw)
+    u = state.vx - state.wz * model.antenna_y[k]
+    v = state.vy + state.wz * model.antenna_x[k]
+    x, y = c * u - s * v, s * u + c * v
+    model.innovation[0], model.innovation[1] = fix.vx - x, fix.vy - y
+    h[0, YAW], h[1, YAW] = -y, x
+    h[0, VX], h[1, VX] = c, s
+    if model.sideways:
+        h[0, VY], h[1, VY] = -s, c
+    model.noise[0, 0] = model.noise[1, 1] = fix.velocity_sd * fix.velocity_sd
+    gated_update(state, model, 2, FROM_VELOCITY)
+
+
+# Compass.
 
 
 @kernel
-def fuse_compass(f: Row, w: Row, value: Array) -> None:
-    """Take in a heading and its standard deviation; which compass comes last."""
-    aim(w)
-    yaw, sd, k = value[0], value[1], int(value[WHICH])
-    w.nu[0] = wrap(yaw - f.yaw)
-    w.h[0, YAW] = 1.0
-    variance = sd * sd if sd > 0.0 else w.compass_variance
-    w.noise[0, 0] = max(variance - w.compass_modelled[k], LEAST_WHITE * variance)
-    if w.compass[k] >= 0:
-        w.nu[0] = wrap(w.nu[0] - f.error[w.compass[k]])
-        w.h[0, w.compass[k]] = 1.0
-    fuse(f, w, 1, COMPASS_EVENT)
+def update_with_compass(state: Row, model: Row, compass: CompassMeasurement) -> None:
+    """Update by a heading, if it is within the gate."""
+    clear_measurement(model)
+    k, error = compass.sensor, model.compass[compass.sensor]
+    model.innovation[0] = wrap(compass.yaw - state.yaw)
+    model.jacobian[0, YAW] = 1.0
+    variance = compass.sd * compass.sd if compass.sd > 0.0 else model.compass_variance
+    model.noise[0, 0] = max(variance - model.compass_error_variance[k], MIN_WHITE * variance)
+    if error >= 0:
+        model.innovation[0] = wrap(model.innovation[0] - state.error[error])
+        model.jacobian[0, error] = 1.0
+    gated_update(state, model, 1, FROM_COMPASS)
+
+
+# Landmarks.
+
+
+@kernel
+def landmark_model(
+    state: Row, model: Row, landmark: LandmarkMeasurement, x: float, y: float
+) -> bool:
+    """Write ν, H and R of a landmark that is the beacon at x, y; whether it has a direction."""
+    clear_measurement(model)
+    h, k = model.jacobian, landmark.sensor
+    s, c = sincos(state.yaw)
+    mount_x = c * model.mount_x[k] - s * model.mount_y[k]
+    mount_y = s * model.mount_x[k] + c * model.mount_y[k]
+    dx, dy = x - state.x - mount_x, y - state.y - mount_y
+    square = dx * dx + dy * dy
+    distance = math.sqrt(square)
+    if distance < MIN_RANGE:
+        return False
+    model.innovation[0] = landmark.range - distance
+    model.innovation[1] = wrap(landmark.bearing - atan2(dy, dx) + state.yaw + model.mount_yaw[k])
+    h[0, X], h[0, Y] = -dx / distance, -dy / distance
+    h[0, YAW] = (dx * mount_y - dy * mount_x) / distance
+    h[1, X], h[1, Y] = dy / square, -dx / square
+    h[1, YAW] = -1.0 - (dx * mount_x + dy * mount_y) / square
+    sd = model.range_sd[k] + model.range_sd_per_m[k] * distance
+    model.noise[0, 0], model.noise[1, 1] = sd * sd, model.bearing_sd[k] * model.bearing_sd[k]
+    return True
+
+
+@kernel
+def iterate_landmark_model(
+    state: Row, model: Row, landmark: LandmarkMeasurement, x: float, y: float
+) -> None:
+    """Relinearise the model of a landmark at x, y where the update leads; the state stays."""
+    prior, k = (state.x, state.y, state.yaw), landmark.sensor
+    s, ph, nu, h = model.innovation_cov, model.cross_cov, model.innovation, model.jacobian
+    dx, dy, turn = 0.0, 0.0, 0.0  # δ, from the prior
+    for _ in range(MAX_ITERATIONS):
+        compute_nis(state, model, 2)
+        determinant = s[0, 0] * s[1, 1] - s[0, 1] * s[1, 0]
+        if not determinant > 0.0:
+            break
+        a = (s[1, 1] * nu[0] - s[0, 1] * nu[1]) / determinant
+        b = (s[0, 0] * nu[1] - s[1, 0] * nu[0]) / determinant
+        next_dx, next_dy = ph[X, 0] * a + ph[X, 1] * b, ph[Y, 0] * a + ph[Y, 1] * b
+        next_turn = ph[YAW, 0] * a + ph[YAW, 1] * b
+        distance = max(landmark.range, MIN_RANGE)
+        step = abs(next_dx - dx) + abs(next_dy - dy) + distance * abs(next_turn - turn)
+        precision = min(model.range_sd[k], model.bearing_sd[k] * distance)
+        if step * step < MAX_CURVATURE * distance * precision:
+            break
+        dx, dy, turn = next_dx, next_dy, next_turn
+        state.x, state.y, state.yaw = prior[0] + dx, prior[1] + dy, prior[2] + turn
+        if not landmark_model(state, model, landmark, x, y):
+            break
+        for i in range(2):
+            nu[i] += h[i, X] * dx + h[i, Y] * dy + h[i, YAW] * turn
+    state.x, state.y, state.yaw = prior
+
+
+@kernel
+def identify_landmark(state: Row, model: Row, landmark: LandmarkMeasurement, beacons: Array) -> int:
+    """The one beacon within the gate of a landmark; NO_MATCH, or AMBIGUOUS if there are several."""
+    found = NO_MATCH
+    known = model.beacons[landmark.sensor]
+    for k in range(known[0], known[1]):
+        x, y = beacons[k, 0], beacons[k, 1]
+        is_visible = landmark_model(state, model, landmark, x, y)
+        if is_visible and compute_nis(state, model, 2) <= model.gate[2]:
+            if found >= 0:
+                return AMBIGUOUS
+            found = k
+    return found
+
+
+@kernel
+def update_with_landmark(
+    state: Row, model: Row, landmark: LandmarkMeasurement, beacons: Array
+) -> None:
+    """Update by a landmark within the gate; relocalise by two that are rejected for long."""
+    known = model.beacons[landmark.sensor]
+    k = landmark.identity
+    if k >= known[1] - known[0]:
+        return
+    k = known[0] + k if k >= 0 else identify_landmark(state, model, landmark, beacons)
+    if k == NO_MATCH:
+        reject(state, FROM_LANDMARK)
+        if is_rejected_for_long(state, model, FROM_LANDMARK, 1.0):
+            relocalise(state, model, landmark, beacons, -1)
+        return
+    if k < 0:
+        return
+    x, y = beacons[k, 0], beacons[k, 1]
+    if not landmark_model(state, model, landmark, x, y):
+        return
+    if (
+        is_rejected_for_long(state, model, FROM_LANDMARK, 1.0)
+        and compute_nis(state, model, 2) > model.gate[2]
+        and relocalise(state, model, landmark, beacons, k)
+    ):
+        return
+    iterate_landmark_model(state, model, landmark, x, y)
+    gated_update(state, model, 2, FROM_LANDMARK)

@@ -1,21 +1,22 @@
-"""How an error-state filter goes on in time: by its IMU, or by its wheels where it has none.
+"""Propagation of the error-state Kalman filter: by the IMU, or by the wheels without one.
 
-With F the derivative of the moving states, and noise of power q_j that drives them along g_j,
+With F the Jacobian of the moving states (`transition`), and white noise of variance q_j over the
+step that enters along g_j (the columns of `noise_input`),
 
     P ← F P Fᵀ + Σ q_j g_j g_jᵀ
 
-By wheels the move (u, v, w) and its derivatives are those of `spread.py`, with the estimated errors
-of the wheels taken off. By an IMU, with h half the turn of a step dt, the velocity of the mount
-goes by V ← R(−2h) V + R(−h) a dt, which is exact for readings that are means; a robot that cannot
-go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
+By wheels, the displacement (u, v, w) and its Jacobians are those of odometry.py, corrected for the
+estimated errors of the wheels. By the IMU, with h half the turn in a step dt, the velocity of the
+mount propagates by V ← R(−2h) V + R(−h) a dt, which is exact for readings that are means over dt.
+A robot that cannot go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
 
-What a derivative leaves out is small, but so is what such a filter is unsure of: an error of the
-heading leads aside by the true speed, not by the believed one. Errors δv and δyaw that last lead
-aside by ∫ δv δyaw dt, of the standard deviation Σ √(P_vv P_yy + P_vy²) dt, which counts as noise;
-it shrinks as those two do when they are corrected.
+One second-order term matters where the covariance is small: an error of the heading turns the true
+speed, not the believed one. Lasting errors δv and δyaw displace the body sideways by ∫ δv δyaw dt,
+with the standard deviation Σ √(P_vv P_yy + P_vy²) dt. It is added as noise, and shrinks as those
+two do when they are corrected.
 
-Between two readings of what it goes by, the filter goes on as it last did; the next reading then
-makes up for the difference.
+Between two readings of the IMU or the wheels the filter extrapolates the last one; the next reading
+then makes up for the difference.
 """
 
 from __future__ import annotations
@@ -23,284 +24,339 @@ from __future__ import annotations
 import math
 
 from astray.numerics import arc, clothoid_step, exp, kernel, sincos, tan
-from astray.robot.estimators.ekf.recovery import go_anywhere
-from astray.robot.estimators.ekf.state import ACROSS, ALONG, TURN, VX, VY, YAW, X, Y
-from astray.tables import WHEELS_PER_ROBOT, Row
+from astray.robot.estimators.ekf.state_layout import DX, DY, DYAW, VX, VY, YAW, X, Y
+from astray.robot.estimators.odometry import Displacement
+from astray.tables import WHEELS_PER_ROBOT, Array, Row
 
-Three = tuple[float, float, float]
+ImuReading = tuple[float, float, float]
+"""Turn rate, rad/s, and accelerations forward and to the left, m/s², in the body's axes."""
+GYRO, ACCEL_X, ACCEL_Y = range(3)
+"""The noise inputs of the IMU: columns of `noise_input`. By wheels they are the wheels."""
+
+
+# Covariance.
 
 
 @kernel
-def carry(f: Row, w: Row) -> None:
-    """F P Fᵀ + Σ q g gᵀ: F differs from the identity in the rows of the moving states only."""
-    n, moved = w.states, w.moved
-    for r in range(moved):
+def propagate_covariance(state: Row, model: Row) -> None:
+    """P ← F P Fᵀ + Σ q g gᵀ: F is the identity but for the rows of the moving states."""
+    n, moving = model.states, model.moving
+    for r in range(moving):
         for j in range(n):
-            w.block[r, j] = 0.0
+            model.transition_cov[r, j] = 0.0
         for i in range(n):
-            factor = w.jac[r, i]
+            factor = model.transition[r, i]
             if factor != 0.0:
                 for j in range(n):
-                    w.block[r, j] += factor * f.cov[i, j]
-    for r in range(moved):
-        for j in range(moved, n):
-            f.cov[r, j] = w.block[r, j]
-            f.cov[j, r] = w.block[r, j]
+                    model.transition_cov[r, j] += factor * state.cov[i, j]
+    for r in range(moving):
+        for j in range(moving, n):
+            state.cov[r, j] = model.transition_cov[r, j]
+            state.cov[j, r] = model.transition_cov[r, j]
         for c in range(r + 1):
             total = 0.0
             for i in range(n):
-                total += w.block[r, i] * w.jac[c, i]
+                total += model.transition_cov[r, i] * model.transition[c, i]
             for q in range(WHEELS_PER_ROBOT):
-                total += w.power[q] * w.drive[r, q] * w.drive[c, q]
-            f.cov[r, c] = total
-            f.cov[c, r] = total
+                total += model.noise_variance[q] * model.noise_input[r, q] * model.noise_input[c, q]
+            state.cov[r, c] = total
+            state.cov[c, r] = total
 
 
 @kernel
-def clear(w: Row) -> None:
-    """Let F be the identity, with no noise."""
-    for r in range(w.moved):
-        for i in range(w.states):
-            w.jac[r, i] = 1.0 if r == i else 0.0
+def clear_transition(model: Row) -> None:
+    """F ← I, without noise."""
+    for r in range(model.moving):
+        for i in range(model.states):
+            model.transition[r, i] = 1.0 if r == i else 0.0
         for q in range(WHEELS_PER_ROBOT):
-            w.drive[r, q] = 0.0
+            model.noise_input[r, q] = 0.0
     for q in range(WHEELS_PER_ROBOT):
-        w.power[q] = 0.0
+        model.noise_variance[q] = 0.0
 
 
 @kernel
-def age(f: Row, w: Row, elapsed: float) -> None:
-    """Let the lasting errors walk, and forget themselves where they do."""
-    for i in range(w.moved, w.states):
-        if w.tau[i] < math.inf:
-            keep = exp(-elapsed / w.tau[i])
-            f.error[i] *= keep
-            for j in range(w.states):
-                f.cov[i, j] *= keep
-                f.cov[j, i] *= keep
-            f.cov[i, i] += w.sd[i] * w.sd[i] * (1.0 - keep * keep)
-        f.cov[i, i] += w.walk[i] * w.walk[i] * elapsed
+def propagate_errors(state: Row, model: Row, dt: float) -> None:
+    """Propagate the sensor errors: Gauss-Markov ones decay and are driven, others walk."""
+    for i in range(model.moving, model.states):
+        if model.tau[i] < math.inf:
+            decay = exp(-dt / model.tau[i])
+            state.error[i] *= decay
+            for j in range(model.states):
+                state.cov[i, j] *= decay
+                state.cov[j, i] *= decay
+            state.cov[i, i] += model.sd[i] * model.sd[i] * (1.0 - decay * decay)
+        state.cov[i, i] += model.walk[i] * model.walk[i] * dt
 
 
 @kernel
-def rolled(f: Row, w: Row) -> Three:
-    """Note what each wheel rolls up to the goal, as the filter believes; what the body moves."""
-    along, across, around = 0.0, 0.0, 0.0
+def add_lateral_noise(state: Row, dt: float) -> None:
+    """Add the sideways displacement by errors of speed and heading together (second order)."""
+    squared_cov = state.cov[VX, YAW] * state.cov[VX, YAW]
+    rate = math.sqrt(max(0.0, state.cov[VX, VX] * state.cov[YAW, YAW] + squared_cov))
+    if rate < state.lateral_rate:
+        state.lateral_sd *= rate / state.lateral_rate
+    state.lateral_rate = rate
+    sd = state.lateral_sd + rate * dt
+    variance = sd * sd - state.lateral_sd * state.lateral_sd
+    state.lateral_sd = sd
+    s, c = sincos(state.yaw)
+    state.cov[X, X] += s * s * variance
+    state.cov[Y, Y] += c * c * variance
+    state.cov[X, Y] -= s * c * variance
+    state.cov[Y, X] = state.cov[X, Y]
+
+
+@kernel
+def add_lost_heading_noise(state: Row, distance: float) -> None:
+    """Add what a displacement does to the position while the heading is unknown.
+
+    Over a distance d in any direction the error along an axis is d (cos − 1) of a uniform angle,
+    of the variance 3/2 d².
+    """
+    total = state.lost_distance + distance
+    variance = 1.5 * (total * total - state.lost_distance * state.lost_distance)
+    state.lost_distance = total
+    state.cov[X, X] += variance
+    state.cov[Y, Y] += variance
+
+
+@kernel
+def reset_displacement(state: Row, model: Row) -> None:
+    """Set the displacement since the wheels were read to zero, exactly known."""
+    state.dx = state.dy = state.dyaw = 0.0
+    for i in range(DX, DYAW + 1):
+        for j in range(model.states):
+            state.cov[i, j] = 0.0
+            state.cov[j, i] = 0.0
+
+
+# By wheels.
+
+
+@kernel
+def wheel_displacement(state: Row, model: Row) -> Displacement:
+    """The displacement of the body while the wheels turn to `next_angle`, errors corrected."""
+    u, v, turn = 0.0, 0.0, 0.0
     for k in range(WHEELS_PER_ROBOT):
-        way = (w.goal[k] - f.angle[k]) * w.radius
-        if w.wheel[k] >= 0:
-            way *= 1.0 + f.error[w.wheel[k]]
-        w.rolled[k] = way
-        along += w.along[k] * way
-        across += w.across[k] * way
-        around += w.around[k] * way
-    arm = w.arm * (1.0 + f.error[w.arm_error]) if w.arm_error >= 0 else w.arm
-    return along, across, around / arm
+        distance = (model.next_angle[k] - state.wheel_angle[k]) * model.radius
+        if model.wheel[k] >= 0:
+            distance *= 1.0 + state.error[model.wheel[k]]
+        model.distance[k] = distance
+        u += model.forward[k] * distance
+        v += model.left[k] * distance
+        turn += model.turn[k] * distance
+    arm = model.arm
+    if model.arm_error >= 0:
+        arm = model.arm * (1.0 + state.error[model.arm_error])
+    return u, v, turn / arm
 
 
 @kernel
-def blame_wheels(f: Row, w: Row, move: Three) -> None:
-    """The derivative of a move by wheels, and what their slip does to it."""
-    u, v, turn = move
-    clear(w)
-    s, c = sincos(f.yaw + 0.5 * turn)
-    to_x, to_y = -(s * u + c * v), c * u - s * v
-    w.jac[X, YAW], w.jac[Y, YAW] = to_x, to_y
+def wheel_jacobian(state: Row, model: Row, step: Displacement) -> None:
+    """F and G of a step by wheels: by heading, wheel radii and arm, and by slip of each wheel."""
+    u, v, turn = step
+    clear_transition(model)
+    s, c = sincos(state.yaw + 0.5 * turn)
+    tx, ty = -(s * u + c * v), c * u - s * v  # of x and y by the yaw
+    model.transition[X, YAW], model.transition[Y, YAW] = tx, ty
     for k in range(WHEELS_PER_ROBOT):
-        turning = w.around[k] / w.arm
-        w.drive[X, k] = w.along[k] * c - w.across[k] * s + 0.5 * to_x * turning
-        w.drive[Y, k] = w.along[k] * s + w.across[k] * c + 0.5 * to_y * turning
-        w.drive[YAW, k] = turning
-        w.power[k] = w.slip_density * w.slip_density * abs(w.rolled[k])
-        place = w.wheel[k]
-        if place >= 0:
-            w.jac[X, place] = w.drive[X, k] * w.rolled[k]
-            w.jac[Y, place] = w.drive[Y, k] * w.rolled[k]
-            w.jac[YAW, place] = turning * w.rolled[k]
-    if w.arm_error >= 0:
-        w.jac[X, w.arm_error] = -0.5 * to_x * turn
-        w.jac[Y, w.arm_error] = -0.5 * to_y * turn
-        w.jac[YAW, w.arm_error] = -turn
+        turn_k = model.turn[k] / model.arm
+        model.noise_input[X, k] = model.forward[k] * c - model.left[k] * s + 0.5 * tx * turn_k
+        model.noise_input[Y, k] = model.forward[k] * s + model.left[k] * c + 0.5 * ty * turn_k
+        model.noise_input[YAW, k] = turn_k
+        model.noise_variance[k] = model.slip_density * model.slip_density * abs(model.distance[k])
+        radius_error = model.wheel[k]
+        if radius_error >= 0:
+            model.transition[X, radius_error] = model.noise_input[X, k] * model.distance[k]
+            model.transition[Y, radius_error] = model.noise_input[Y, k] * model.distance[k]
+            model.transition[YAW, radius_error] = turn_k * model.distance[k]
+    if model.arm_error >= 0:
+        model.transition[X, model.arm_error] = -0.5 * tx * turn
+        model.transition[Y, model.arm_error] = -0.5 * ty * turn
+        model.transition[YAW, model.arm_error] = -turn
 
 
 @kernel
-def roll(f: Row, w: Row, steer: float, stamp: float) -> None:
-    """Go on by wheels, up to the angles in the goal and to a stamp."""
-    elapsed = stamp - f.stamp
-    move = rolled(f, w)
-    u, v, turn = move
-    blame_wheels(f, w, move)
-    carry(f, w)
-    if f.lost:
-        go_anywhere(f, math.sqrt(u * u + v * v))
-    if w.wheelbase > 0.0:
-        change = (tan(steer) - tan(f.steer)) / w.wheelbase
-        f.x, f.y, f.yaw = clothoid_step((f.x, f.y, f.yaw), u, turn, change)
+def propagate_by_wheels(state: Row, model: Row, steer: float, stamp: float) -> None:
+    """Propagate to a stamp, at which the wheels have turned to `next_angle`."""
+    dt = stamp - state.stamp
+    step = wheel_displacement(state, model)
+    u, v, turn = step
+    wheel_jacobian(state, model, step)
+    propagate_covariance(state, model)
+    if state.heading_lost:
+        add_lost_heading_noise(state, math.sqrt(u * u + v * v))
+    pose = (state.x, state.y, state.yaw)
+    if model.wheelbase > 0.0:
+        curvature_change = (tan(steer) - tan(state.steer)) / model.wheelbase
+        state.x, state.y, state.yaw = clothoid_step(pose, u, turn, curvature_change)
     else:
-        f.x, f.y, f.yaw = arc((f.x, f.y, f.yaw), u, v, turn)
-    if elapsed > 0.0:
-        age(f, w, elapsed)
+        state.x, state.y, state.yaw = arc(pose, u, v, turn)
+    if dt > 0.0:
+        propagate_errors(state, model, dt)
     for k in range(WHEELS_PER_ROBOT):
-        f.angle[k] = w.goal[k]
-    f.steer, f.stamp = steer, stamp
+        state.wheel_angle[k] = model.next_angle[k]
+    state.steer, state.stamp = steer, stamp
 
 
 @kernel
-def look_at_rates(f: Row, w: Row) -> None:
-    """The velocity of a body whose wheels turn at the rates that were last read."""
+def velocity_from_wheel_rates(state: Row, model: Row) -> None:
+    """Set the velocity to that of wheels that turn at the rates that were last read."""
     for k in range(WHEELS_PER_ROBOT):
-        w.goal[k] = f.angle[k] + f.rate[k]
-    f.vx, f.vy, f.wz = rolled(f, w)
+        model.next_angle[k] = state.wheel_angle[k] + state.wheel_rate[k]
+    state.vx, state.vy, state.wz = wheel_displacement(state, model)
+
+
+# By the IMU.
 
 
 @kernel
-def velocity_after(f: Row, w: Row, felt: Three, dt: float) -> tuple[float, float]:
-    """The body's velocity after a step of turn rate and acceleration at the mount."""
-    wz, ax, ay = felt
-    s, c = sincos(0.5 * wz * dt)
-    if not w.sideways:
-        lever = 2.0 * s * wz * w.imu_x  # the mount is carried around
-        return f.vx + (ax * dt + lever) / c + (wz - f.wz) * w.imu_y, 0.0
-    along, across = f.vx - f.wz * w.imu_y, f.vy + f.wz * w.imu_x
-    along, across = c * along + s * across + ax * dt, c * across - s * along + ay * dt
-    along, across = c * along + s * across, c * across - s * along
-    return along + wz * w.imu_y, across - wz * w.imu_x
-
-
-@kernel
-def blame_gyro(w: Row, place: int, dt: float) -> None:
-    """The derivative by a bias of the rate: as that of noise of the turn, over a whole step."""
-    for r in range(w.moved):
-        w.jac[r, place] -= w.drive[r, 0] * dt
-
-
-@kernel
-def blame_accel(w: Row, place: int, dt: float) -> None:
-    """The derivatives by the biases of both accelerations: noise of the velocity, over a step."""
-    for r in range(w.moved):
-        w.jac[r, place] -= w.drive[r, 1] * dt
-        w.jac[r, place + 1] -= w.drive[r, 2] * dt
-
-
-@kernel
-def blame_imu(f: Row, w: Row, after: tuple[float, float], wz: float, dt: float) -> None:
-    """The derivative of a step by an IMU, and what its noise does to it."""
-    clear(w)
-    s, c = sincos(f.yaw + 0.5 * wz * dt)
-    u, v = 0.5 * (f.vx + after[0]) * dt, 0.5 * (f.vy + after[1]) * dt
-    to_x, to_y = -(s * u + c * v), c * u - s * v
-    w.jac[X, YAW], w.jac[Y, YAW] = to_x, to_y
-    w.jac[X, VX], w.jac[Y, VX], w.jac[ALONG, VX] = c * dt, s * dt, dt
-    w.drive[X, 0], w.drive[Y, 0] = 0.5 * to_x, 0.5 * to_y
-    w.drive[YAW, 0] = w.drive[TURN, 0] = 1.0
-    w.drive[X, 1], w.drive[Y, 1] = 0.5 * c * dt, 0.5 * s * dt
-    w.drive[VX, 1], w.drive[ALONG, 1] = 1.0, 0.5 * dt
-    if w.sideways:
-        sine, cosine = sincos(wz * dt)
-        w.jac[X, VY], w.jac[Y, VY], w.jac[ACROSS, VY] = -s * dt, c * dt, dt
-        w.jac[VX, VX], w.jac[VX, VY] = cosine, sine
-        w.jac[VY, VX], w.jac[VY, VY] = -sine, cosine
-        w.drive[VX, 0], w.drive[VY, 0] = after[1], -after[0]
-        w.drive[X, 2], w.drive[Y, 2] = -0.5 * s * dt, 0.5 * c * dt
-        w.drive[VY, 2], w.drive[ACROSS, 2] = 1.0, 0.5 * dt
-    if w.gyro >= 0:
-        blame_gyro(w, w.gyro, dt)
-    if w.gyro_drift >= 0:
-        blame_gyro(w, w.gyro_drift, dt)
-    if w.gyro_scale >= 0:
-        blame_gyro(w, w.gyro_scale, wz * dt)
-    if w.accel >= 0:
-        blame_accel(w, w.accel, dt)
-    if w.accel_drift >= 0:
-        blame_accel(w, w.accel_drift, dt)
-    w.power[0] = w.gyro_density * w.gyro_density * dt
-    w.power[1] = w.accel_density * w.accel_density * dt
-    w.power[2] = w.power[1]
-
-
-@kernel
-def unbiased(f: Row, w: Row, felt: Three) -> Three:
-    """A reading in the body's axes with the estimated biases taken off."""
-    wz, ax, ay = felt
-    if w.gyro >= 0:
-        wz -= f.error[w.gyro]
-    if w.gyro_drift >= 0:
-        wz -= f.error[w.gyro_drift]
-    if w.gyro_scale >= 0:
-        wz /= 1.0 + f.error[w.gyro_scale]
-    if w.accel >= 0:
-        ax -= f.error[w.accel]
-        ay -= f.error[w.accel + 1]
-    if w.accel_drift >= 0:
-        ax -= f.error[w.accel_drift]
-        ay -= f.error[w.accel_drift + 1]
+def corrected_imu(state: Row, model: Row, reading: ImuReading) -> ImuReading:
+    """A reading with the estimated biases and scale error removed."""
+    wz, ax, ay = reading
+    if model.gyro >= 0:
+        wz -= state.error[model.gyro]
+    if model.gyro_drift >= 0:
+        wz -= state.error[model.gyro_drift]
+    if model.gyro_scale >= 0:
+        wz /= 1.0 + state.error[model.gyro_scale]
+    if model.accel >= 0:
+        ax -= state.error[model.accel]
+        ay -= state.error[model.accel + 1]
+    if model.accel_drift >= 0:
+        ax -= state.error[model.accel_drift]
+        ay -= state.error[model.accel_drift + 1]
     return wz, ax, ay
 
 
 @kernel
-def lead_aside(f: Row, dt: float) -> None:
-    """Add what errors of speed and heading do together, which no derivative has."""
-    both = f.cov[VX, YAW] * f.cov[VX, YAW]
-    rate = math.sqrt(max(0.0, f.cov[VX, VX] * f.cov[YAW, YAW] + both))
-    if rate < f.bending:
-        f.bent *= rate / f.bending
-    f.bending = rate
-    grown = f.bent + rate * dt
-    power = grown * grown - f.bent * f.bent
-    f.bent = grown
-    s, c = sincos(f.yaw)
-    f.cov[X, X] += s * s * power
-    f.cov[Y, Y] += c * c * power
-    f.cov[X, Y] -= s * c * power
-    f.cov[Y, X] = f.cov[X, Y]
+def next_velocity(state: Row, model: Row, imu: ImuReading, dt: float) -> tuple[float, float]:
+    """The body's velocity after a step of turn rate and acceleration at the mount."""
+    wz, ax, ay = imu
+    s, c = sincos(0.5 * wz * dt)
+    if not model.sideways:
+        centripetal = 2.0 * s * wz * model.imu_x  # of the mount, over the step
+        return state.vx + (ax * dt + centripetal) / c + (wz - state.wz) * model.imu_y, 0.0
+    vx, vy = state.vx - state.wz * model.imu_y, state.vy + state.wz * model.imu_x  # of the mount
+    vx, vy = c * vx + s * vy + ax * dt, c * vy - s * vx + ay * dt
+    vx, vy = c * vx + s * vy, c * vy - s * vx
+    return vx + wz * model.imu_y, vy - wz * model.imu_x
 
 
 @kernel
-def integrate(f: Row, w: Row, felt: Three, stamp: float) -> None:
-    """Go on by an IMU to a stamp, with the mean rate and acceleration until then."""
-    dt = stamp - f.stamp
-    free = unbiased(f, w, felt)
-    wz = free[0]
-    after = velocity_after(f, w, free, dt)
-    blame_imu(f, w, after, wz, dt)
-    carry(f, w)
-    lead_aside(f, dt)
-    age(f, w, dt)
-    u, v = 0.5 * (f.vx + after[0]) * dt, 0.5 * (f.vy + after[1]) * dt
-    if f.lost:
-        go_anywhere(f, math.sqrt(u * u + v * v))
-    f.x, f.y, f.yaw = arc((f.x, f.y, f.yaw), u, v, wz * dt)
-    f.along += u
-    f.across += v
-    f.turn += wz * dt
-    f.vx, f.vy, f.wz = after[0], after[1], wz
-    f.stamp = stamp
+def gyro_bias_jacobian(model: Row, index: int, dt: float) -> None:
+    """F by a bias of the turn rate: minus that by its noise, over the whole step."""
+    for r in range(model.moving):
+        model.transition[r, index] -= model.noise_input[r, GYRO] * dt
 
 
 @kernel
-def feel(f: Row, w: Row, felt: Three, stamp: float) -> None:
-    """Go on by a reading of the IMU: of what it says, the filter may have foreseen a part."""
-    dt = stamp - f.stamp
-    if f.begun and dt > 0.0:
-        share = (stamp - f.felt) / dt
-        wz = felt[0] * share - f.held[0] * (share - 1.0)
-        ax = felt[1] * share - f.held[1] * (share - 1.0)
-        ay = felt[2] * share - f.held[2] * (share - 1.0)
-        integrate(f, w, (wz, ax, ay), stamp)
-    elif not f.begun:
-        f.wz, f.stamp = unbiased(f, w, felt)[0], stamp
-    f.held[0], f.held[1], f.held[2] = felt
-    f.begun, f.felt = True, stamp
+def accel_bias_jacobian(model: Row, index: int, dt: float) -> None:
+    """F by the biases of both accelerations: minus that by their noise, over the whole step."""
+    for r in range(model.moving):
+        model.transition[r, index] -= model.noise_input[r, ACCEL_X] * dt
+        model.transition[r, index + 1] -= model.noise_input[r, ACCEL_Y] * dt
 
 
 @kernel
-def go_on(f: Row, w: Row, stamp: float) -> None:
-    """Go on to a stamp for which there is no reading yet, as the filter last did."""
-    if not stamp > f.stamp or not f.begun:
+def imu_jacobian(
+    state: Row, model: Row, velocity: tuple[float, float], wz: float, dt: float
+) -> None:
+    """F and G of a step by the IMU to a velocity: by heading, velocity and biases, and by noise."""
+    clear_transition(model)
+    s, c = sincos(state.yaw + 0.5 * wz * dt)
+    u, v = 0.5 * (state.vx + velocity[0]) * dt, 0.5 * (state.vy + velocity[1]) * dt
+    tx, ty = -(s * u + c * v), c * u - s * v  # of x and y by the yaw
+    f, g = model.transition, model.noise_input
+    f[X, YAW], f[Y, YAW] = tx, ty
+    f[X, VX], f[Y, VX], f[DX, VX] = c * dt, s * dt, dt
+    g[X, GYRO], g[Y, GYRO] = 0.5 * tx, 0.5 * ty
+    g[YAW, GYRO] = g[DYAW, GYRO] = 1.0
+    g[X, ACCEL_X], g[Y, ACCEL_X] = 0.5 * c * dt, 0.5 * s * dt
+    g[VX, ACCEL_X], g[DX, ACCEL_X] = 1.0, 0.5 * dt
+    if model.sideways:
+        sine, cosine = sincos(wz * dt)
+        f[X, VY], f[Y, VY], f[DY, VY] = -s * dt, c * dt, dt
+        f[VX, VX], f[VX, VY] = cosine, sine
+        f[VY, VX], f[VY, VY] = -sine, cosine
+        g[VX, GYRO], g[VY, GYRO] = velocity[1], -velocity[0]
+        g[X, ACCEL_Y], g[Y, ACCEL_Y] = -0.5 * s * dt, 0.5 * c * dt
+        g[VY, ACCEL_Y], g[DY, ACCEL_Y] = 1.0, 0.5 * dt
+    if model.gyro >= 0:
+        gyro_bias_jacobian(model, model.gyro, dt)
+    if model.gyro_drift >= 0:
+        gyro_bias_jacobian(model, model.gyro_drift, dt)
+    if model.gyro_scale >= 0:
+        gyro_bias_jacobian(model, model.gyro_scale, wz * dt)
+    if model.accel >= 0:
+        accel_bias_jacobian(model, model.accel, dt)
+    if model.accel_drift >= 0:
+        accel_bias_jacobian(model, model.accel_drift, dt)
+    model.noise_variance[GYRO] = model.gyro_density * model.gyro_density * dt
+    model.noise_variance[ACCEL_X] = model.accel_density * model.accel_density * dt
+    model.noise_variance[ACCEL_Y] = model.noise_variance[ACCEL_X]
+
+
+@kernel
+def propagate_by_imu(state: Row, model: Row, reading: ImuReading, stamp: float) -> None:
+    """Propagate to a stamp by the mean turn rate and acceleration until then."""
+    dt = stamp - state.stamp
+    imu = corrected_imu(state, model, reading)
+    wz = imu[0]
+    velocity = next_velocity(state, model, imu, dt)
+    imu_jacobian(state, model, velocity, wz, dt)
+    propagate_covariance(state, model)
+    add_lateral_noise(state, dt)
+    propagate_errors(state, model, dt)
+    u, v = 0.5 * (state.vx + velocity[0]) * dt, 0.5 * (state.vy + velocity[1]) * dt
+    if state.heading_lost:
+        add_lost_heading_noise(state, math.sqrt(u * u + v * v))
+    state.x, state.y, state.yaw = arc((state.x, state.y, state.yaw), u, v, wz * dt)
+    state.dx += u
+    state.dy += v
+    state.dyaw += wz * dt
+    state.vx, state.vy, state.wz = velocity[0], velocity[1], wz
+    state.stamp = stamp
+
+
+@kernel
+def take_imu_reading(state: Row, model: Row, reading: ImuReading, stamp: float) -> None:
+    """Propagate by a reading of the IMU, which is the mean since the reading before.
+
+    The filter may have extrapolated a part of that time with the old reading. The new one is then
+    weighted so that both together come to the measured mean.
+    """
+    dt = stamp - state.stamp
+    last = state.imu_reading
+    if state.started and dt > 0.0:
+        weight = (stamp - state.imu_stamp) / dt
+        wz = reading[0] * weight - last[0] * (weight - 1.0)
+        ax = reading[1] * weight - last[1] * (weight - 1.0)
+        ay = reading[2] * weight - last[2] * (weight - 1.0)
+        propagate_by_imu(state, model, (wz, ax, ay), stamp)
+    elif not state.started:
+        state.wz, state.stamp = corrected_imu(state, model, reading)[0], stamp
+    last[0], last[1], last[2] = reading
+    state.started, state.imu_stamp = True, stamp
+
+
+@kernel
+def extrapolate(state: Row, model: Row, stamp: float) -> None:
+    """Propagate to a stamp for which there is no reading yet, by the last one."""
+    if not stamp > state.stamp or not state.started:
         return
-    if w.moved > YAW + 1:
-        integrate(f, w, (f.held[0], f.held[1], f.held[2]), stamp)
+    if has_imu(model):
+        last: Array = state.imu_reading
+        propagate_by_imu(state, model, (last[0], last[1], last[2]), stamp)
         return
     for k in range(WHEELS_PER_ROBOT):
-        w.goal[k] = f.angle[k] + f.rate[k] * (stamp - f.stamp)
-    roll(f, w, f.steer, stamp)
+        dt = stamp - state.stamp
+        model.next_angle[k] = state.wheel_angle[k] + state.wheel_rate[k] * dt
+    propagate_by_wheels(state, model, state.steer, stamp)
+
+
+@kernel
+def has_imu(model: Row) -> bool:
+    """Whether the filter propagates by an IMU, and has states of velocity and displacement."""
+    return bool(model.moving > YAW + 1)

@@ -1,4 +1,29 @@
-"""Which states a filter has and what it makes of the datasheets of the sensors on board."""
+"""The state of the error-state Kalman filter, and the model that it is given of robot and sensors.
+
+The moving states come first. They change with every step:
+
+    x y yaw               always                                        m, m, rad
+    vx vy                 with an IMU: velocity in the body's axes      m/s
+    dx dy dyaw            with an IMU: displacement since the wheels were last read, in the axes
+                          that the body has on the way                  m, m, rad
+
+The displacement is a state of its own because it is what wheels measure: a mean over time, not the
+speed of a moment.
+
+The sensor errors follow. They are constant, walk at random, or are first-order Gauss-Markov
+processes. A state has an index only if the datasheet of its sensor calls for it, else `NONE`:
+
+    gyro, accel (2)              biases of the IMU: turn-on bias and random walk
+    gyro_drift, accel_drift (2)  biases of the IMU: Gauss-Markov part
+    gyro_scale                   relative error of the turn rate
+    wheel (1 to 4), arm_error    relative errors of the wheels' radii and of the baseline
+    fix (2)                      lasting error of the fixes of each GNSS receiver
+    compass                      lasting error of each compass
+
+As in every error-state filter the covariance is that of the errors of the states, and an estimated
+error is added to the nominal state as soon as it is found (Solà, Quaternion kinematics for the
+error-state Kalman filter, 2017).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +34,199 @@ from typing import Any
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics import TAU, rotation_matrix
+from astray.numerics import rotation_matrix
 from astray.plugin import Datasheet
-from astray.robot.estimators.ekf.state import MOST, MOST_ALIKE, MOST_MOVED, NONE, PLAN, YAW
-from astray.robot.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
-from astray.tables import WHEELS_PER_ROBOT
+from astray.robot.estimators.odometry import quantization, wheel_kinematics
+from astray.tables import WHEELS_PER_ROBOT, Array, Column, columns
 
-SIDEWAYS = ("omni", "integrator")  # motions that can go sideways
+MAX_STATES = 24
+MAX_MOVING = 8
+X, Y, YAW, VX, VY, DX, DY, DYAW = range(MAX_MOVING)
+NONE = -1
+"""The index of a state that the filter does not have."""
+MAX_SENSORS = 3
+"""GNSS receivers, compasses, and landmark sensors that a robot may have, of each."""
+
+FROM_IMU, FROM_WHEELS, FROM_COMPASS, FROM_FIX, FROM_LANDMARK = range(5)
+"""What a measurement is from. Of measurements of the same stamp they are taken in this order."""
+FROM_VELOCITY = 5
+"""The velocity of a fix: gated by itself, since it may fit where the position does not."""
+SOURCES = 6
+
+FILTER = columns(
+    Column("started", "", "?"),
+    Column("wheels_started", "", "?"),
+    "stamp s",
+    "x m",
+    "y m",
+    "yaw rad",
+    "vx m/s",
+    "vy m/s",
+    "wz rad/s",
+    "dx m",
+    "dy m",
+    "dyaw rad",
+    "imu_stamp s",
+    Column("imu_reading", "rad/s, m/s²", "f8", (3,)),
+    Column("wheel_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
+    "wheel_stamp s",
+    "steer rad",
+    Column("error", "", "f8", (MAX_STATES,)),
+    Column("cov", "", "f8", (MAX_STATES, MAX_STATES)),
+    Column("rejected", "", "i8", (SOURCES,)),
+    Column("rejected_since", "s", "f8", (SOURCES,)),
+    Column("landmark", "s, , m, m, m, m", "f8", (6,)),
+    "nis_sum",
+    "nis_dof",
+    "lateral_sd m",
+    "lateral_rate m/s",
+    "window_start s",
+    Column("window_count", "", "i8"),
+    Column("window_mean", "rad/s, m/s²", "f8", (3,)),
+    Column("window_squares", "rad²/s², m²/s⁴", "f8", (3,)),
+    Column("heading_lost", "", "?"),
+    "lost_distance m",
+    Column("fixes", "", "i8"),
+    Column("outliers", "", "i8"),
+    "fixes_since s",
+    "fix_stamp s",
+    "yaw_variance rad²",
+    Column("correction", "m", "f8", (2,)),
+    Column("reckoned", "m", "f8", (2,)),
+    Column("reckoned_mean", "m", "f8", (2,)),
+    Column("fixed", "m", "f8", (2,)),
+    Column("fixed_mean", "m", "f8", (2,)),
+    "dot m²",
+    "cross m²",
+    "scatter m²",
+    Column("faded_sum", "m", "f8", (2,)),
+    "faded_count",
+)
+"""The state of one filter.
+
+Nominal state: `stamp` to `dyaw`, and `error`, the sensor errors at their state indices; `cov` is
+the covariance of them all. `started` and `wheels_started` once the filter and its wheels have.
+Inputs: `imu_reading` (turn rate and two accelerations) at `imu_stamp`; the wheels were read as
+`wheel_reading` at `wheel_stamp` and have turned by `wheel_angle` where the filter is now.
+Gating (update.py): how many measurements of a source were `rejected` in a row, and since when;
+`nis_sum` and `nis_dof`, the NIS and degrees of freedom of the newest measurements.
+Propagation: `lateral_sd`, which errors of speed and heading cause together, and its rate.
+Zero-velocity update: start, count, mean and sum of squares of the IMU readings in the window.
+Recovery (recovery.py): `landmark`, the last one that was rejected; `heading_lost`, and the
+`lost_distance` since the last position; and from `fixes` on the rejected fixes: how many fit each
+other since when, how many `outliers` came in a row, the stamp of the last one, the variance of the
+yaw before them, the `correction` that fixes have made meanwhile; the antenna's last and mean
+position by dead reckoning (`reckoned`) and by the fixes (`fixed`); sums of the Procrustes problem
+(`dot`, `cross`, `scatter`) and exponentially faded sums.
+"""
+
+REJECTED_FIXES = (
+    "fixes",
+    "outliers",
+    "correction",
+    "reckoned_mean",
+    "fixed_mean",
+    "dot",
+    "cross",
+    "scatter",
+    "faded_sum",
+    "faded_count",
+)
+"""The columns of FILTER that are about rejected fixes, and zero without any."""
+
+MODEL = columns(
+    Column("states", "", "i8"),
+    Column("moving", "", "i8"),
+    Column("gyro", "", "i8"),
+    Column("accel", "", "i8"),
+    Column("gyro_drift", "", "i8"),
+    Column("accel_drift", "", "i8"),
+    Column("gyro_scale", "", "i8"),
+    Column("wheel", "", "i8", (WHEELS_PER_ROBOT,)),
+    Column("arm_error", "", "i8"),
+    Column("fix", "", "i8", (MAX_SENSORS,)),
+    Column("compass", "", "i8", (MAX_SENSORS,)),
+    Column("sd", "", "f8", (MAX_STATES,)),
+    Column("tau", "s", "f8", (MAX_STATES,)),
+    Column("walk", "", "f8", (MAX_STATES,)),
+    Column("sideways", "", "?"),
+    "radius m",
+    "wheelbase m",
+    "arm m",
+    Column("forward", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("left", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("turn", "", "f8", (WHEELS_PER_ROBOT,)),
+    "slip_density m/√m",
+    "encoder_tick m",
+    "quantization_variance m²",
+    "turn_quantization_variance rad²",
+    "imu_x m",
+    "imu_y m",
+    Column("axes", "", "f8", (3, 3)),
+    "gyro_density rad/s/√Hz",
+    "accel_density m/s²/√Hz",
+    "gyro_rounding rad²/s²",
+    "accel_rounding m²/s⁴",
+    Column("zero_velocity", "", "?"),
+    Column("antenna_x", "m", "f8", (MAX_SENSORS,)),
+    Column("antenna_y", "m", "f8", (MAX_SENSORS,)),
+    Column("drift_variance", "m²", "f8", (MAX_SENSORS,)),
+    "fix_variance m²",
+    Column("compass_error_variance", "rad²", "f8", (MAX_SENSORS,)),
+    "compass_variance rad²",
+    Column("mount_x", "m", "f8", (MAX_SENSORS,)),
+    Column("mount_y", "m", "f8", (MAX_SENSORS,)),
+    Column("mount_yaw", "rad", "f8", (MAX_SENSORS,)),
+    Column("range_sd", "m", "f8", (MAX_SENSORS,)),
+    Column("range_sd_per_m", "", "f8", (MAX_SENSORS,)),
+    Column("bearing_sd", "rad", "f8", (MAX_SENSORS,)),
+    Column("beacons", "", "i8", (MAX_SENSORS, 2)),
+    Column("gate", "", "f8", (3,)),
+    "patience s",
+    "horizon s",
+    Column("oldest", "", "i8"),
+    Column("queued", "", "i8"),
+    Column("count_nis", "", "?"),
+    Column("has_compass", "", "?"),
+    Column("corrected", "", "i8"),
+    Column("next_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),
+    Column("transition", "", "f8", (MAX_MOVING, MAX_STATES)),
+    Column("transition_cov", "", "f8", (MAX_MOVING, MAX_STATES)),
+    Column("noise_input", "", "f8", (MAX_MOVING, WHEELS_PER_ROBOT)),
+    Column("noise_variance", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("jacobian", "", "f8", (2, MAX_STATES)),
+    Column("innovation", "", "f8", (2,)),
+    Column("noise", "", "f8", (2, 2)),
+    Column("innovation_cov", "", "f8", (2, 2)),
+    Column("cross_cov", "", "f8", (MAX_STATES, 2)),
+    Column("gain", "", "f8", (MAX_STATES, 2)),
+    Column("reduced_cov", "", "f8", (MAX_STATES, MAX_STATES)),
+)
+"""What one filter knows of its robot, and the matrices of the step that it is at.
+
+State indices: how many `states` there are, how many of them `moving`, and where the errors are;
+`sd`, `tau` and `walk` are the standard deviation, time constant and random walk of each error.
+Body: whether it can go `sideways`, and its wheel kinematics as in odometry.py.
+Sensors: mounts, noise densities, and variances. `gyro_rounding` and `accel_rounding` are those of a
+limited resolution. `drift_variance` and `compass_error_variance` are the parts of a claimed
+variance that a state models; `fix_variance` and `compass_variance` count where none is claimed.
+`beacons` are the first and last+1 of those that each landmark sensor knows.
+Settings: the `gate` of 0, 1 and 2 degrees of freedom, the `patience`, whether to make
+`zero_velocity` updates, and the `horizon` of the measurement queue.
+Queue (delayed_measurements.py): the index of the `oldest` measurement, and how many are `queued`.
+Propagation: `next_angle` to which the wheels turn and the `distance` that each rolls; F
+(`transition`, rows of the moving states), F P (`transition_cov`), G (`noise_input`) and the
+variances q of the noise.
+Update: H (`jacobian`), ν (`innovation`), R (`noise`), S (`innovation_cov`), P Hᵀ (`cross_cov`), K
+(`gain`), (I − K H) P (`reduced_cov`). Only the first `corrected` states are corrected, and the NIS
+is only counted where `count_nis`.
+"""
+
+SIDEWAYS = ("omni", "integrator")
+"""Motions that can go sideways."""
 ERRORS = (
     "gyro",
     "accel",
@@ -27,141 +238,139 @@ ERRORS = (
     "fix",
     "compass",
 )
-LEAST_TICK = 1e-6  # m; wheels that are said to be perfect are believed as far as this
-LEAST_RANGE_SD, LEAST_BEARING_SD = 1e-6, 1e-7  # m and rad, likewise of beacons
+"""The columns of MODEL that are indices of sensor errors."""
+MIN_TICK = 1e-6  # m; encoders that claim to be perfect are trusted as far as this
+MIN_RANGE_SD, MIN_BEARING_SD = 1e-6, 1e-7  # m and rad; landmark sensors likewise
 
 
-class Places:
-    """Hands out the places of the lasting errors, one after the other."""
+class ErrorStates:
+    """Appends sensor errors to the state vector of a model, after the moving states."""
 
-    def __init__(self, plan: Any, moved: int) -> None:
-        self.plan = plan
-        self.next = moved
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.count = int(model["moving"])
 
-    def take(self, sd: float, count: int = 1, tau: float = math.inf, walk: float = 0.0) -> int:
-        """The place of some errors of one kind; NONE if there is nothing to estimate."""
+    def add(self, sd: float, size: int = 1, tau: float = math.inf, walk: float = 0.0) -> int:
+        """Append errors of one kind; give the index of the first, NONE if they are all zero."""
         if not sd > 0.0 and not walk > 0.0:
             return NONE
-        first, self.next = self.next, self.next + count
-        if self.next > MOST:
-            raise PluginError(f"ekf has room for {MOST} states, and these sensors call for more")
-        self.plan["sd"][first : self.next] = sd
-        self.plan["tau"][first : self.next] = tau
-        self.plan["walk"][first : self.next] = walk
+        first, self.count = self.count, self.count + size
+        if self.count > MAX_STATES:
+            raise PluginError(f"ekf has at most {MAX_STATES} states, and these sensors need more")
+        self.model["sd"][first : self.count] = sd
+        self.model["tau"][first : self.count] = tau
+        self.model["walk"][first : self.count] = walk
         return first
 
 
-def lay_out(body: Datasheet, sheets: Mapping[str, Datasheet]) -> Any:
-    """One plan, a record, for a body and what is on board: imu, wheels, compass, fix, landmarks.
+def make_model(body: Datasheet, sheets: Mapping[str, Datasheet]) -> Any:
+    """The MODEL record of a body with sensors: imu, wheels, compass, fix, landmarks.
 
-    Further ones are "fix.1", "compass.1", "landmarks.1" and so on.
+    Further sensors of a kind are "fix.1", "compass.1", "landmarks.1" and so on.
     """
-    plan = np.zeros((), PLAN)
-    plan["tau"] = math.inf
-    plan["sideways"] = body.kind in SIDEWAYS
-    moved = MOST_MOVED if "imu" in sheets else YAW + 1
-    plan["moved"] = moved
-    places = Places(plan, moved)
+    model = np.zeros((), MODEL)
+    model["tau"] = math.inf
+    model["sideways"] = body.kind in SIDEWAYS
+    model["moving"] = MAX_MOVING if "imu" in sheets else YAW + 1
     for name in ERRORS:
-        plan[name] = NONE
-    for what, add in (("imu", add_imu), ("wheels", add_wheels)):
-        if what in sheets:
-            add(plan, places, sheets[what].values, body)
-    for k in range(MOST_ALIKE):
-        for what, add_one in (("fix", add_fix), ("compass", add_compass)):
-            if numbered(what, k) in sheets:
-                add_one(plan, places, sheets[numbered(what, k)].values, k)
+        model[name] = NONE
+    errors = ErrorStates(model)
+    if "imu" in sheets:
+        _add_imu(model, errors, sheets["imu"].values)
+    if "wheels" in sheets:
+        _add_wheels(model, errors, sheets["wheels"].values, body)
+    for k in range(MAX_SENSORS):
+        for kind, add in (("fix", _add_fix), ("compass", _add_compass)):
+            if numbered(kind, k) in sheets:
+                add(model, errors, sheets[numbered(kind, k)].values, k)
         if numbered("landmarks", k) in sheets:
-            add_landmarks(plan, sheets[numbered("landmarks", k)].values, k)
-    plan["headed"] = "compass" in sheets
-    plan["states"] = places.next
-    return plan
+            _add_landmarks(model, sheets[numbered("landmarks", k)].values, k)
+    model["has_compass"] = "compass" in sheets
+    model["states"] = errors.count
+    return model
 
 
-def numbered(what: str, k: int) -> str:
-    """What the k-th of several alike is called."""
-    return f"{what}.{k}" if k else what
+def numbered(kind: str, k: int) -> str:
+    """The name of the k-th sensor of a kind."""
+    return f"{kind}.{k}" if k else kind
 
 
-def add_imu(plan: Any, places: Places, said: Mapping[str, Any], body: Datasheet) -> None:
-    """The mount and the noise of the IMU, and its biases."""
-    angles = [np.array([float(said.get(name, 0.0))]) for name in ("roll", "pitch", "yaw")]
-    plan["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
-    plan["imu_x"], plan["imu_y"] = said.get("x", 0.0), said.get("y", 0.0)
-    # An axis that is not upright feels a share of gravity, which counts as a bias.
-    leak = number(said, "misalignment_sd") * number(said, "gravity")
-    for name, count, more in (("gyro", 1, 0.0), ("accel", 2, leak)):
-        plan[f"{name}_density"] = number(said, f"{name}_density")
-        plan[f"{name}_grain"] = number(said, f"{name}_resolution") ** 2 / 12.0
-        bias, walk = number(said, f"{name}_bias_sd"), number(said, f"{name}_walk")
-        plan[name] = places.take(math.hypot(bias, more), count, walk=walk)
-        sd, tau = number(said, f"{name}_drift_sd"), said.get(f"{name}_drift_tau", math.inf)
-        plan[f"{name}_drift"] = places.take(sd, count, tau=tau)
-    plan["gyro_scale"] = places.take(number(said, "gyro_scale_sd"))
+def _number(sheet: Mapping[str, Any], name: str) -> float:
+    """A parameter of a datasheet; 0 where it has none."""
+    return float(sheet.get(name) or 0.0)
 
 
-def add_wheels(plan: Any, places: Places, said: Mapping[str, Any], body: Datasheet) -> None:
-    """How the wheels move the body, and the errors of their size."""
-    if body.kind not in ALONG:
-        raise PluginError(f"ekf cannot read the wheels of motion {body.kind!r}")
-    kind, radius, arm = body.kind, body["radius"], arm_of(body)
-    along, around = np.array(ALONG[kind]), np.array(AROUND[kind])
-    plan["radius"], plan["arm"] = radius, arm
-    plan["wheelbase"] = body["wheelbase"] if kind == "ackermann" else 0.0
-    plan["along"], plan["around"], plan["across"] = along, around, ACROSS.get(kind, 0.0)
-    plan["slip_density"] = number(said, "slip_density")
-    tick = TAU / said["ticks"] * radius if said.get("ticks") else 0.0
-    plan["tick"] = max(tick, LEAST_TICK)
-    # A count is too low by anything up to a tick: half a tick on average, a variance of 1/12.
-    for name, way in (("rounding", along), ("turn_rounding", around / arm)):
-        plan[name] = tick**2 * ((way**2).sum() / 12 + (way.sum() / 2) ** 2)
+def _add_imu(model: Any, errors: ErrorStates, sheet: Mapping[str, Any]) -> None:
+    """Add the mount, the noise and the biases of the IMU."""
+    angles = [np.array([float(sheet.get(name, 0.0))]) for name in ("roll", "pitch", "yaw")]
+    model["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
+    model["imu_x"], model["imu_y"] = sheet.get("x", 0.0), sheet.get("y", 0.0)
+    # An axis that is not upright measures a share of gravity, which counts as a bias.
+    leak = _number(sheet, "misalignment_sd") * _number(sheet, "gravity")
+    for name, size, extra_sd in (("gyro", 1, 0.0), ("accel", 2, leak)):
+        model[f"{name}_density"] = _number(sheet, f"{name}_density")
+        model[f"{name}_rounding"] = _number(sheet, f"{name}_resolution") ** 2 / 12.0
+        bias, walk = _number(sheet, f"{name}_bias_sd"), _number(sheet, f"{name}_walk")
+        model[name] = errors.add(math.hypot(bias, extra_sd), size, walk=walk)
+        sd, tau = _number(sheet, f"{name}_drift_sd"), sheet.get(f"{name}_drift_tau", math.inf)
+        model[f"{name}_drift"] = errors.add(sd, size, tau=tau)
+    model["gyro_scale"] = errors.add(_number(sheet, "gyro_scale_sd"))
+
+
+def _add_wheels(model: Any, errors: ErrorStates, sheet: Mapping[str, Any], body: Datasheet) -> None:
+    """Add the wheel kinematics, the noise of encoders and slip, and the errors of radii and arm."""
+    wheels = wheel_kinematics(body, "ekf")
+    wheels.write(model, ())
+    model["slip_density"] = _number(sheet, "slip_density")
+    tick, variance, turn_variance = quantization(wheels, sheet)
+    model["encoder_tick"] = max(tick, MIN_TICK)
+    model["quantization_variance"] = variance
+    model["turn_quantization_variance"] = turn_variance
     for k in range(WHEELS_PER_ROBOT):
-        if along[k] or around[k]:
-            plan["wheel"][k] = places.take(number(said, "radius_sd"))
-    plan["arm_error"] = places.take(number(said, "baseline_sd"))
+        if wheels.forward[k] or wheels.turn[k]:
+            model["wheel"][k] = errors.add(_number(sheet, "radius_sd"))
+    model["arm_error"] = errors.add(_number(sheet, "baseline_sd"))
 
 
-def add_fix(plan: Any, places: Places, said: Mapping[str, Any], k: int) -> None:
-    """The antenna of a receiver, and the error of its fixes that lasts."""
-    plan["antenna_x"][k], plan["antenna_y"][k] = said.get("x", 0.0), said.get("y", 0.0)
-    drift, claim = number(said, "drift_sd"), said.get("claim", 1.0)
-    plan["drift_variance"][k] = (claim * drift) ** 2
-    plan["fix"][k] = places.take(drift, 2, tau=said.get("drift_tau", math.inf))
+def _add_fix(model: Any, errors: ErrorStates, sheet: Mapping[str, Any], k: int) -> None:
+    """Add the antenna of a GNSS receiver, and the lasting error of its fixes."""
+    model["antenna_x"][k], model["antenna_y"][k] = sheet.get("x", 0.0), sheet.get("y", 0.0)
+    drift, claim = _number(sheet, "drift_sd"), sheet.get("claim", 1.0)
+    model["drift_variance"][k] = (claim * drift) ** 2
+    model["fix"][k] = errors.add(drift, 2, tau=sheet.get("drift_tau", math.inf))
 
 
-def add_compass(plan: Any, places: Places, said: Mapping[str, Any], k: int) -> None:
-    """The errors of a compass that last: as one, that forgets itself only if it all does."""
-    bias, drift = number(said, "bias_sd"), number(said, "drift_sd")
-    plan["compass_modelled"][k] = (said.get("claim", 1.0) ** 2) * (bias**2 + drift**2)
-    tau = said.get("drift_tau", math.inf) if not bias else math.inf
-    walk = drift * math.sqrt(2.0 / said["drift_tau"]) if bias and drift else 0.0
-    plan["compass"][k] = places.take(math.hypot(bias, drift), tau=tau, walk=walk)
+def _add_compass(model: Any, errors: ErrorStates, sheet: Mapping[str, Any], k: int) -> None:
+    """Add the lasting error of a compass: bias and drift as one, Gauss-Markov without a bias."""
+    bias, drift = _number(sheet, "bias_sd"), _number(sheet, "drift_sd")
+    model["compass_error_variance"][k] = (sheet.get("claim", 1.0) ** 2) * (bias**2 + drift**2)
+    tau = sheet.get("drift_tau", math.inf) if not bias else math.inf
+    walk = drift * math.sqrt(2.0 / sheet["drift_tau"]) if bias and drift else 0.0
+    model["compass"][k] = errors.add(math.hypot(bias, drift), tau=tau, walk=walk)
 
 
-def add_landmarks(plan: Any, said: Mapping[str, Any], k: int) -> None:
-    """Where beacons are seen from, and how well."""
-    plan["eye_x"][k], plan["eye_y"][k] = said.get("x", 0.0), said.get("y", 0.0)
-    plan["eye_yaw"][k] = said.get("yaw", 0.0)
-    plan["range_sd"][k] = max(number(said, "range_sd"), LEAST_RANGE_SD)
-    plan["range_sd_per_m"][k] = number(said, "range_sd_per_m")
-    plan["bearing_sd"][k] = max(number(said, "bearing_sd"), LEAST_BEARING_SD)
+def _add_landmarks(model: Any, sheet: Mapping[str, Any], k: int) -> None:
+    """Add the mount and the noise of a landmark sensor."""
+    model["mount_x"][k], model["mount_y"][k] = sheet.get("x", 0.0), sheet.get("y", 0.0)
+    model["mount_yaw"][k] = sheet.get("yaw", 0.0)
+    model["range_sd"][k] = max(_number(sheet, "range_sd"), MIN_RANGE_SD)
+    model["range_sd_per_m"][k] = _number(sheet, "range_sd_per_m")
+    model["bearing_sd"][k] = max(_number(sheet, "bearing_sd"), MIN_BEARING_SD)
 
 
-def lay_beacons(plan: Any, sheets: Mapping[str, Datasheet]) -> Any:
-    """The beacons of all sensors, (n, 2) m, those that several have once; each is told its own."""
+def make_beacons(model: Any, sheets: Mapping[str, Datasheet]) -> Array:
+    """The beacons of all landmark sensors, (n, 2) m; each sensor's range of them goes to its model.
+
+    Sensors with the same list of beacons share it.
+    """
     lists: list[list[list[float]]] = []
-    for k in range(MOST_ALIKE):
+    for k in range(MAX_SENSORS):
         sheet = sheets.get(numbered("landmarks", k))
         if sheet is None:
             continue
-        mine = [[float(x), float(y)] for x, y in sheet["beacons"]]
-        if mine not in lists:
-            lists.append(mine)
-        first = sum(len(one) for one in lists[: lists.index(mine)])
-        plan["beacons"][k] = first, first + len(mine)
-    return np.array([beacon for one in lists for beacon in one], float).reshape(-1, 2)
-
-
-def number(said: Mapping[str, Any], name: str) -> float:
-    """A number of a datasheet; 0 where it says nothing."""
-    return float(said.get(name) or 0.0)
+        beacons = [[float(x), float(y)] for x, y in sheet["beacons"]]
+        if beacons not in lists:
+            lists.append(beacons)
+        first = sum(len(earlier) for earlier in lists[: lists.index(beacons)])
+        model["beacons"][k] = first, first + len(beacons)
+    return np.array([beacon for beacons in lists for beacon in beacons], float).reshape(-1, 2)

@@ -1,17 +1,19 @@
-"""How an error-state filter takes in a measurement: gate, gain, and Joseph's form.
+"""Measurement update of the error-state Kalman filter: NIS gate, gain, Joseph form.
 
-With the innovation ν, its derivative H by the state, and the noise R of the measurement
+With the innovation ν, the Jacobian H of the measurement by the errors, and the noise R,
 
     S = H P Hᵀ + R        NIS = νᵀ S⁻¹ ν        K = P Hᵀ S⁻¹
     P ← (I − K H) P (I − K H)ᵀ + K R Kᵀ
 
-which holds for any gain: states that are not to learn from a measurement have a K of 0 (Schmidt).
+The Joseph form holds for any gain. So a state can be considered but not corrected: its rows of K
+are zero (Schmidt; Bar-Shalom, Li and Kirubarajan, Estimation with Applications to Tracking and
+Navigation, 2001).
 
-A measurement whose NIS is beyond the gate is refused. If a source has been refused for longer than
-the patience, it is the filter that is wrong, for it was moved or misled: the variance of what it
-may be wrong about is blown up until the measurement is likely, and taken in. As long as one source
-of the pose is refused, what others say of the pose teaches nothing but the pose: it may be that of
-a robot that was moved, which happens to look right, and is no reason to think ill of the sensors.
+A measurement whose NIS exceeds the gate is rejected. If a source has been rejected for longer than
+the patience, the filter is wrong: it was moved, or it diverged. Then the variance of the doubtful
+states is inflated until the measurement fits, and it is accepted. As long as one source that
+measures the pose is rejected, other such sources correct the pose only: a robot that was moved may
+happen to fit them, and that must not change the estimated sensor errors.
 """
 
 from __future__ import annotations
@@ -19,218 +21,224 @@ from __future__ import annotations
 import math
 
 from astray.numerics import kernel, wrap
-from astray.robot.estimators.ekf.state import (
-    ACROSS,
-    ALONG,
-    COMPASS_EVENT,
-    FIX_EVENT,
-    LANDMARK_EVENT,
-    TURN,
-    VELOCITY,
+from astray.robot.estimators.ekf.state_layout import (
+    DX,
+    DY,
+    DYAW,
+    FROM_COMPASS,
+    FROM_FIX,
+    FROM_LANDMARK,
+    FROM_VELOCITY,
+    FROM_WHEELS,
     VX,
     VY,
-    WHEELS_EVENT,
     YAW,
     X,
     Y,
 )
 from astray.tables import Row
 
-LEAST_REFUSED = 5  # in a row, before a source may be believed against the filter
-MOST_BLOWN, MOST_TIMES = 8, 1e6  # how often, and how many times at once, a variance grows
-LEAST_LOST = 1e-6  # m² or m²/s², at least, of a filter that was misled
-LOST_YAW, MOST_YAW = 0.25, 1.0  # rad², at least and at most, of such a filter
+MIN_REJECTED = 5  # in a row, before a source is believed against the filter
+MAX_INFLATIONS, MAX_FACTOR = 8, 1e6  # how often a variance grows, and by how much at once
+MIN_INFLATED = 1e-6  # m² or m²/s², of an inflated variance
+MIN_INFLATED_YAW, MAX_INFLATED_YAW = 0.25, 1.0  # rad²
 
 
 @kernel
-def aim(w: Row) -> None:
-    """Begin a measurement: nothing is measured yet."""
+def clear_measurement(model: Row) -> None:
+    """Begin a measurement: H ← 0, R ← 0, all states are corrected."""
     for a in range(2):
-        for i in range(w.states):
-            w.h[a, i] = 0.0
-        w.noise[a, 0] = w.noise[a, 1] = 0.0
-    w.taught = w.states
+        for i in range(model.states):
+            model.jacobian[a, i] = 0.0
+        model.noise[a, 0] = model.noise[a, 1] = 0.0
+    model.corrected = model.states
 
 
 @kernel
-def weigh(f: Row, w: Row, m: int) -> float:
-    """P Hᵀ, S and the NIS of a measurement of m numbers."""
-    for i in range(w.states):
+def compute_nis(state: Row, model: Row, m: int) -> float:
+    """Write P Hᵀ and S of a measurement of m numbers; give its NIS, inf if S is singular."""
+    h, ph, s, nu = model.jacobian, model.cross_cov, model.innovation_cov, model.innovation
+    for i in range(model.states):
         for a in range(m):
             total = 0.0
-            for j in range(w.states):
-                if w.h[a, j] != 0.0:
-                    total += f.cov[i, j] * w.h[a, j]
-            w.ph[i, a] = total
+            for j in range(model.states):
+                if h[a, j] != 0.0:
+                    total += state.cov[i, j] * h[a, j]
+            ph[i, a] = total
     for a in range(m):
         for b in range(m):
-            total = w.noise[a, b]
-            for i in range(w.states):
-                if w.h[a, i] != 0.0:
-                    total += w.h[a, i] * w.ph[i, b]
-            w.s[a, b] = total
+            total = model.noise[a, b]
+            for i in range(model.states):
+                if h[a, i] != 0.0:
+                    total += h[a, i] * ph[i, b]
+            s[a, b] = total
     if m == 1:
-        return float(w.nu[0] * w.nu[0] / w.s[0, 0]) if w.s[0, 0] > 0.0 else math.inf
-    area = w.s[0, 0] * w.s[1, 1] - w.s[0, 1] * w.s[1, 0]
-    if not area > 0.0:
+        return float(nu[0] * nu[0] / s[0, 0]) if s[0, 0] > 0.0 else math.inf
+    determinant = s[0, 0] * s[1, 1] - s[0, 1] * s[1, 0]
+    if not determinant > 0.0:
         return math.inf
-    square = w.nu[0] * w.nu[0] * w.s[1, 1] + w.nu[1] * w.nu[1] * w.s[0, 0]
-    return float((square - 2.0 * w.nu[0] * w.nu[1] * w.s[0, 1]) / area)
+    square = nu[0] * nu[0] * s[1, 1] + nu[1] * nu[1] * s[0, 0]
+    return float((square - 2.0 * nu[0] * nu[1] * s[0, 1]) / determinant)
 
 
 @kernel
-def correct(f: Row, w: Row, i: int, by: float) -> None:
-    """Move one state."""
+def add_error(state: Row, model: Row, i: int, error: float) -> None:
+    """Add an estimated error to the nominal state of index i."""
     if i == X:
-        f.x += by
+        state.x += error
     elif i == Y:
-        f.y += by
+        state.y += error
     elif i == YAW:
-        f.yaw = wrap(f.yaw + by)
-    elif i >= w.moved:
-        f.error[i] += by
+        state.yaw = wrap(state.yaw + error)
+    elif i >= model.moving:
+        state.error[i] += error
     elif i == VX:
-        f.vx += by
+        state.vx += error
     elif i == VY:
-        f.vy += by
-    elif i == ALONG:
-        f.along += by
-    elif i == ACROSS:
-        f.across += by
-    elif i == TURN:
-        f.turn += by
+        state.vy += error
+    elif i == DX:
+        state.dx += error
+    elif i == DY:
+        state.dy += error
+    elif i == DYAW:
+        state.dyaw += error
 
 
 @kernel
-def apply(f: Row, w: Row, m: int) -> None:
-    """Take in a measurement that was weighed."""
-    n = w.states
+def kalman_update(state: Row, model: Row, m: int) -> None:
+    """Update state and covariance by a measurement of m numbers, after `compute_nis`."""
+    n = model.states
+    h, ph, s, k = model.jacobian, model.cross_cov, model.innovation_cov, model.gain
+    reduced_cov = model.reduced_cov
     for i in range(n):
-        if i >= w.taught:
-            w.gain[i, 0] = w.gain[i, 1] = 0.0
+        if i >= model.corrected:
+            k[i, 0] = k[i, 1] = 0.0
         elif m == 1:
-            w.gain[i, 0] = w.ph[i, 0] / w.s[0, 0]
+            k[i, 0] = ph[i, 0] / s[0, 0]
         else:
-            area = w.s[0, 0] * w.s[1, 1] - w.s[0, 1] * w.s[1, 0]
-            w.gain[i, 0] = (w.ph[i, 0] * w.s[1, 1] - w.ph[i, 1] * w.s[1, 0]) / area
-            w.gain[i, 1] = (w.ph[i, 1] * w.s[0, 0] - w.ph[i, 0] * w.s[0, 1]) / area
+            determinant = s[0, 0] * s[1, 1] - s[0, 1] * s[1, 0]
+            k[i, 0] = (ph[i, 0] * s[1, 1] - ph[i, 1] * s[1, 0]) / determinant
+            k[i, 1] = (ph[i, 1] * s[0, 0] - ph[i, 0] * s[0, 1]) / determinant
     for i in range(n):
-        by = 0.0
+        error = 0.0
         for a in range(m):
-            by += w.gain[i, a] * w.nu[a]
-        correct(f, w, i, by)
-        for j in range(n):
-            kept = f.cov[i, j]
+            error += k[i, a] * model.innovation[a]
+        add_error(state, model, i, error)
+        for j in range(n):  # (I − K H) P
+            total = state.cov[i, j]
             for a in range(m):
-                kept -= w.gain[i, a] * w.ph[j, a]
-            w.left[i, j] = kept
+                total -= k[i, a] * ph[j, a]
+            reduced_cov[i, j] = total
     for i in range(n):
         for a in range(m):  # (I − K H) P Hᵀ, in place of P Hᵀ
             total = 0.0
             for j in range(n):
-                if w.h[a, j] != 0.0:
-                    total += w.left[i, j] * w.h[a, j]
-            w.ph[i, a] = total
+                if h[a, j] != 0.0:
+                    total += reduced_cov[i, j] * h[a, j]
+            ph[i, a] = total
     for i in range(n):
-        for j in range(i + 1):
-            kept = w.left[i, j]
+        for j in range(i + 1):  # Joseph form
+            total = reduced_cov[i, j]
             for a in range(m):
-                kept -= w.ph[i, a] * w.gain[j, a]
+                total -= ph[i, a] * k[j, a]
                 for b in range(m):
-                    kept += w.gain[i, a] * w.noise[a, b] * w.gain[j, b]
-            f.cov[i, j] = kept
-            f.cov[j, i] = kept
+                    total += k[i, a] * model.noise[a, b] * k[j, b]
+            state.cov[i, j] = total
+            state.cov[j, i] = total
+
+
+# Gating, and what follows when a source stays rejected.
 
 
 @kernel
-def is_doubted(w: Row, i: int, source: int) -> bool:
-    """Whether a state may be to blame for what a source says: the speed for the wheels, the pose
-    for all others as far as they measure it, and the speed if they do; and the heading where a fix
-    has come to be far off.
-    """
-    if source == WHEELS_EVENT:
-        return i > YAW
-    measured = w.h[0, i] != 0.0 or w.h[1, i] != 0.0
-    return bool(measured or (i <= YAW and source == FIX_EVENT))
+def gated_update(state: Row, model: Row, m: int, source: int) -> None:
+    """Update by a measurement of m numbers if its NIS is within the gate, else reject it."""
+    nis = compute_nis(state, model, m)
+    if nis <= model.gate[m]:
+        accept(state, model, m, source, nis)
+        return
+    reject(state, source)
+    # One landmark fixes little of a lost pose: it waits twice as long, for two at a time.
+    if is_rejected_for_long(state, model, source, 2.0 if source == FROM_LANDMARK else 1.0):
+        inflate_and_accept(state, model, m, source)
 
 
 @kernel
-def blow_up(f: Row, w: Row, source: int, times: float) -> None:
-    """Be less sure of what may be to blame: variances grow so many times.
-
-    It no longer varies with anything else, least of all with the errors of the sensors: what misled
-    the filter is not their fault.
-    """
-    for i in range(min(w.moved, VY + 1)):
-        if is_doubted(w, i, source):
-            variance = max(f.cov[i, i] * times, LEAST_LOST)
-            if i == YAW:
-                variance = min(max(variance, LOST_YAW), MOST_YAW)
-            for j in range(w.states):
-                f.cov[i, j] = 0.0
-                f.cov[j, i] = 0.0
-            f.cov[i, i] = variance
+def accept(state: Row, model: Row, m: int, source: int, nis: float) -> None:
+    """Update by a measurement within the gate."""
+    if model.count_nis:
+        state.nis_sum += nis
+        state.nis_dof += m
+    state.rejected[source] = 0
+    if is_pose_disputed(state, source):
+        model.corrected = YAW + 1
+    kalman_update(state, model, m)
 
 
 @kernel
-def is_tired(f: Row, w: Row, source: int, times: float) -> bool:
-    """Whether a source has been refused for so many times the patience."""
-    waited = f.stamp - f.refused_since[source]
-    return bool(f.refused[source] >= LEAST_REFUSED and waited >= times * w.patience)
+def reject(state: Row, source: int) -> None:
+    """Count a rejected measurement of a source."""
+    if state.rejected[source] == 0:
+        state.rejected_since[source] = state.stamp
+    state.rejected[source] += 1
 
 
 @kernel
-def refuse(f: Row, source: int) -> None:
-    """Note that a measurement of a source was refused."""
-    if f.refused[source] == 0:
-        f.refused_since[source] = f.stamp
-    f.refused[source] += 1
+def is_rejected_for_long(state: Row, model: Row, source: int, factor: float) -> bool:
+    """Whether a source has been rejected for longer than a multiple of the patience."""
+    elapsed = state.stamp - state.rejected_since[source]
+    return bool(state.rejected[source] >= MIN_REJECTED and elapsed >= factor * model.patience)
 
 
 @kernel
-def in_doubt(f: Row, source: int) -> bool:
-    """Whether a source tells of the pose while another one that does is being refused."""
-    if source == WHEELS_EVENT:
+def is_pose_disputed(state: Row, source: int) -> bool:
+    """Whether another source of the pose than this one is being rejected; wheels are no source."""
+    if source == FROM_WHEELS:
         return False
-    for other in (COMPASS_EVENT, FIX_EVENT, LANDMARK_EVENT, VELOCITY):
-        if other != source and f.refused[other] > 0:
+    for other in (FROM_COMPASS, FROM_FIX, FROM_LANDMARK, FROM_VELOCITY):
+        if other != source and state.rejected[other] > 0:
             return True
     return False
 
 
 @kernel
-def yield_to(f: Row, w: Row, m: int, source: int) -> None:
-    """Doubt what may be to blame until it explains all of a measurement, and take that in."""
-    nis = weigh(f, w, m)
-    for _ in range(MOST_BLOWN):
+def inflate_and_accept(state: Row, model: Row, m: int, source: int) -> None:
+    """Inflate the variance of doubtful states until a measurement fits, then update by it."""
+    nis = compute_nis(state, model, m)
+    for _ in range(MAX_INFLATIONS):
         if nis > 1.0:
-            blow_up(f, w, source, min(nis, MOST_TIMES))
-            nis = weigh(f, w, m)
-    f.refused[source] = 0
+            inflate(state, model, source, min(nis, MAX_FACTOR))
+            nis = compute_nis(state, model, m)
+    state.rejected[source] = 0
     if nis < math.inf:
-        apply(f, w, m)
+        kalman_update(state, model, m)
 
 
 @kernel
-def admit(f: Row, w: Row, m: int, source: int, nis: float) -> None:
-    """Take in a measurement that was weighed and is likely enough."""
-    if w.counts:
-        f.squares += nis
-        f.freedom += m
-    f.refused[source] = 0
-    if in_doubt(f, source):
-        w.taught = YAW + 1
-    apply(f, w, m)
+def inflate(state: Row, model: Row, source: int, factor: float) -> None:
+    """Multiply the variances of the states that a source puts in doubt.
+
+    Their covariances become zero, above all those with sensor errors: these are not what is wrong.
+    """
+    for i in range(min(model.moving, VY + 1)):
+        if is_doubtful(model, i, source):
+            variance = max(state.cov[i, i] * factor, MIN_INFLATED)
+            if i == YAW:
+                variance = min(max(variance, MIN_INFLATED_YAW), MAX_INFLATED_YAW)
+            for j in range(model.states):
+                state.cov[i, j] = 0.0
+                state.cov[j, i] = 0.0
+            state.cov[i, i] = variance
 
 
 @kernel
-def fuse(f: Row, w: Row, m: int, source: int) -> None:
-    """Take in a measurement of m numbers, unless it is too unlikely."""
-    nis = weigh(f, w, m)
-    if nis <= w.gate[m]:
-        admit(f, w, m, source, nis)
-        return
-    refuse(f, source)
-    # One beacon tells little of where a lost filter is: it waits longer, for two at a time.
-    if is_tired(f, w, source, 2.0 if source == LANDMARK_EVENT else 1.0):
-        yield_to(f, w, m, source)
+def is_doubtful(model: Row, i: int, source: int) -> bool:
+    """Whether a rejected source puts a state in doubt.
+
+    Wheels put the velocity in doubt. Other sources do so with what they measure, and fixes with the
+    heading too, since it leads a filter away from them.
+    """
+    if source == FROM_WHEELS:
+        return i > YAW
+    measured = model.jacobian[0, i] != 0.0 or model.jacobian[1, i] != 0.0
+    return bool(measured or (i <= YAW and source == FROM_FIX))

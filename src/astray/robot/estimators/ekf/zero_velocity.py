@@ -1,15 +1,15 @@
-"""How a filter without wheels learns from standing still: its IMU feels nothing but its own noise.
+"""Zero-velocity update: a filter without wheels detects by its IMU that the robot stands still.
 
-The readings of half a second are compared with their mean. If their spread is no more than the
-white noise and the rounding of the datasheet explain, nothing changed in that time, and if what the
-filter led itself to believe of way and turn agrees with none at all, then there was none:
+The readings of half a second are compared with their mean. If they differ by no more than the white
+noise and the resolution of the datasheet explain, the motion did not change in that time. If the
+displacement by the filter also agrees with zero, it was zero:
 
-    Σ (y_i − ȳ)² / σ² ≤ n − 1 + 4 √(2 (n − 1))    of turn rate and both accelerations
-    along = 0,  turn = 0                            by what is as good as wheels that stand still
+    Σ (y_i − ȳ)² / σ² ≤ n − 1 + 4 √(2 (n − 1))    for the turn rate and both accelerations
+    dx = 0,  dyaw = 0                               the measurement, as by wheels that stand still
 
-That fixes the speed and tells the bias of the gyro. A robot that goes straight at a constant speed
-feels nothing, either; what tells it from one at rest is that the filter is sure of its speed. One
-that creeps slower than the filter can tell is taken for one at rest: so this has to be asked for.
+That corrects the speed and the bias of the gyro. An IMU measures the same at rest and at a constant
+speed straight ahead; the two differ where the filter is certain of its speed. A robot that creeps
+more slowly than the filter can tell is taken to stand, so these updates have to be asked for.
 """
 
 from __future__ import annotations
@@ -17,75 +17,76 @@ from __future__ import annotations
 import math
 
 from astray.numerics import kernel
-from astray.robot.estimators.ekf.measurement_models import forget_way
-from astray.robot.estimators.ekf.state import ALONG, TURN, VX
-from astray.robot.estimators.ekf.update import aim, apply, weigh
+from astray.robot.estimators.ekf.propagation import ImuReading, reset_displacement
+from astray.robot.estimators.ekf.state_layout import DX, DYAW, VX
+from astray.robot.estimators.ekf.update import clear_measurement, compute_nis, kalman_update
 from astray.tables import Row
 
 WINDOW = 0.5  # s
-LEAST_READINGS = 8  # in a window
-SURE = 4.0  # standard deviations of a spread
-SURE_SPEED = 0.1  # m/s, of a filter that can tell rest from going on
-CREEP = 1e-4  # m/s, that rest may be wrong by
-SLACK = 0.01  # share of a reading's noise that its turn may be wrong by
-Three = tuple[float, float, float]
+MIN_READINGS = 8  # in a window
+SIGMAS = 4.0  # of a sum of squares
+MAX_SPEED_SD = 0.1  # m/s, of a filter that can tell rest from a constant speed
+SPEED_SD = 1e-4  # m/s, of the measurement
+TURN_SHARE = 0.01  # of the noise of one reading, as the variance of the measured turn
 
 
 @kernel
-def begin_window(f: Row, w: Row) -> None:
-    """Begin to look for rest anew."""
-    forget_way(f, w)
-    f.felt_since, f.felt_count = f.stamp, 0
+def start_window(state: Row, model: Row) -> None:
+    """Start a window of readings, and the displacement in it."""
+    reset_displacement(state, model)
+    state.window_start, state.window_count = state.stamp, 0
     for k in range(3):
-        f.felt_mean[k] = f.felt_squares[k] = 0.0
+        state.window_mean[k] = state.window_squares[k] = 0.0
 
 
 @kernel
-def is_calm(f: Row, w: Row, elapsed: float) -> bool:
-    """Whether the readings of a window differ by no more than their noise."""
-    n = f.felt_count
-    if n < LEAST_READINGS:
+def is_motion_constant(state: Row, model: Row, elapsed: float) -> bool:
+    """Whether the readings in the window differ by no more than their noise."""
+    n = state.window_count
+    if n < MIN_READINGS:
         return False
-    per = n / elapsed
-    most = n - 1.0 + SURE * math.sqrt(2.0 * (n - 1.0))
+    rate = n / elapsed
+    limit = n - 1.0 + SIGMAS * math.sqrt(2.0 * (n - 1.0))
     for k in range(3):
-        density, grain = w.gyro_density, w.gyro_grain
+        density, rounding = model.gyro_density, model.gyro_rounding
         if k > 0:
-            density, grain = w.accel_density, w.accel_grain
-        if f.felt_squares[k] > most * (density * density * per + grain):
+            density, rounding = model.accel_density, model.accel_rounding
+        if state.window_squares[k] > limit * (density * density * rate + rounding):
             return False
     return True
 
 
 @kernel
-def stand(f: Row, w: Row, elapsed: float) -> None:
-    """Take in that there was neither way nor turn, if that is likely."""
-    aim(w)
-    w.nu[0], w.nu[1] = -f.along, -f.turn
-    w.h[0, ALONG] = w.h[1, TURN] = 1.0
-    way = CREEP * elapsed
-    step = elapsed / f.felt_count
-    turn = SLACK * (w.gyro_density * w.gyro_density * step + w.gyro_grain * step * step)
-    w.noise[0, 0], w.noise[1, 1] = way * way, turn
-    if weigh(f, w, 2) <= w.gate[2]:
-        apply(f, w, 2)
+def zero_velocity_update(state: Row, model: Row, elapsed: float) -> None:
+    """Update by a displacement and a turn of zero, if they are within the gate."""
+    clear_measurement(model)
+    model.innovation[0], model.innovation[1] = -state.dx, -state.dyaw
+    model.jacobian[0, DX] = model.jacobian[1, DYAW] = 1.0
+    sd = SPEED_SD * elapsed
+    step = elapsed / state.window_count
+    white = model.gyro_density * model.gyro_density * step
+    turn_variance = TURN_SHARE * (white + model.gyro_rounding * step * step)
+    model.noise[0, 0], model.noise[1, 1] = sd * sd, turn_variance
+    if compute_nis(state, model, 2) <= model.gate[2]:
+        kalman_update(state, model, 2)
 
 
 @kernel
-def look_for_rest(f: Row, w: Row, felt: Three) -> None:
-    """Note a reading, and at the end of a window whether the robot stood still."""
-    if f.felt_count < 0 or f.stamp - f.felt_since > 2.0 * WINDOW:
-        begin_window(f, w)
+def detect_rest(state: Row, model: Row, reading: ImuReading) -> None:
+    """Add a reading to the window; at its end make a zero-velocity update if the robot stood."""
+    if state.window_count < 0 or state.stamp - state.window_start > 2.0 * WINDOW:
+        start_window(state, model)
         return
-    f.felt_count += 1
-    share = 1.0 / f.felt_count
+    state.window_count += 1
+    weight = 1.0 / state.window_count
     for k in range(3):
-        apart = felt[k] - f.felt_mean[k]
-        f.felt_mean[k] += share * apart
-        f.felt_squares[k] += (1.0 - share) * apart * apart
-    elapsed = f.stamp - f.felt_since
+        difference = reading[k] - state.window_mean[k]
+        state.window_mean[k] += weight * difference
+        state.window_squares[k] += (1.0 - weight) * difference * difference
+    elapsed = state.stamp - state.window_start
     if elapsed < WINDOW * (1.0 - 1e-9):
         return
-    if f.cov[VX, VX] < SURE_SPEED * SURE_SPEED and is_calm(f, w, elapsed):
-        stand(f, w, elapsed)
-    begin_window(f, w)
+    is_certain = state.cov[VX, VX] < MAX_SPEED_SD * MAX_SPEED_SD
+    if is_certain and is_motion_constant(state, model, elapsed):
+        zero_velocity_update(state, model, elapsed)
+    start_window(state, model)

@@ -1,173 +1,455 @@
-"""Monte-Carlo localisation: a cloud of poses, moved by wheels, weighed by how a scan fits the map.
+"""Monte Carlo localisation: a particle filter over wheel odometry and scans.
 
-    move       each pose as dead reckoning moved, a little differently      particle_cloud.py
-    weigh      each by the likelihood of the scan                           particle_match.py
-    report     mean and covariance, carried on by dead reckoning            particle_trail.py
-    resample   where few poses have most of the weight                      particle_update.py
+    odometry_buffer.py    dead reckoning at the stamp of a scan, late ones too
+    particle_set.py       motion model, statistics and resampling of the particles
+    scan_likelihood.py    measurement model, tempered weights, and particles injected from a scan
+    filter.py             one update by a scan, the loop over robots, and the class
 
-A scan counts once the robot has moved: looking twice at the same walls tells nothing new. A robot
-that is not told where it starts throws poses onto the floor of the map where its first scan fits.
+A scan is used once the robot has moved: the same walls from the same pose give no new information.
+It is used in steps, each by a power of its likelihood that leaves enough effective sample size.
+Between the steps particles are resampled and regularised: particles that are wide after a long way
+would else degenerate to a few.
 
-So does a robot that was carried away. How well scans fit is averaged over few of them and over
-many; where the first, F, falls below a share `doubt` of the second, S, as it does where the robot
-is not where it believes, a part 1 − F / (doubt · S) of the poses is thrown anew.
+Global localisation, and recovery of a robot that was moved, inject particles that fit the scan
+(augmented MCL; Thrun, Burgard and Fox, Probabilistic Robotics, 2005, section 8.3). How well scans
+fit, as the mean q of their beams, is averaged over a short time, w_fast, and over a long time,
+w_slow; a share 1 − w_fast / (doubt · w_slow) of the particles is injected. The long average rises
+faster than it falls: a robot that is lost must not get used to it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from astray.errors import PluginError
-from astray.numerics import PI, kernel
+from astray.numerics import PI, Pose, compose, exp, kernel, relative_pose, sincos
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
-from astray.robot.estimators.mcl.odometry_buffer import LENGTH, latest
-from astray.robot.estimators.mcl.particle_set import scatter
-from astray.robot.estimators.mcl.scan_likelihood import tabulate
-from astray.robot.estimators.mcl.update import FEWEST, MEMORY, How, Room, Tables, look, report, take
-from astray.robot.estimators.odometry import ACROSS, ALONG, AROUND, arm_of
-from astray.tables import SCAN, WHEELS, Array, Rows, Table
+from astray.robot.estimators.mcl.odometry_buffer import (
+    LENGTH,
+    ODOMETRY,
+    OdometryPose,
+    append_odometry,
+    covers,
+    latest_odometry,
+    odometry_at,
+    write_velocity,
+)
+from astray.robot.estimators.mcl.particle_set import (
+    WEIGHT,
+    draw_particles,
+    effective_sample_size,
+    estimate_pose,
+    mode_cholesky,
+    mode_mean,
+    regularise,
+    resample,
+    sample_motion,
+)
+from astray.robot.estimators.mcl.scan_likelihood import (
+    SHARP,
+    Beams,
+    MapField,
+    beam_endpoints,
+    inject_particle,
+    largest_power,
+    log_likelihood,
+    log_likelihoods,
+    reweight,
+    tabulate_log_q,
+)
+from astray.robot.estimators.odometry import body_displacement, wheel_kinematics
+from astray.tables import SCAN, WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 from astray.world.planning import MAX_STEPS, LikelihoodFieldArrays, LikelihoodFieldCache
 
-MOST = 10_000  # particles
-AXES = 3  # of a pose
-EXPECTED = 0.5  # q of a beam before any scan was seen
-NOWHERE = 100.0  # m: standard deviation of a belief that knows nothing
+MAX_TEMPERING_STEPS = 6  # by which a scan is used
+MIN_BEAMS = 5  # that ended at something
+FAST = 0.2  # weight of the newest scan in w_fast
+SLOW_RISE, SLOW_FALL = 0.02, 0.002  # and in w_slow
+MAX_INJECTED = 0.5  # of the particles at once
+MAX_PARTICLES = 10_000
+POSE_SIZE = 3
+EXPECTED_Q = 0.5  # mean q of a beam before any scan
+UNKNOWN_SD = 100.0  # m: standard deviation of an unknown position
 
-Share = Annotated[float, Gt(0), Le(1)]
-Placing = tuple[Table, Table, Table]
-"""Beliefs, memory and parameters."""
+MEMORY = columns(
+    Column("lost", "", "?"),
+    Column("updated", "", "?"),
+    ODOMETRY,  # which must be no prefix of it: numba would take one for the other, with a warning
+    "w_fast",
+    "w_slow",
+    "x m",
+    "y m",
+    "yaw rad",
+    Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
+    Column("odometry", "m, rad", "f8", (5,)),
+    Column("world", "", "i4"),
+    Column("robot", "", "i4"),
+    Column("episode", "", "i4"),
+    Column("tick", "", "i8"),
+)
+"""What a particle filter keeps of a robot.
+
+Whether it is `lost`, without any idea of its pose, and whether a scan has `updated` it; the state
+of dead reckoning; the averages of augmented MCL; the pose at the last update with its covariance,
+and `odometry`, the OdometryPose then. From `world` on is the address of its noise: a draw counts
+`tick`.
+"""
+
+
+class ParticleTables(NamedTuple):
+    """The arrays of all filters, by row."""
+
+    particles: Array
+    """(n, particles, 4): see particle_set.py."""
+    spare: Array
+    """Workspace of resampling, like the particles."""
+    log_weights: Array
+    """Workspace of an update, (n, particles)."""
+    ends: Array
+    """Workspace of a scan, (n, beams, 2)."""
+    buffers: Array
+    """(n, LENGTH, 6): see odometry_buffer.py."""
+    log_q: Array
+    """(n, 2, MAX_STEPS + 1): see scan_likelihood.py."""
+
+
+class Settings(NamedTuple):
+    """What is the same for all rows."""
+
+    key: np.uint64
+    """Of the noise."""
+    mount: Pose
+    """Of the scanner on the body."""
+    tries: int
+    """Poses that are tried for a particle that is injected."""
+    bandwidth: float
+    """Of the regularisation."""
+
+
+@kernel
+def take_wheels(belief: Row, memory: Row, wheels: Row, buffer: Array) -> None:
+    """Append a wheel reading to the odometry buffer."""
+    for k in range(WHEELS_PER_ROBOT):
+        distance = (wheels.angle[k] - memory.angle[k]) * memory.radius
+        memory.distance[k] = distance if memory.readings > 0 else 0.0
+    step = body_displacement(memory)
+    append_odometry(buffer, memory, wheels, step)
+    write_velocity(belief, buffer, memory, wheels, step)
+    if memory.readings == 1:
+        for k in range(5):
+            memory.odometry[k] = 0.0
+
+
+@kernel
+def odometry_at_update(memory: Row) -> OdometryPose:
+    """Dead reckoning at the last update."""
+    o = memory.odometry
+    return OdometryPose(o[0], o[1], o[2], o[3], o[4])
+
+
+@kernel
+def publish_belief(belief: Row, memory: Row, p: Row, now: OdometryPose) -> None:
+    """Write the pose of the last update, propagated by dead reckoning, to the belief.
+
+    The errors of that are spread evenly over the path: a heading whose variance grows by V turns
+    the displacement by a variance of V / 3.
+    """
+    then = odometry_at_update(memory)
+    step = relative_pose((then.x, then.y, then.yaw), (now.x, now.y, now.yaw))
+    belief.x, belief.y, belief.yaw = compose((memory.x, memory.y, memory.yaw), step)
+    path, rotation = now.path - then.path, now.rotation - then.rotation
+    slip = p.slip_density * p.slip_density * path + p.shift_density * p.shift_density * rotation
+    veer = p.veer_density * p.veer_density * path + p.turn_density * p.turn_density * rotation
+    tx, ty = -(belief.y - memory.y), belief.x - memory.x  # Jacobians of x and y by the yaw
+    s, c = sincos(belief.yaw)
+    cov, out = memory.cov, belief.cov
+    xx = cov[0, 0] + 2.0 * tx * cov[0, 2] + tx * tx * (cov[2, 2] + veer / 3.0)
+    yy = cov[1, 1] + 2.0 * ty * cov[1, 2] + ty * ty * (cov[2, 2] + veer / 3.0)
+    xy = cov[0, 1] + ty * cov[0, 2] + tx * cov[1, 2]
+    xy += tx * ty * (cov[2, 2] + veer / 3.0)
+    out[0, 0], out[1, 1] = xx + slip * c * c, yy + slip * s * s
+    out[0, 1] = out[1, 0] = xy + slip * s * c
+    out[0, 2] = out[2, 0] = cov[0, 2] + tx * (cov[2, 2] + 0.5 * veer)
+    out[1, 2] = out[2, 1] = cov[1, 2] + ty * (cov[2, 2] + 0.5 * veer)
+    out[2, 2] = cov[2, 2] + veer
+
+
+# One update by a scan.
+
+
+@kernel
+def has_moved(memory: Row, p: Row, now: OdometryPose) -> bool:
+    """Whether the robot has moved enough since the last update for another."""
+    then = odometry_at_update(memory)
+    path, rotation = now.path - then.path, now.rotation - then.rotation
+    return bool(not memory.updated or path >= p.update_way or rotation >= p.update_turn)
+
+
+@kernel
+def inject_particles(
+    particles: Array, memory: Row, first: int, beams: Beams, field: MapField, settings: Settings
+) -> None:
+    """Move the particles from a first one on to poses that fit the scan."""
+    for k in range(first, len(particles)):
+        inject_particle(particles[k], memory, beams, field, settings.tries, settings.key)
+
+
+@kernel
+def injected_share(memory: Row, p: Row, q: float) -> float:
+    """Update the averages by a scan of mean q; the share of particles to inject."""
+    memory.w_fast += FAST * (q - memory.w_fast)
+    memory.w_slow += (SLOW_RISE if q > memory.w_slow else SLOW_FALL) * (q - memory.w_slow)
+    share: float = 1.0 - memory.w_fast / (p.doubt * memory.w_slow)
+    return min(max(share, 0.0), MAX_INJECTED)
+
+
+@kernel
+def reweight_in_steps(
+    tables: ParticleTables,
+    i: int,
+    memory: Row,
+    temper: float,
+    beams: Beams,
+    field: MapField,
+    settings: Settings,
+) -> None:
+    """Weight the particles of a row by a scan, in steps that leave enough sample size."""
+    particles, spare, log_weights = tables.particles[i], tables.spare[i], tables.log_weights[i]
+    left = temper
+    for step in range(MAX_TEMPERING_STEPS):
+        if step > 0 or effective_sample_size(particles) < 0.5 * len(particles):
+            mean = mode_mean(particles)
+            root = mode_cholesky(particles, mean)
+            resample(particles, spare, memory, len(particles), settings.key)
+            regularise(particles, memory, mean, root, settings.bandwidth, settings.key)
+        log_likelihoods(log_weights, particles, beams, field)
+        is_last = step == MAX_TEMPERING_STEPS - 1
+        power = left if is_last else largest_power(particles, log_weights, left)
+        reweight(particles, log_weights, power)
+        left -= power
+        if left <= 0.0:
+            break
+
+
+@kernel
+def update(
+    tables: ParticleTables,
+    i: int,
+    memory: Row,
+    p: Row,
+    beams: Beams,
+    field: MapField,
+    settings: Settings,
+) -> None:
+    """Update the particles of a row, moved to the stamp of a scan, by the scan."""
+    f = field.fields.fields[field.number]
+    particles = tables.particles[i]
+    if memory.lost:
+        if f.floors == 0:
+            return
+        inject_particles(particles, memory, 0, beams, field, settings)
+        for k in range(len(particles)):
+            particles[k, WEIGHT] = 1.0 / len(particles)
+        memory.lost = False
+    reweight_in_steps(tables, i, memory, p.temper, beams, field, settings)
+    estimate_pose(memory, particles, f.cell * f.cell / 12.0)
+    fit = log_likelihood(memory.x, memory.y, memory.yaw, beams, field, SHARP)
+    share = injected_share(memory, p, exp(fit / beams.used))
+    injected = int(share * len(particles)) if f.floors > 0 else 0
+    if injected > 0:
+        kept = len(particles) - injected
+        resample(particles, tables.spare[i], memory, kept, settings.key)
+        inject_particles(particles, memory, kept, beams, field, settings)
+
+
+@kernel
+def take_scan(
+    belief: Row,
+    memory: Row,
+    p: Row,
+    tables: ParticleTables,
+    i: int,
+    scan: Row,
+    ranges: Array,
+    field: MapField,
+    settings: Settings,
+) -> None:
+    """Update the belief of a row by a fresh scan, if the robot has moved since the last update."""
+    buffer, ends = tables.buffers[i], tables.ends[i]
+    if not covers(buffer, memory, scan.stamp):
+        return
+    now, then = odometry_at(buffer, memory, scan.stamp), odometry_at_update(memory)
+    if now.path < then.path or not has_moved(memory, p, now):
+        return
+    count = beam_endpoints(ends, ranges, scan, belief, settings.mount)
+    if count < MIN_BEAMS:
+        return
+    if not memory.lost:
+        sample_motion(tables.particles[i], memory, p, then, now, settings.key)
+    for k in range(5):
+        memory.odometry[k] = now[k]
+    memory.updated = True
+    update(tables, i, memory, p, Beams(ends, count, tables.log_q[i]), field, settings)
+    if scan.stamp > belief.stamp:
+        publish_belief(belief, memory, p, now)
+        belief.stamp = scan.stamp
+    else:
+        publish_belief(belief, memory, p, latest_odometry(buffer, memory))
+
+
+# All robots.
 
 
 @kernel
 def estimate_all(
-    tables: Tables, room: Room, ranges: Array, fields: LikelihoodFieldArrays, rows: Rows, how: How
+    belief: Table,
+    memory: Table,
+    params: Table,
+    tables: ParticleTables,
+    wheels: Table,
+    scans: Table,
+    ranges: Array,
+    fields: LikelihoodFieldArrays,
+    worlds: Array,
+    rows: Rows,
+    settings: Settings,
 ) -> None:
-    """Bring these beliefs up to their fresh readings."""
-    belief, memory, params, wheels, scans, worlds = tables
+    """Take the fresh readings of these rows; tables and settings come as plain tuples."""
+    tables, settings = ParticleTables(*tables), Settings(*settings)
     for i in rows:
+        b, m, p = belief[i], memory[i], params[i]
         if wheels[i].fresh:
-            b, m = belief[i], memory[i]
-            take(b, m, wheels[i], room[4][i])
-            report(b, m, params[i], latest(room[4][i], m))
+            take_wheels(b, m, wheels[i], tables.buffers[i])
+            publish_belief(b, m, p, latest_odometry(tables.buffers[i], m))
             b.stamp = wheels[i].stamp
         if scans[i].fresh:
-            ground = (fields, fields.of_world[worlds[i]])
-            look(tables, room, i, (ranges[i], scans[i]), ground, how)
+            field = MapField(fields, fields.of_world[worlds[i]])
+            take_scan(b, m, p, tables, i, scans[i], ranges[i], field, settings)
 
 
 @kernel
-def place_all(tables: Placing, clouds: Array, trails: Array, rows: Rows, key: np.uint64) -> None:
-    """Put the clouds of these rows where their beliefs are, as wide as those are unsure."""
-    belief, memory, params = tables
+def gather_all(
+    belief: Table,
+    memory: Table,
+    params: Table,
+    particles: Array,
+    buffers: Array,
+    rows: Rows,
+    key: np.uint64,
+) -> None:
+    """Draw the particles of these rows by their beliefs."""
     for i in rows:
         b, m, p = belief[i], memory[i], params[i]
         m.x, m.y, m.yaw = b.x, b.y, b.yaw
         for j in range(3):
             if not b.cov[j, j] > 0.0:
-                sd = p.start_sd if j < 2 else p.start_yaw_sd
-                b.cov[j, j] = sd * sd
+                start_sd = p.start_sd if j < 2 else p.start_yaw_sd
+                b.cov[j, j] = start_sd * start_sd
             for k in range(3):
                 m.cov[j, k] = b.cov[j, k]
-        m.lost = m.looked = False
-        here = latest(trails[i], m)
+        m.lost = m.updated = False
+        now = latest_odometry(buffers[i], m)
         for k in range(5):
-            m.spot[k] = here[k]
-        sds = (math.sqrt(b.cov[0, 0]), math.sqrt(b.cov[1, 1]), math.sqrt(b.cov[2, 2]))
-        scatter(clouds[i], m, sds, key)
+            m.odometry[k] = now[k]
+        sd = (math.sqrt(b.cov[0, 0]), math.sqrt(b.cov[1, 1]), math.sqrt(b.cov[2, 2]))
+        draw_particles(particles[i], m, sd, key)
 
 
 @kernel
-def tabulate_all(q: Array, params: Table, rows: Rows, max_range: float) -> None:
-    """Make the tables of log q of these rows."""
+def tabulate_all(log_q: Array, params: Table, rows: Rows, max_range: float) -> None:
+    """Write the tables of log q of these rows."""
     for i in rows:
-        tabulate(q[i], params[i], max_range)
+        tabulate_log_q(log_q[i], params[i], max_range)
+
+
+Share = Annotated[float, Gt(0), Le(1)]
 
 
 class Particle(Estimator, kind="particle"):
-    """Monte-Carlo localisation on the map by wheels and lidar; finds itself, and again."""
+    """Monte Carlo localisation on the map by wheels and lidar, with global localisation."""
 
     remembers = MEMORY
     needs_map = True
     rows_per_thread = 8
     fixed = ("particles", "beams", "tries", "sigma", "hit")
-    initial: Literal["told", "global"] = "told"  # global: it is not told where it starts
-    particles: Annotated[int, Ge(2), Le(MOST)] = 500  # poses in the cloud
-    beams: Annotated[int, Ge(FEWEST), Le(10_000)] = 90  # of a scan that are looked at
-    tries: Annotated[int, Ge(1), Le(10_000)] = 300  # places looked at for a pose thrown anew
-    sigma: Positive = 0.1  # m, of the end of a beam from the wall that it met
+    initial: Literal["told", "global"] = "told"  # global: the start is unknown
+    particles: Annotated[int, Ge(2), Le(MAX_PARTICLES)] = 500  # of the set
+    beams: Annotated[int, Ge(MIN_BEAMS), Le(10_000)] = 90  # of a scan that are used
+    tries: Annotated[int, Ge(1), Le(10_000)] = 300  # poses tried for a particle that is injected
+    sigma: Positive = 0.1  # m, of the end of a beam from the wall that it hit
     hit: Annotated[float, Gt(0), Lt(1)] = 0.9  # share of beams that end at a wall of the map
-    temper: Share = 0.6  # power of the likelihood of a scan: beams of one scan err together
-    slip_density: NonNegative = 0.1  # m/√m; error of the way over the way
-    shift_density: NonNegative = 0.05  # m/√rad; error of the way over the turn
-    veer_density: NonNegative = 0.09  # rad/√m; error of the turn over the way
-    turn_density: NonNegative = 0.1  # rad/√rad; error of the turn over the turn
-    update_way: NonNegative = 0.1  # m to go before a scan counts
-    update_turn: NonNegative = 0.1  # rad to turn before a scan counts
-    doubt: Share = 0.5  # of how well scans fit in the long run; below it, poses are thrown anew
+    temper: Share = 0.6  # power of the likelihood of a scan: its beams have correlated errors
+    slip_density: NonNegative = 0.1  # m/√m; error of the translation over the path
+    shift_density: NonNegative = 0.05  # m/√rad; error of the translation over the rotation
+    veer_density: NonNegative = 0.09  # rad/√m; error of the turn over the path
+    turn_density: NonNegative = 0.1  # rad/√rad; error of the turn over the rotation
+    update_way: NonNegative = 0.1  # m of path before the next update
+    update_turn: NonNegative = 0.1  # rad of rotation before the next update
+    doubt: Share = 0.5  # of how well scans fit in the long run; below it, particles are injected
     start_sd: Positive = 0.1  # m, of a start that claims to be exact
     start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find wheels and scanner, and make room for the clouds."""
-        self.body = sheets["motion"]
-        if self.body.kind not in ALONG:
-            kinds = ", ".join(sorted(ALONG))
-            raise PluginError(f"particle cannot reckon for motion {self.body.kind!r} ({kinds})")
+        """Find wheels and scanner; PluginError without them or for unknown wheel kinematics."""
+        self.kinematics = wheel_kinematics(sheets["motion"], "particle")
         self.wheels = sensor_that_measures(WHEELS, sheets, "particle")
         self.scan = sensor_that_measures(SCAN, sheets, "particle")
         scanner = sheets[self.scan]
         self.max_range = float(scanner["max_range"])
         mount = (float(scanner["x"]), float(scanner["y"]), float(scanner["yaw"]))
-        # The width of a kernel that smooths so many samples of a normal law best (Silverman).
-        part = (4.0 / (self.particles * (AXES + 2))) ** (1.0 / (AXES + 4))
-        self.how = (self.key, mount, self.tries, part)
-        self.arrays["cloud"] = np.zeros((n, self.particles, 4))
-        self.arrays["trail"] = np.zeros((n, LENGTH, 6))
-        self.arrays["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
-        beams = min(self.beams, scanner["rays"])
-        spare, fits = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
+        # The best bandwidth of a normal kernel for so many samples (Silverman, 1986).
+        bandwidth = (4.0 / (self.particles * (POSE_SIZE + 2))) ** (1.0 / (POSE_SIZE + 4))
+        self.settings: Any = (self.key, mount, self.tries, bandwidth)
         a = self.arrays
-        self.room = (a["cloud"], spare, fits, np.zeros((n, beams, 2)), a["trail"], a["log_q"])
+        a["cloud"] = np.zeros((n, self.particles, 4))
+        a["trail"] = np.zeros((n, LENGTH, 6))
+        a["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
+        spare, log_weights = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
+        ends = np.zeros((n, min(self.beams, scanner["rays"]), 2))
+        self.tables: Any = (a["cloud"], spare, log_weights, ends, a["trail"], a["log_q"])
         self.fields = LikelihoodFieldCache()
 
     def reset(self, rows: Rows) -> None:
-        """Start from what the datasheets say."""
-        kind, memory = self.body.kind, self.memory
-        memory["radius"][rows] = self.body["radius"]
-        memory["wheelbase"][rows] = self.body["wheelbase"] if kind == "ackermann" else 0.0
-        memory["arm"][rows] = arm_of(self.body)
-        memory["along"][rows] = ALONG[kind]
-        memory["across"][rows] = ACROSS.get(kind, 0.0)
-        memory["around"][rows] = AROUND[kind]
-        memory["few"][rows] = memory["many"][rows] = EXPECTED
+        """Write what the datasheets say."""
+        memory = self.memory
+        self.kinematics.write(memory, rows)
+        memory["w_fast"][rows] = memory["w_slow"][rows] = EXPECTED_Q
         for name in ("world", "robot", "episode"):
             memory[name][rows] = self.address[name][rows]
         tabulate_all(self.arrays["log_q"], self.params, rows, self.max_range)
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Begin around the belief; or anywhere, and then know nothing."""
+        """Start around the belief; or anywhere, with a covariance that says so."""
         if self.initial == "told":
             self.believe(rows, belief)
             return
         for name in ("x", "y", "yaw"):
             belief[name][rows] = 0.0
-        unsure = np.diag([NOWHERE**2, NOWHERE**2, PI**2 / 3.0])
-        belief["cov"][rows] = self.memory["cov"][rows] = unsure
+        unknown = np.diag([UNKNOWN_SD**2, UNKNOWN_SD**2, PI**2 / 3.0])
+        belief["cov"][rows] = self.memory["cov"][rows] = unknown
         self.memory["lost"][rows] = True
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
-        """Bring these beliefs up to their fresh readings."""
+        """Take the fresh readings of these rows."""
         scan = known.readings[self.scan]
-        wheels = known.readings[self.wheels].table
-        tables = (belief, self.memory, self.params, wheels, scan.table, known.worlds)
-        fields = self.fields.of(known.map)
-        estimate_all(tables, self.room, scan.arrays["ranges"], fields, rows, self.how)
+        estimate_all(
+            belief,
+            self.memory,
+            self.params,
+            self.tables,
+            known.readings[self.wheels].table,
+            scan.table,
+            scan.arrays["ranges"],
+            self.fields.of(known.map),
+            known.worlds,
+            rows,
+            self.settings,
+        )
 
     def believe(self, rows: Rows, belief: Table) -> None:
-        """Gather around a pose that was set from outside."""
-        tables = (belief, self.memory, self.params)
-        place_all(tables, self.arrays["cloud"], self.arrays["trail"], rows, self.key)
+        """Draw the particles around a pose that was set from outside."""
+        cloud, buffers = self.arrays["cloud"], self.arrays["trail"]
+        gather_all(belief, self.memory, self.params, cloud, buffers, rows, self.key)

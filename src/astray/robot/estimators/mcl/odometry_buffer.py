@@ -1,126 +1,138 @@
-"""Odometry as a trail: where dead reckoning was at each of the last wheel readings.
+"""Odometry buffer: dead reckoning at each of the last wheel readings.
 
-A scan that arrives late was taken between two readings that came before. The trail tells where
-dead reckoning was then, on the arc between the two, how far it had gone, |u| and |v| added up, and
-how far it had turned, |w| added up: what the errors of a motion grow with.
+A scan that arrives late was taken between two readings that came before. The buffer gives dead
+reckoning at its stamp, interpolated on the arc between the two. Beside the pose it keeps what the
+errors of a motion grow with: the path, |u| + |v| summed, and the rotation, |w| summed.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from astray.numerics import arc, clothoid_step, kernel, log_se2, relative_pose, tan
+from astray.robot.estimators.odometry import Displacement
 from astray.tables import WHEELS_PER_ROBOT, Array, Column, Row, columns
 
-LENGTH = 128  # readings that the trail remembers
-STAMP, X, Y, YAW, WAY, TURNED = range(6)
-AHEAD = 2.0  # times the last interval that a scan may be newer than the wheels
+LENGTH = 128  # readings that the buffer holds
+STAMP, X, Y, YAW, PATH, ROTATION = range(6)
+"""The columns of a buffer, (LENGTH, 6)."""
+MAX_AHEAD = 2.0  # times the last interval that a scan may be newer than the wheels
 
-TRAIL = columns(
+ODOMETRY = columns(
     "radius m",
     "wheelbase m",
     "arm m",
-    Column("along", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("across", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("around", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("rolled", "m", "f8", (WHEELS_PER_ROBOT,)),
+    Column("forward", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("left", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("turn", "", "f8", (WHEELS_PER_ROBOT,)),
+    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),
     Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
     "steer rad",
-    Column("noted", "", "i8"),
+    Column("readings", "", "i8"),
 )
-"""How wheels move the body, the last reading, and how many readings the trail has seen."""
+"""The wheel kinematics as in odometry.py, the `distance` that each wheel rolled in the last step,
+its `angle` and the steering at the last reading, and how many `readings` there were."""
 
-Spot = tuple[float, float, float, float, float]
-"""x, y and yaw of dead reckoning, m and rad; the way, m, and the turn, rad, up to there."""
-Move = tuple[float, float, float]
+
+class OdometryPose(NamedTuple):
+    """Dead reckoning at one time, from where it began."""
+
+    x: float
+    y: float
+    yaw: float
+    path: float
+    """The path up to there, m."""
+    rotation: float
+    """The turns up to there, rad."""
 
 
 @kernel
-def spot_of(note: Array) -> Spot:
-    """Where dead reckoning was at one of its readings."""
-    return note[X], note[Y], note[YAW], note[WAY], note[TURNED]
+def entry_of(entry: Array) -> OdometryPose:
+    """Dead reckoning at one of the readings."""
+    return OdometryPose(entry[X], entry[Y], entry[YAW], entry[PATH], entry[ROTATION])
 
 
 @kernel
-def roll(trail: Array, m: Row, o: Row, move: Move) -> None:
-    """Note a wheel reading that moved the body along, across and around."""
-    last = trail[(m.noted - 1) % LENGTH]
-    note = trail[m.noted % LENGTH]
+def append_odometry(buffer: Array, memory: Row, wheels: Row, step: Displacement) -> None:
+    """Append the dead reckoning of a wheel reading that displaced the body by a step."""
+    last = buffer[(memory.readings - 1) % LENGTH]
+    entry = buffer[memory.readings % LENGTH]
     pose = (last[X], last[Y], last[YAW])
-    if m.noted == 0:
-        note[X] = note[Y] = note[YAW] = note[WAY] = note[TURNED] = 0.0
+    if memory.readings == 0:
+        entry[X] = entry[Y] = entry[YAW] = entry[PATH] = entry[ROTATION] = 0.0
     else:
-        u, v, w = move
-        if m.wheelbase > 0.0:
-            change = (tan(o.steer) - tan(m.steer)) / m.wheelbase
-            pose = clothoid_step(pose, u, w, change)
+        u, v, w = step
+        if memory.wheelbase > 0.0:
+            curvature_change = (tan(wheels.steer) - tan(memory.steer)) / memory.wheelbase
+            pose = clothoid_step(pose, u, w, curvature_change)
         else:
             pose = arc(pose, u, v, w)
-        way, turned = last[WAY] + abs(u) + abs(v), last[TURNED] + abs(w)
-        note[X], note[Y], note[YAW], note[WAY], note[TURNED] = (
-            pose[0],
-            pose[1],
-            pose[2],
-            way,
-            turned,
-        )
-    note[STAMP] = o.stamp
-    m.noted += 1
-    m.steer = o.steer
+        path, rotation = last[PATH] + abs(u) + abs(v), last[ROTATION] + abs(w)
+        entry[X], entry[Y], entry[YAW] = pose
+        entry[PATH], entry[ROTATION] = path, rotation
+    entry[STAMP] = wheels.stamp
+    memory.readings += 1
+    memory.steer = wheels.steer
     for k in range(WHEELS_PER_ROBOT):
-        m.angle[k] = o.angle[k]
+        memory.angle[k] = wheels.angle[k]
 
 
 @kernel
-def part_of(a: Array, b: Array, share: float) -> Spot:
-    """A spot on the arc from one note to the next, or beyond it."""
+def interpolate(a: Array, b: Array, share: float) -> OdometryPose:
+    """Dead reckoning on the arc from entry a to entry b, or beyond b for a share above 1."""
     pose = (a[X], a[Y], a[YAW])
     u, v, w = log_se2(relative_pose(pose, (b[X], b[Y], b[YAW])))
     x, y, yaw = arc(pose, share * u, share * v, share * w)
-    way, turned = share * (b[WAY] - a[WAY]), share * (b[TURNED] - a[TURNED])
-    return x, y, yaw, a[WAY] + way, a[TURNED] + turned
+    path, rotation = share * (b[PATH] - a[PATH]), share * (b[ROTATION] - a[ROTATION])
+    return OdometryPose(x, y, yaw, a[PATH] + path, a[ROTATION] + rotation)
 
 
 @kernel
-def reaches(trail: Array, m: Row, stamp: float) -> bool:
-    """Whether the trail knows of a stamp: not from before it begins, nor far ahead of its end."""
-    if m.noted == 0:
+def covers(buffer: Array, memory: Row, stamp: float) -> bool:
+    """Whether a stamp is neither before the oldest entry nor far ahead of the newest."""
+    if memory.readings == 0:
         return False
-    oldest = trail[max(m.noted - LENGTH, 0) % LENGTH]
-    last, previous = trail[(m.noted - 1) % LENGTH], trail[(m.noted - 2) % LENGTH]
-    if m.noted == 1:
+    oldest = buffer[max(memory.readings - LENGTH, 0) % LENGTH]
+    last, previous = buffer[(memory.readings - 1) % LENGTH], buffer[(memory.readings - 2) % LENGTH]
+    if memory.readings == 1:
         return bool(stamp == last[STAMP])
-    ahead = last[STAMP] + AHEAD * (last[STAMP] - previous[STAMP])
-    return bool(oldest[STAMP] <= stamp <= ahead)
+    latest_stamp = last[STAMP] + MAX_AHEAD * (last[STAMP] - previous[STAMP])
+    return bool(oldest[STAMP] <= stamp <= latest_stamp)
 
 
 @kernel
-def spot_at(trail: Array, m: Row, stamp: float) -> Spot:
-    """Where dead reckoning was at a stamp that the trail reaches."""
-    if m.noted == 1:
-        return spot_of(trail[0])
-    k = m.noted - 2
-    first = max(m.noted - LENGTH, 0)
-    while k > first and trail[k % LENGTH][STAMP] > stamp:
+def odometry_at(buffer: Array, memory: Row, stamp: float) -> OdometryPose:
+    """Dead reckoning at a stamp that the buffer covers."""
+    if memory.readings == 1:
+        return entry_of(buffer[0])
+    k = memory.readings - 2
+    first = max(memory.readings - LENGTH, 0)
+    while k > first and buffer[k % LENGTH][STAMP] > stamp:
         k -= 1
-    a, b = trail[k % LENGTH], trail[(k + 1) % LENGTH]
+    a, b = buffer[k % LENGTH], buffer[(k + 1) % LENGTH]
     if stamp == b[STAMP]:
-        return spot_of(b)
-    gap = b[STAMP] - a[STAMP]
-    return part_of(a, b, (stamp - a[STAMP]) / gap if gap > 0.0 else 1.0)
+        return entry_of(b)
+    interval = b[STAMP] - a[STAMP]
+    return interpolate(a, b, (stamp - a[STAMP]) / interval if interval > 0.0 else 1.0)
 
 
 @kernel
-def latest(trail: Array, m: Row) -> Spot:
-    """Where dead reckoning is; at zero before the first reading, as at it."""
-    return spot_of(trail[(m.noted - 1) % LENGTH])
+def latest_odometry(buffer: Array, memory: Row) -> OdometryPose:
+    """Dead reckoning at the newest reading; zero before the first."""
+    return entry_of(buffer[(memory.readings - 1) % LENGTH])
 
 
 @kernel
-def speeds(b: Row, trail: Array, m: Row, o: Row, move: Move) -> None:
-    """The velocities that a belief takes over from its wheels, once those are noted."""
-    elapsed = o.stamp - trail[(m.noted - 2) % LENGTH][STAMP] if m.noted > 1 else 0.0
+def write_velocity(
+    belief: Row, buffer: Array, memory: Row, wheels: Row, step: Displacement
+) -> None:
+    """Write the velocities of the last step, which is in the buffer already, to the belief."""
+    elapsed = 0.0
+    if memory.readings > 1:
+        elapsed = wheels.stamp - buffer[(memory.readings - 2) % LENGTH][STAMP]
     if elapsed > 0.0:
-        b.vx, b.vy, b.wz = move[0] / elapsed, move[1] / elapsed, move[2] / elapsed
-    b.steer = o.steer
+        belief.vx, belief.vy, belief.wz = step[0] / elapsed, step[1] / elapsed, step[2] / elapsed
+    belief.steer = wheels.steer
     for k in range(WHEELS_PER_ROBOT):
-        b.wheel[k] = o.angle[k]
-        b.wheel_rate[k] = o.rate[k]
+        belief.wheel[k] = wheels.angle[k]
+        belief.wheel_rate[k] = wheels.rate[k]

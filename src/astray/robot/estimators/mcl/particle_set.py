@@ -1,21 +1,24 @@
-"""A cloud of poses with weights that add up to 1: x, y, yaw and weight of each, (particles, 4).
+"""Particle set: poses with weights that sum to 1: x, y, yaw and weight of each, (particles, 4).
 
-Moved by dead reckoning, which turned by r1, went t and turned by r2, a pose turns, goes and turns,
-each a little differently:
+The odometry motion model (Thrun, Burgard and Fox, Probabilistic Robotics, 2005, section 5.4): dead
+reckoning turned by r1, moved by t and turned by r2. Each particle does so with errors of its own
 
-    t  + √(slip² way + shift² turned) n        r1, r2  + √((veer² way + turn² turned) / 2) n
+    t  + √(slip² path + shift² rotation) n       r1, r2  + √((veer² path + turn² rotation) / 2) n
 
-way and turned are what was gone and turned altogether, so it is no matter how often one looks.
+with standard normals n. Path and rotation are summed up over the motion, so the errors do not
+depend on how often the particles are moved.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from astray.numerics import (
     PI,
+    Pose,
     atan2,
     kernel,
     normal_pair,
@@ -24,88 +27,91 @@ from astray.numerics import (
     uniform_pair,
     wrap,
 )
+from astray.robot.estimators.mcl.odometry_buffer import OdometryPose
 from astray.tables import Array, Row
 
 X, Y, YAW, WEIGHT = range(4)
-LITTLE = 1e-3  # m: over a shorter way no direction of it is known
-TINY = 1e-18  # m², rad²: of a cloud that is a point
-NEAR, NEAR_YAW = 1.0, 0.5  # m, rad: poses that are about where the best is
-
-Spot = tuple[float, float, float, float, float]
-Sds = tuple[float, float, float]
-Pose = tuple[float, float, float]
-Root = tuple[float, float, float, float, float, float]
-Stirring = tuple[float, np.uint64]
+MIN_TRANSLATION = 1e-3  # m; a shorter one has no direction
+MIN_VARIANCE = 1e-18  # m², rad²: of particles at one point
+MODE_RADIUS, MODE_YAW = 1.0, 0.5  # m, rad: particles that belong to the mode of the best one
 
 
 @kernel
-def scatter(cloud: Array, m: Row, sds: Sds, key: np.uint64) -> None:
-    """Draw a cloud around the pose in the memory: standard deviations of x, y and yaw."""
-    for k in range(len(cloud)):
-        a, b = normal_pair(m, key, 2 * k)
-        c, _ = normal_pair(m, key, 2 * k + 1)
-        cloud[k, X] = m.x + sds[0] * a
-        cloud[k, Y] = m.y + sds[1] * b
-        cloud[k, YAW] = wrap(m.yaw + sds[2] * c)
-        cloud[k, WEIGHT] = 1.0 / len(cloud)
-    m.tick += 1
+def draw_particles(
+    particles: Array, memory: Row, sd: tuple[float, float, float], key: np.uint64
+) -> None:
+    """Draw particles around the pose in the memory: standard deviations of x, y and yaw."""
+    for k in range(len(particles)):
+        a, b = normal_pair(memory, key, 2 * k)
+        c, _ = normal_pair(memory, key, 2 * k + 1)
+        particles[k, X] = memory.x + sd[0] * a
+        particles[k, Y] = memory.y + sd[1] * b
+        particles[k, YAW] = wrap(memory.yaw + sd[2] * c)
+        particles[k, WEIGHT] = 1.0 / len(particles)
+    memory.tick += 1
 
 
 @kernel
-def shake(cloud: Array, m: Row, p: Row, spots: tuple[Spot, Spot], key: np.uint64) -> None:
-    """Move a cloud as dead reckoning moved from one spot to the next, each pose a little other."""
-    a, b = spots
-    dx, dy, turn = relative_pose((a[0], a[1], a[2]), (b[0], b[1], b[2]))
-    went, first = math.sqrt(dx * dx + dy * dy), 0.0
-    if went > LITTLE:
-        first = atan2(dy, dx)
-        if abs(first) > 0.5 * PI:  # backwards
-            first, went = wrap(first + PI), -went
-    last = wrap(turn - first)
-    way, turned = b[3] - a[3], b[4] - a[4]
+def sample_motion(
+    particles: Array, memory: Row, p: Row, a: OdometryPose, b: OdometryPose, key: np.uint64
+) -> None:
+    """Move each particle as dead reckoning moved from a to b, with a sample of its errors."""
+    dx, dy, turn = relative_pose((a.x, a.y, a.yaw), (b.x, b.y, b.yaw))
+    translation, first_turn = math.sqrt(dx * dx + dy * dy), 0.0
+    if translation > MIN_TRANSLATION:
+        first_turn = atan2(dy, dx)
+        if abs(first_turn) > 0.5 * PI:  # backwards
+            first_turn, translation = wrap(first_turn + PI), -translation
+    last_turn = wrap(turn - first_turn)
+    path, rotation = b.path - a.path, b.rotation - a.rotation
     slip, shift = p.slip_density * p.slip_density, p.shift_density * p.shift_density
     veer, twist = p.veer_density * p.veer_density, p.turn_density * p.turn_density
-    sd = math.sqrt(max(slip * way + shift * turned, 0.0))
-    turn_sd = math.sqrt(max(0.5 * (veer * way + twist * turned), 0.0))
-    for k in range(len(cloud)):
-        n1, n2 = normal_pair(m, key, 2 * k)
-        n3, _ = normal_pair(m, key, 2 * k + 1)
-        yaw = cloud[k, YAW] + first + turn_sd * n2
+    sd = math.sqrt(max(slip * path + shift * rotation, 0.0))
+    turn_sd = math.sqrt(max(0.5 * (veer * path + twist * rotation), 0.0))
+    for k in range(len(particles)):
+        n1, n2 = normal_pair(memory, key, 2 * k)
+        n3, _ = normal_pair(memory, key, 2 * k + 1)
+        yaw = particles[k, YAW] + first_turn + turn_sd * n2
         s, c = sincos(yaw)
-        gone = went + sd * n1
-        cloud[k, X] += gone * c
-        cloud[k, Y] += gone * s
-        cloud[k, YAW] = wrap(yaw + last + turn_sd * n3)
-    m.tick += 1
+        distance = translation + sd * n1
+        particles[k, X] += distance * c
+        particles[k, Y] += distance * s
+        particles[k, YAW] = wrap(yaw + last_turn + turn_sd * n3)
+    memory.tick += 1
+
+
+# Statistics.
 
 
 @kernel
-def best_of(cloud: Array) -> int:
-    """The number of the pose with the largest weight."""
+def most_likely(particles: Array) -> int:
+    """The index of the particle with the largest weight."""
     best = 0
-    for k in range(1, len(cloud)):
-        if cloud[k, WEIGHT] > cloud[best, WEIGHT]:
+    for k in range(1, len(particles)):
+        if particles[k, WEIGHT] > particles[best, WEIGHT]:
             best = k
     return best
 
 
 @kernel
-def from_pose(cloud: Array, k: int, at: Pose) -> tuple[bool, float, float, float]:
-    """How far a pose of the cloud is from another, and whether the two are about the same."""
-    dx, dy, turn = cloud[k, X] - at[0], cloud[k, Y] - at[1], wrap(cloud[k, YAW] - at[2])
-    return dx * dx + dy * dy < NEAR * NEAR and abs(turn) < NEAR_YAW, dx, dy, turn
+def offset_from(particles: Array, k: int, pose: Pose) -> tuple[bool, float, float, float]:
+    """Whether a particle belongs to the mode around a pose, and its offset from the pose."""
+    dx, dy = particles[k, X] - pose[0], particles[k, Y] - pose[1]
+    turn = wrap(particles[k, YAW] - pose[2])
+    is_near = dx * dx + dy * dy < MODE_RADIUS * MODE_RADIUS and abs(turn) < MODE_YAW
+    return is_near, dx, dy, turn
 
 
 @kernel
-def middle_of(cloud: Array) -> Pose:
-    """The mean of the poses around the best; others are somewhere else altogether."""
-    best = best_of(cloud)
-    at = (cloud[best, X], cloud[best, Y], cloud[best, YAW])
+def mode_mean(particles: Array) -> Pose:
+    """The mean of the mode around the most likely particle."""
+    best = most_likely(particles)
+    at = (particles[best, X], particles[best, Y], particles[best, YAW])
     total, x, y, yaw = 0.0, 0.0, 0.0, 0.0
-    for k in range(len(cloud)):
-        near, dx, dy, turn = from_pose(cloud, k, at)
-        if near:
-            weight = cloud[k, WEIGHT]
+    for k in range(len(particles)):
+        is_near, dx, dy, turn = offset_from(particles, k, at)
+        if is_near:
+            weight = particles[k, WEIGHT]
             total += weight
             x += weight * dx
             y += weight * dy
@@ -113,15 +119,26 @@ def middle_of(cloud: Array) -> Pose:
     return at[0] + x / total, at[1] + y / total, wrap(at[2] + yaw / total)
 
 
+class Cholesky3(NamedTuple):
+    """The lower triangular factor L of a covariance L Lᵀ of x, y and yaw."""
+
+    xx: float
+    yx: float
+    yy: float
+    tx: float
+    ty: float
+    tt: float
+
+
 @kernel
-def root(cloud: Array, at: Pose) -> Root:
-    """The Cholesky factor of the covariance of the poses around one, row by row."""
+def mode_cholesky(particles: Array, mean: Pose) -> Cholesky3:
+    """The Cholesky factor of the covariance of the mode around a mean."""
     total, xx, xy, yy = 0.0, 0.0, 0.0, 0.0
     xt, yt, tt = 0.0, 0.0, 0.0
-    for k in range(len(cloud)):
-        near, dx, dy, turn = from_pose(cloud, k, at)
-        if near:
-            weight = cloud[k, WEIGHT]
+    for k in range(len(particles)):
+        is_near, dx, dy, turn = offset_from(particles, k, mean)
+        if is_near:
+            weight = particles[k, WEIGHT]
             total += weight
             xx += weight * dx * dx
             xy += weight * dx * dy
@@ -129,82 +146,91 @@ def root(cloud: Array, at: Pose) -> Root:
             xt += weight * dx * turn
             yt += weight * dy * turn
             tt += weight * turn * turn
-    a = math.sqrt(max(xx / total, TINY))
-    b, d = xy / total / a, xt / total / a
-    c = math.sqrt(max(yy / total - b * b, TINY))
-    e = (yt / total - b * d) / c
-    return a, b, c, d, e, math.sqrt(max(tt / total - d * d - e * e, TINY))
+    l_xx = math.sqrt(max(xx / total, MIN_VARIANCE))
+    l_yx, l_tx = xy / total / l_xx, xt / total / l_xx
+    l_yy = math.sqrt(max(yy / total - l_yx * l_yx, MIN_VARIANCE))
+    l_ty = (yt / total - l_yx * l_tx) / l_yy
+    l_tt = math.sqrt(max(tt / total - l_tx * l_tx - l_ty * l_ty, MIN_VARIANCE))
+    return Cholesky3(l_xx, l_yx, l_yy, l_tx, l_ty, l_tt)
 
 
 @kernel
-def stir(cloud: Array, m: Row, at: Pose, spread: Root, how: Stirring) -> None:
-    """Let equal poses part a little, so that the mean and covariance around one stay as they are.
+def estimate_pose(memory: Row, particles: Array, cell_variance: float) -> None:
+    """Write the mean of the best mode, and the covariance of all particles about it, to the memory.
 
-    Each pose around it is drawn towards it by √(1 − h²) and then moved by h times the spread
-    (Liu and West, 2001).
+    All particles count for the covariance: a belief that may be elsewhere has a large one.
+    `cell_variance`, m², is that of a position within a cell of the likelihood field.
     """
-    h, key = how
-    a, b, c, d, e, f = spread
-    pull = math.sqrt(1.0 - h * h)
-    for k in range(len(cloud)):
-        n1, n2 = normal_pair(m, key, 2 * k)
-        n3, _ = normal_pair(m, key, 2 * k + 1)
-        near, dx, dy, turn = from_pose(cloud, k, at)
-        if near:
-            cloud[k, X] = at[0] + pull * dx
-            cloud[k, Y] = at[1] + pull * dy
-            cloud[k, YAW] = at[2] + pull * turn
-        cloud[k, X] += h * a * n1
-        cloud[k, Y] += h * (b * n1 + c * n2)
-        cloud[k, YAW] = wrap(cloud[k, YAW] + h * (d * n1 + e * n2 + f * n3))
-    m.tick += 1
-
-
-@kernel
-def summarise(m: Row, cloud: Array, grain: float) -> None:
-    """Write the middle of a cloud and its covariance about it to the memory.
-
-    The whole cloud counts for the covariance: a belief that may be elsewhere says so. `grain`, m²,
-    is what the field's cells blur.
-    """
-    m.x, m.y, m.yaw = middle_of(cloud)
+    memory.x, memory.y, memory.yaw = mode_mean(particles)
     for i in range(3):
         for j in range(3):
-            m.cov[i, j] = 0.0
-    for k in range(len(cloud)):
-        e = (cloud[k, X] - m.x, cloud[k, Y] - m.y, wrap(cloud[k, YAW] - m.yaw))
+            memory.cov[i, j] = 0.0
+    for k in range(len(particles)):
+        dx, dy = particles[k, X] - memory.x, particles[k, Y] - memory.y
+        error = (dx, dy, wrap(particles[k, YAW] - memory.yaw))
         for i in range(3):
             for j in range(3):
-                m.cov[i, j] += cloud[k, WEIGHT] * e[i] * e[j]
-    m.cov[0, 0] += grain
-    m.cov[1, 1] += grain
+                memory.cov[i, j] += particles[k, WEIGHT] * error[i] * error[j]
+    memory.cov[0, 0] += cell_variance
+    memory.cov[1, 1] += cell_variance
 
 
 @kernel
-def effective(cloud: Array) -> float:
-    """How many poses of equal weight would say as much."""
+def effective_sample_size(particles: Array) -> float:
+    """How many particles of equal weight would be worth as much."""
     squares = 0.0
-    for k in range(len(cloud)):
-        squares += cloud[k, WEIGHT] * cloud[k, WEIGHT]
+    for k in range(len(particles)):
+        squares += particles[k, WEIGHT] * particles[k, WEIGHT]
     return 1.0 / squares
 
 
+# Resampling.
+
+
 @kernel
-def resample(cloud: Array, spare: Array, m: Row, kept: int, key: np.uint64) -> None:
-    """Let the first `kept` poses be drawn by weight, evenly spaced; all weights become equal."""
-    count = len(cloud)
+def resample(particles: Array, spare: Array, memory: Row, kept: int, key: np.uint64) -> None:
+    """Systematic (low variance) resampling into the first `kept` particles; weights become equal.
+
+    Thrun, Burgard and Fox, 2005, table 4.4.
+    """
+    count = len(particles)
     for k in range(count):
         for j in range(4):
-            spare[k, j] = cloud[k, j]
-    at = uniform_pair(m, key, 0)[0]
-    m.tick += 1
-    k, so_far = 0, spare[0, WEIGHT]
+            spare[k, j] = particles[k, j]
+    offset = uniform_pair(memory, key, 0)[0]
+    memory.tick += 1
+    k, cumulative = 0, spare[0, WEIGHT]
     for j in range(kept):
-        goal = (at + j) / kept
-        while so_far < goal and k < count - 1:
+        target = (offset + j) / kept
+        while cumulative < target and k < count - 1:
             k += 1
-            so_far += spare[k, WEIGHT]
+            cumulative += spare[k, WEIGHT]
         for i in range(3):
-            cloud[j, i] = spare[k, i]
+            particles[j, i] = spare[k, i]
     for j in range(count):
-        cloud[j, WEIGHT] = 1.0 / count
+        particles[j, WEIGHT] = 1.0 / count
+
+
+@kernel
+def regularise(
+    particles: Array, memory: Row, mean: Pose, root: Cholesky3, bandwidth: float, key: np.uint64
+) -> None:
+    """Separate equal particles by kernel noise; mean and covariance of the mode stay the same.
+
+    Each particle of the mode is drawn towards its mean by √(1 − h²), and noise of h times the
+    standard deviation is added, with the bandwidth h (Liu and West, 2001).
+    """
+    shrink = math.sqrt(1.0 - bandwidth * bandwidth)
+    for k in range(len(particles)):
+        n1, n2 = normal_pair(memory, key, 2 * k)
+        n3, _ = normal_pair(memory, key, 2 * k + 1)
+        is_near, dx, dy, turn = offset_from(particles, k, mean)
+        if is_near:
+            particles[k, X] = mean[0] + shrink * dx
+            particles[k, Y] = mean[1] + shrink * dy
+            particles[k, YAW] = mean[2] + shrink * turn
+        particles[k, X] += bandwidth * root.xx * n1
+        particles[k, Y] += bandwidth * (root.yx * n1 + root.yy * n2)
+        noise = bandwidth * (root.tx * n1 + root.ty * n2 + root.tt * n3)
+        particles[k, YAW] = wrap(particles[k, YAW] + noise)
+    memory.tick += 1

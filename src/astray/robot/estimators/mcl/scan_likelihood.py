@@ -1,22 +1,26 @@
-"""How well a scan fits a pose: by a likelihood field (Thrun, Burgard and Fox, 2005).
+"""Scan likelihood: how well a scan fits a pose, by a likelihood field.
 
-A beam ends d from the nearest wall of the map. Over the best that it could be, its likelihood is
+Thrun, Burgard and Fox, Probabilistic Robotics, 2005, section 6.4. A beam ends d from the nearest
+wall of the map. Relative to the best case, its likelihood is
 
     q(d) = (hit exp(−d² / 2 sigma²) + (1 − hit) / max_range) / (hit + (1 − hit) / max_range)
 
-Beams of one scan err together, so the product of theirs is tempered: w = (Π q)^temper. A pose is
-thrown by looking at many places of the floor with a blurred q, and climbing from the best of them.
+The beams of a scan have correlated errors, so their product is tempered: w = (Π q)^temper. A
+particle is injected from a scan: the best of many poses on the floor by a blurred q, then the top
+of the likelihood near it by a random search.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from astray.numerics import (
     PI,
     TAU,
+    Pose,
     arc,
     exp,
     inlined_kernel,
@@ -27,53 +31,67 @@ from astray.numerics import (
     uniform_pair,
     wrap,
 )
+from astray.robot.estimators.mcl.particle_set import WEIGHT, YAW, X, Y
 from astray.tables import Array, Row
 from astray.world.planning import DISTANCE_STEP, MAX_STEPS, LikelihoodFieldArrays
 
 SHARP, BLURRED = 0, 1
-BLUR = 3.0  # times sigma: how wide a place attracts poses that are thrown
-ENOUGH = 0.2  # of the poses
-HALVINGS = 5  # to find a power of the fit
-CLIMBS = 48  # steps from the best place to its summit
-CLIMB, CLIMB_YAW = 0.3, 0.15  # m, rad: the first of them; the last is a tenth of it
+"""The tables of log q: as given, and of a larger sigma, in which a wide area attracts."""
+BLUR = 3.0  # times sigma
+MIN_SAMPLE_SHARE = 0.2  # of the particles, as effective sample size after a step
+BISECTIONS = 5  # to find the power of a step
+SEARCH_STEPS = 48  # of the random search
+SEARCH_SD, SEARCH_YAW_SD = 0.3, 0.15  # m, rad: of the first step; the last is a tenth of it
 
-Mount = tuple[float, float, float]
-Shot = tuple[Array, int, Array]
-"""The ends of beams in the body frame, (beams, 2) m; how many; and the tables of log q."""
-Ground = tuple[LikelihoodFieldArrays, int]
-"""The fields of the maps, and the number of this one."""
+
+class Beams(NamedTuple):
+    """A scan as it is compared with a map."""
+
+    ends: Array
+    """Where beams ended in the body frame, (beams, 2) m."""
+    used: int
+    """How many beams did."""
+    log_q: Array
+    """log q by distance, (2, MAX_STEPS + 1)."""
+
+
+class MapField(NamedTuple):
+    """The likelihood field of one of the maps."""
+
+    fields: LikelihoodFieldArrays
+    number: int
 
 
 @kernel
-def tabulate(q: Array, p: Row, max_range: float) -> None:
-    """Write log q for every distance, (2, FAR + 1): sharp and blurred."""
+def tabulate_log_q(log_q: Array, p: Row, max_range: float) -> None:
+    """Write log q for every distance of the field, (2, MAX_STEPS + 1): sharp and blurred."""
     for blurred in range(2):
         sigma = p.sigma * (BLUR if blurred == BLURRED else 1.0)
-        rest = (1.0 - p.hit) / max_range
-        best = p.hit + rest
+        random = (1.0 - p.hit) / max_range
+        best = p.hit + random
         for k in range(MAX_STEPS + 1):
             d = k * DISTANCE_STEP / sigma
-            near = p.hit * exp(-0.5 * d * d) if k < MAX_STEPS else 0.0
-            q[blurred, k] = log((near + rest) / best)
+            hit = p.hit * exp(-0.5 * d * d) if k < MAX_STEPS else 0.0
+            log_q[blurred, k] = log((hit + random) / best)
 
 
 @kernel
-def aim(ends: Array, ranges: Array, o: Row, b: Row, mount: Mount) -> int:
-    """Write where beams, evenly chosen, ended in the body frame at the stamp; how many did.
+def beam_endpoints(ends: Array, ranges: Array, scan: Row, belief: Row, mount: Pose) -> int:
+    """Write where evenly chosen beams ended in the body frame at the stamp; how many did.
 
-    A beam of a scanner that turns was cast some time before, from where the body then was.
+    A rotating scanner cast a beam some time before the stamp, from where the body was then.
     """
     rays, beams, count = len(ranges), len(ends), 0
     for k in range(beams):
         ray = k * (rays - 1) // max(beams - 1, 1)
         r = ranges[ray]
-        if not (o.min_range <= r < o.max_range):
+        if not (scan.min_range <= r < scan.max_range):
             continue
-        s, c = sincos(mount[2] + o.start + ray * o.step)
+        s, c = sincos(mount[2] + scan.start + ray * scan.step)
         x, y = mount[0] + r * c, mount[1] + r * s
-        if o.duration > 0.0:
-            ago = o.duration * (rays - 1 - ray) / rays
-            then = arc((0.0, 0.0, 0.0), -b.vx * ago, -b.vy * ago, -b.wz * ago)
+        if scan.duration > 0.0:
+            age = scan.duration * (rays - 1 - ray) / rays
+            then = arc((0.0, 0.0, 0.0), -belief.vx * age, -belief.vy * age, -belief.wz * age)
             s, c = sincos(then[2])
             x, y = then[0] + c * x - s * y, then[1] + s * x + c * y
         ends[count, 0], ends[count, 1] = x, y
@@ -82,59 +100,64 @@ def aim(ends: Array, ranges: Array, o: Row, b: Row, mount: Mount) -> int:
 
 
 @inlined_kernel
-def fit(x: float, y: float, yaw: float, shot: Shot, ground: Ground, table: int) -> float:
+def log_likelihood(
+    x: float, y: float, yaw: float, beams: Beams, field: MapField, table: int
+) -> float:
     """The sum of log q over the beams of a scan from a pose."""
-    ends, count, q = shot
-    fields, number = ground
-    f, steps = fields.fields[number], fields.steps
-    per = 1.0 / f.cell  # all in cells from here: this is the innermost loop
+    ends, log_q = beams.ends, beams.log_q
+    f, steps = field.fields.fields[field.number], field.fields.steps
+    per_cell = 1.0 / f.cell  # all in cells from here: this is the innermost loop
     s, c = sincos(yaw)
-    s, c, x, y = s * per, c * per, (x - f.x) * per, (y - f.y) * per
-    first, wide, far = f.first, f.width, q[table, MAX_STEPS]
+    s, c, x, y = s * per_cell, c * per_cell, (x - f.x) * per_cell, (y - f.y) * per_cell
+    first, width, far = f.first, f.width, log_q[table, MAX_STEPS]
     right, top = float(f.width), float(f.height)
     total = 0.0
-    for k in range(count):
+    for k in range(beams.used):
         u = x + c * ends[k, 0] - s * ends[k, 1]
         v = y + s * ends[k, 0] + c * ends[k, 1]
-        # Bounds are compared as floats: what is inside can then be cut off, which needs no floor.
+        # Bounds are compared as floats: what is inside can then be truncated, which needs no floor.
         inside = 0.0 <= u < right and 0.0 <= v < top
-        at = first + int(v) * wide + int(u) if inside else 0
-        total += q[table, steps[at]] if inside else far
+        cell = first + int(v) * width + int(u) if inside else 0
+        total += log_q[table, steps[cell]] if inside else far
     return total
 
 
 @kernel
-def fit_all(fits: Array, cloud: Array, shot: Shot, ground: Ground) -> None:
-    """How well each pose of a cloud fits a scan, less the best of them."""
+def log_likelihoods(out: Array, particles: Array, beams: Beams, field: MapField) -> None:
+    """Write the log likelihood of a scan from each particle, less that of the best of them."""
     most = -math.inf
-    for k in range(len(cloud)):
-        fits[k] = fit(cloud[k, 0], cloud[k, 1], cloud[k, 2], shot, ground, SHARP)
-        most = max(most, fits[k])
-    for k in range(len(cloud)):
-        fits[k] -= most
+    for k in range(len(particles)):
+        x, y, yaw = particles[k, X], particles[k, Y], particles[k, YAW]
+        out[k] = log_likelihood(x, y, yaw, beams, field, SHARP)
+        most = max(most, out[k])
+    for k in range(len(particles)):
+        out[k] -= most
+
+
+# Tempered weights.
 
 
 @kernel
-def survivors(cloud: Array, fits: Array, power: float) -> float:
-    """How many poses of equal weight would say as much, once weighed with a power of the fit."""
+def tempered_sample_size(particles: Array, log_weights: Array, power: float) -> float:
+    """The effective sample size once weights are multiplied by a power of the likelihood."""
     total, squares = 0.0, 0.0
-    for k in range(len(cloud)):
-        weight = cloud[k, 3] * exp(power * fits[k])
+    for k in range(len(particles)):
+        weight = particles[k, WEIGHT] * exp(power * log_weights[k])
         total += weight
         squares += weight * weight
     return total * total / squares
 
 
 @kernel
-def bearable(cloud: Array, fits: Array, most: float) -> float:
-    """The largest power of the fit, up to the most, that leaves enough poses to speak of."""
-    enough = ENOUGH * len(cloud)
-    if survivors(cloud, fits, most) >= enough:
-        return most
-    low, high = 0.0, most
-    for _ in range(HALVINGS):
+def largest_power(particles: Array, log_weights: Array, limit: float) -> float:
+    """The largest power of the likelihood, up to a limit, that leaves enough sample size."""
+    enough = MIN_SAMPLE_SHARE * len(particles)
+    if tempered_sample_size(particles, log_weights, limit) >= enough:
+        return limit
+    low, high = 0.0, limit
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        if survivors(cloud, fits, middle) >= enough:
+        if tempered_sample_size(particles, log_weights, middle) >= enough:
             low = middle
         else:
             high = middle
@@ -142,41 +165,46 @@ def bearable(cloud: Array, fits: Array, most: float) -> float:
 
 
 @kernel
-def weigh(cloud: Array, fits: Array, power: float) -> None:
-    """Multiply the weights by a power of the fit."""
+def reweight(particles: Array, log_weights: Array, power: float) -> None:
+    """Multiply the weights by a power of the likelihood, and normalise them."""
     total = 0.0
-    for k in range(len(cloud)):
-        cloud[k, 3] *= exp(power * fits[k])
-        total += cloud[k, 3]
-    for k in range(len(cloud)):
-        cloud[k, 3] /= total
+    for k in range(len(particles)):
+        particles[k, WEIGHT] *= exp(power * log_weights[k])
+        total += particles[k, WEIGHT]
+    for k in range(len(particles)):
+        particles[k, WEIGHT] /= total
+
+
+# Injection.
 
 
 @kernel
-def throw(pose: Array, m: Row, shot: Shot, ground: Ground, tries: int, key: np.uint64) -> None:
-    """Put one pose onto the floor where the scan fits: the best of some places, and its summit."""
-    fields, number = ground
-    f = fields.fields[number]
+def inject_particle(
+    pose: Array, memory: Row, beams: Beams, field: MapField, tries: int, key: np.uint64
+) -> None:
+    """Move one particle to a pose on the floor that fits the scan."""
+    fields = field.fields
+    f = fields.fields[field.number]
     best = -math.inf
     for k in range(tries):
-        u, v = uniform_pair(m, key, k)
+        u, v = uniform_pair(memory, key, k)
         cell = fields.floor[f.first_floor + min(int(u * f.floors), f.floors - 1)]
         x = f.x + (cell % f.width + 0.5) * f.cell
         y = f.y + (cell // f.width + 0.5) * f.cell
         yaw = TAU * v - PI
-        here = fit(x, y, yaw, shot, ground, BLURRED)
-        if here > best:
-            best = here
-            pose[0], pose[1], pose[2] = x, y, yaw
-    best = fit(pose[0], pose[1], pose[2], shot, ground, SHARP)
-    for k in range(CLIMBS):
-        shrink = 1.0 - 0.9 * k / CLIMBS
-        a, b = normal_pair(m, key, tries + 2 * k)
-        c, _ = normal_pair(m, key, tries + 2 * k + 1)
-        x, y = pose[0] + CLIMB * shrink * a, pose[1] + CLIMB * shrink * b
-        yaw = wrap(pose[2] + CLIMB_YAW * shrink * c)
-        here = fit(x, y, yaw, shot, ground, SHARP)
-        if here > best:
-            best = here
-            pose[0], pose[1], pose[2] = x, y, yaw
-    m.tick += 1
+        likelihood = log_likelihood(x, y, yaw, beams, field, BLURRED)
+        if likelihood > best:
+            best = likelihood
+            pose[X], pose[Y], pose[YAW] = x, y, yaw
+    best = log_likelihood(pose[X], pose[Y], pose[YAW], beams, field, SHARP)
+    for k in range(SEARCH_STEPS):
+        shrink = 1.0 - 0.9 * k / SEARCH_STEPS
+        a, b = normal_pair(memory, key, tries + 2 * k)
+        c, _ = normal_pair(memory, key, tries + 2 * k + 1)
+        x, y = pose[X] + SEARCH_SD * shrink * a, pose[Y] + SEARCH_SD * shrink * b
+        yaw = wrap(pose[YAW] + SEARCH_YAW_SD * shrink * c)
+        likelihood = log_likelihood(x, y, yaw, beams, field, SHARP)
+        if likelihood > best:
+            best = likelihood
+            pose[X], pose[Y], pose[YAW] = x, y, yaw
+    memory.tick += 1

@@ -241,6 +241,6 @@ def test_a_motion_that_odometry_does_not_know_is_refused() -> None:
         def move(self, rows: Any, truth: Any, drive: Any, dt: float, steps: int) -> None:
             """Stay."""
 
-    says = "cannot reckon for motion 'crawler' .ackermann, differential, omni."
-    with pytest.raises(ScenarioError, match=says):
+    message = "has no wheel kinematics for motion 'crawler' .ackermann, differential, omni."
+    with pytest.raises(ScenarioError, match=message):
         astray.load(scenario("crawler", {"kind": "idle"}))

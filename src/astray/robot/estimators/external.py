@@ -1,0 +1,44 @@
+"""Beliefs that are estimated elsewhere: by a navigation system, or in another process."""
+
+from __future__ import annotations
+
+from astray.numerics import kernel
+from astray.plugin import Datasheets, Estimator, Known, sensor_that_measures
+from astray.tables import INS, Row, Rows, Table
+
+
+@kernel
+def copy_solution(belief: Row, reading: Row) -> None:
+    """Copy one navigation solution into the belief."""
+    belief.stamp, belief.x, belief.y, belief.yaw = reading.stamp, reading.x, reading.y, reading.yaw
+    belief.vx, belief.vy, belief.wz = reading.vx, reading.vy, reading.wz
+    for i in range(3):
+        for j in range(3):
+            belief.cov[i, j] = reading.cov[i, j]
+
+
+@kernel
+def copy_solution_all(belief: Table, ins: Table, rows: Rows) -> None:
+    """Copy the fresh navigation solutions of these rows."""
+    for i in rows:
+        if ins[i].fresh:
+            copy_solution(belief[i], ins[i])
+
+
+class Trust(Estimator, kind="trust"):
+    """Adopts the solution of a navigation system: pose, velocity and covariance."""
+
+    def bind(self, n: int, sheets: Datasheets) -> None:
+        """Find the navigation system; PluginError if the robot has none."""
+        self.ins = sensor_that_measures(INS, sheets, "trust")
+
+    def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
+        """Copy the fresh navigation solutions of these rows."""
+        copy_solution_all(belief, known.readings[self.ins].table, rows)
+
+
+class RemoteEstimator(Estimator, kind="remote"):
+    """A filter in another process: its beliefs arrive as stamped `believe` events."""
+
+    def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
+        """Leave the belief as the last event set it."""
