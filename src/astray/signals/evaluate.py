@@ -1,22 +1,22 @@
-"""Signals inside kernels: a signal is a table of segments, and its value a search and a formula.
+"""Signals inside kernels: a table of segments, found by binary search and evaluated by a formula.
 
-Segments are ordered by `t_start`; the last one that has begun counts. After its `t_end` it keeps
-the value that it has there, so holding needs no segment of its own. Before the first one the value
-is 0.
+Segments are ordered by `t_start`; the last one that has started counts. After its `t_end` it holds
+the value that it has there, so that holding needs no segment of its own. Before the first segment
+the value is 0. With t from the start of a segment and s = (t − t_start) / (t_end − t_start):
 
     constant    y_start
-    linear      y_start + (y_end − y_start) share,  share = (t − t_start) / (t_end − t_start)
-    quadratic   Lagrange's parabola through the points of t_start, t_mid and t_end
+    linear      y_start + (y_end − y_start) s
+    quadratic   Lagrange's parabola through the points at t_start, t_mid and t_end
     sine        y_start + amplitude sin(2π (frequency (t − t_start) + phase))
 
-Linear and quadratic ones pass through their points to the last bit.
+Linear and quadratic segments pass through their points to the last bit.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.numerics import NAN, TAU, kernel, sincos_turns
+from astray.numerics import NAN, PI, kernel, sincos_turns
 from astray.tables import Array, Column, Row, Table, columns
 
 SEGMENT = columns(
@@ -32,27 +32,21 @@ SEGMENT = columns(
     "phase turns",
     "before",
 )
-"""One formula over a stretch of time; `before` is the integral from time 0 to its start."""
+"""One formula over a time interval; `before` is the integral from time 0 to its start."""
 
 CONSTANT, LINEAR, QUADRATIC, SINE = range(4)
-MOST_TURNS = 2.0**50  # above it a double no longer knows its own phase
+MAX_TURNS = 2.0**50  # a larger phase is not resolved by a double
 
 
 @kernel
-def wave(s: Row, t: float) -> tuple[float, float]:
-    """Sine and cosine of the phase of a sine at t."""
-    turns = s.frequency * (t - s.t_start) + s.phase
-    if not abs(turns) < MOST_TURNS:
-        return NAN, NAN
-    return sincos_turns(turns)
-
-
-@kernel
-def formula(s: Row, t: float) -> float:
-    """The value of one segment at t by its formula, also where t is outside of it."""
+def segment_value(s: Row, t: float) -> float:
+    """The value of a segment's formula at t, also where t is outside of the segment."""
     y: float = s.y_start
     if s.form == SINE:
-        y += s.amplitude * wave(s, t)[0]
+        turns = s.frequency * (t - s.t_start) + s.phase
+        if not abs(turns) < MAX_TURNS:
+            return NAN
+        y += s.amplitude * sincos_turns(turns)[0]
     elif s.form == LINEAR:
         rise, length = s.y_end - s.y_start, s.t_end - s.t_start
         since, until = t - s.t_start, s.t_end - t
@@ -69,36 +63,50 @@ def formula(s: Row, t: float) -> float:
 
 
 @kernel
-def area(s: Row, t: float) -> float:
-    """The integral of one segment's formula from its start to t."""
+def sine_integral(s: Row, u: float) -> float:
+    """The integral of a sine without its offset over the time u from its start.
+
+    cos a − cos b = 2 sin((a + b) / 2) sin((b − a) / 2): the difference cancels where a and b are
+    close, the product does not.
+    """
+    half = 0.5 * s.frequency * u  # (b − a) / 2, turns
+    if not (abs(s.phase) < MAX_TURNS and abs(s.phase + 2.0 * half) < MAX_TURNS):
+        return NAN
+    product = sincos_turns(s.phase + half)[0] * sincos_turns(half)[0]
+    integral: float = s.amplitude * product / (PI * s.frequency)
+    return integral
+
+
+@kernel
+def segment_integral(s: Row, t: float) -> float:
+    """The integral of a segment's formula from its start to t."""
     u = t - s.t_start
     total: float = s.y_start * u
     if s.form == SINE:
-        swing = wave(s, s.t_start)[1] - wave(s, t)[1]
-        total += s.amplitude * swing / (TAU * s.frequency)
+        total += sine_integral(s, u)
     elif s.form == LINEAR:
         total += 0.5 * (s.y_end - s.y_start) * u * (u / (s.t_end - s.t_start))
     elif s.form == QUADRATIC:
-        # Newton's form of the parabola: y_start + u (slope + bend (u − m))
+        # Newton's form of the parabola: y_start + u (slope + curvature (u − m))
         m, length = s.t_mid - s.t_start, s.t_end - s.t_start
         slope = (s.y_mid - s.y_start) / m
-        bend = ((s.y_end - s.y_start) / length - slope) / (length - m)
-        total += u * u * (0.5 * slope + bend * (u / 3.0 - 0.5 * m))
+        curvature = ((s.y_end - s.y_start) / length - slope) / (length - m)
+        total += u * u * (0.5 * slope + curvature * (u / 3.0 - 0.5 * m))
     return total
 
 
 @kernel
-def held_area(s: Row, t: float) -> float:
-    """The integral of one segment from its start to t, with its last value held."""
+def held_integral(s: Row, t: float) -> float:
+    """The integral of a segment from its start to t, with its last value held."""
     end: float = s.t_end
     if t <= end:
-        return area(s, t)
-    return area(s, end) + formula(s, end) * (t - end)
+        return segment_integral(s, t)
+    return segment_integral(s, end) + segment_value(s, end) * (t - end)
 
 
 @kernel
-def find(table: Table, low: int, high: int, t: float) -> int:
-    """The last of the segments low to high − 1 that has begun at t; low − 1 if none has."""
+def find_segment(table: Table, low: int, high: int, t: float) -> int:
+    """The last of the segments low to high − 1 that has started at t; low − 1 if none has."""
     while low < high:
         middle = (low + high) // 2
         if table[middle].t_start <= t:
@@ -110,30 +118,50 @@ def find(table: Table, low: int, high: int, t: float) -> int:
 
 @kernel
 def value_among(table: Table, low: int, high: int, t: float) -> float:
-    """The value at t of the signal that is the segments low to high − 1."""
+    """The value of a signal at a time.
+
+    Args:
+        table: Segments of one signal or of a bank of signals.
+        low: The index of the signal's first segment.
+        high: The index after its last segment.
+        t: The time, s.
+
+    Returns:
+        The value; 0 before the first segment, nan at nan.
+    """
     if math.isnan(t):
         return t
-    k = find(table, low, high, t)
+    k = find_segment(table, low, high, t)
     if k < low:
         return 0.0
-    return formula(table[k], min(t, table[k].t_end))
+    return segment_value(table[k], min(t, table[k].t_end))
 
 
 @kernel
 def value(table: Table, t: float) -> float:
-    """The value of a compiled signal at t."""
+    """The value at t of the signal whose segments are the whole table."""
     return value_among(table, 0, len(table), t)
 
 
 @kernel
 def integral_among(table: Table, low: int, high: int, t: float) -> float:
-    """The integral from 0 to t of the signal that is the segments low to high − 1."""
+    """The integral of a signal from time 0 to a time; `accumulate` must have been called.
+
+    Args:
+        table: Segments of one signal or of a bank of signals.
+        low: The index of the signal's first segment.
+        high: The index after its last segment.
+        t: The time, s.
+
+    Returns:
+        The integral; nan at nan.
+    """
     if math.isnan(t):
         return t
-    k = find(table, low, high, t)
+    k = find_segment(table, low, high, t)
     total = 0.0
     if k >= low:
-        total = table[k].before + held_area(table[k], t)
+        total = table[k].before + held_integral(table[k], t)
     elif low < high:
         total = table[low].before
     return total
@@ -141,18 +169,18 @@ def integral_among(table: Table, low: int, high: int, t: float) -> float:
 
 @kernel
 def integral(table: Table, t: float) -> float:
-    """The integral of a compiled signal from 0 to t; `accumulate` has been called."""
+    """The integral from 0 to t of the signal whose segments are the whole table."""
     return integral_among(table, 0, len(table), t)
 
 
 @kernel
 def accumulate(table: Table, low: int, high: int) -> None:
-    """Note in the segments low to high − 1 what the integral is where they begin."""
+    """Compute the column `before` of the segments low to high − 1 of a signal."""
     total = 0.0
     for k in range(low, high):
         table[k].before = total
         if k + 1 < high:
-            total += held_area(table[k], table[k + 1].t_start)
+            total += held_integral(table[k], table[k + 1].t_start)
     at_zero = integral_among(table, low, high, 0.0)
     for k in range(low, high):
         table[k].before -= at_zero
@@ -160,13 +188,13 @@ def accumulate(table: Table, low: int, high: int) -> None:
 
 @kernel
 def value_all(out: Array, table: Table, times: Array) -> None:
-    """The value of a compiled signal at all these times."""
+    """The value of a signal at all times, (n,)."""
     for i in range(len(times)):
         out[i] = value(table, times[i])
 
 
 @kernel
 def integral_all(out: Array, table: Table, times: Array) -> None:
-    """The integral of a compiled signal from 0 to all these times."""
+    """The integral of a signal from 0 to all times, (n,)."""
     for i in range(len(times)):
         out[i] = integral(table, times[i])

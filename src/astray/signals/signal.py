@@ -110,7 +110,7 @@ def compute_value(t: float, interval: IntervalConfig | Sine) -> float:
     """The value of one interval at t by its formula, also where t is outside of it."""
     parts = segments(interval)
     part = parts[-1 if len(parts) > 1 and t >= parts["t_start"][-1] else 0]
-    return float(evaluate.formula(part, float(t)))
+    return float(evaluate.segment_value(part, float(t)))
 
 
 def in_time(intervals: Sequence[Interval]) -> list[int]:
