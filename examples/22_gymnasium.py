@@ -12,7 +12,7 @@ from astray.gym import VectorEnv
 TRIES, WORLDS_EACH, STEPS = 40, 8, 100
 rng = np.random.default_rng(1)
 env = VectorEnv(TRIES * WORLDS_EACH, autoreset_mode="SameStep")
-columns, limits = env.agents.sight.columns, env.single_action_space.high
+columns, limits = env.agents.observations.columns, env.single_action_space.high
 
 
 def features(seen: np.ndarray) -> np.ndarray:
@@ -30,9 +30,11 @@ def rewards_of(policies: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
     total, ends, goals = np.zeros(len(policies)), 0, 0
     for _ in range(STEPS):
         chosen = np.einsum("tnf,tfa->tna", features(seen).reshape(len(policies), -1, 6), policies)
-        seen, rewards, ended, late, infos = env.step(limits * np.tanh(chosen).reshape(-1, 2))
+        seen, rewards, terminated, truncated, infos = env.step(
+            limits * np.tanh(chosen).reshape(-1, 2)
+        )
         total += rewards.reshape(len(policies), -1).mean(axis=1)
-        if (over := ended | late).any():
+        if (over := terminated | truncated).any():
             ends, goals = ends + over.sum(), goals + infos["final_info"]["arrived"][over].sum()
     return total, goals / max(1, ends)
 

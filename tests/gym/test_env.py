@@ -96,7 +96,7 @@ def test_an_agent_sees_what_the_robot_believes_and_an_oracle_the_truth() -> None
     assert np.hypot(*(seen[True] - seen[False])) > 0.01  # the wheels slip
 
 
-def test_what_the_task_tells_is_the_goal_as_the_robot_believes_it() -> None:
+def test_the_task_observes_the_goal_as_the_robot_believes_it() -> None:
     env = Env(FIELD, observe=["pose"])
     observation, info = env.reset(seed=3)
     for _ in range(20):
@@ -110,7 +110,7 @@ def test_ranges_are_finite_and_at_most_the_longest() -> None:
     lidar = {"kind": "lidar", "rate": 10, "rays": 9, "max_range": 3.0}
     env = Env({**field(sensors=[lidar], estimator=None), "world": {"map": "arena"}})
     observation, _ = env.reset(seed=1)
-    columns = env.agents.sight.columns
+    columns = env.agents.observations.columns
     assert columns == {
         "pose": slice(0, 4),
         "twist": slice(4, 7),
@@ -135,11 +135,11 @@ def test_every_sensor_can_be_seen_within_the_space() -> None:
     observation, _ = env.reset(seed=1)
     for _ in range(5):
         assert env.observation_space.contains(observation)
-        assert len(set(env.agents.sight.columns)) == 7
+        assert len(set(env.agents.observations.columns)) == 7
         observation = env.step(np.array([1.0, 0.0]))[0]
     assert observation[:3].tolist() == [1e6] * 3  # an integrator of forces claims no covariance
     imu = env.agents.robots.readings["imu"]
-    assert observation[env.agents.sight.columns["imu"]].tolist() == pytest.approx(
+    assert observation[env.agents.observations.columns["imu"]].tolist() == pytest.approx(
         [imu[c][0] for c in ("wx", "wy", "wz", "ax", "ay", "az")], rel=1e-6
     )
 
@@ -150,13 +150,13 @@ def test_each_metre_nearer_is_worth_one_and_arriving_ends_the_episode() -> None:
     _, info = env.reset(seed=5)
     before, total = math.dist(info["truth"][:2], info["goal"]), 0.0
     for _ in range(200):
-        away, ahead, left = env.agents.see()[0, 3:]
+        away, ahead, left = env.agents.observe()[0, 3:]
         action = np.array([min(away, 1.0) if ahead > 0.9 else 0.0, 2.0 * math.atan2(left, ahead)])
-        _, reward, ended, late, info = env.step(action)
+        _, reward, terminated, truncated, info = env.step(action)
         total += reward
-        if ended or late:
+        if terminated or truncated:
             break
-    assert ended
+    assert terminated
     assert info["arrived"]
     after = math.dist(info["truth"][:2], info["goal"])
     assert after <= 0.3
@@ -171,11 +171,11 @@ def test_running_into_something_ends_the_episode_and_costs() -> None:
     _, info = env.reset(seed=1)
     for _ in range(30):
         away = math.dist(info["truth"][:2], info["goal"])
-        _, reward, ended, _, info = env.step(np.array([1.0, 0.0]))
-        if ended:
+        _, reward, terminated, _, info = env.step(np.array([1.0, 0.0]))
+        if terminated:
             break
     nearer = away - math.dist(info["truth"][:2], info["goal"])
-    assert ended
+    assert terminated
     assert not info["arrived"]
     assert reward == pytest.approx(nearer - 3.0)
 
@@ -191,8 +191,8 @@ def test_a_task_of_ones_own_needs_only_a_reward() -> None:
     env = Env(FIELD, task=KeepToTheLine())
     env.reset(seed=1)
     for _ in range(5):
-        _, reward, ended, _, info = env.step(np.array([1.0, 1.0]))
-        assert (reward, ended) == (-abs(info["truth"][1]), False)
+        _, reward, terminated, _, info = env.step(np.array([1.0, 1.0]))
+        assert (reward, terminated) == (-abs(info["truth"][1]), False)
     assert reward < 0.0
 
 
@@ -324,8 +324,11 @@ def rewarded(**methods: Any) -> Task:
     ("methods", "told"),
     [
         ({"reward": lambda self: 1.0}, "reward must have the shape (1,), not ()"),
-        ({"ended": lambda self: [True, False]}, "ended must have the shape (1,), not (2,)"),
-        ({"low": (0.0,), "high": (1.0,)}, "what it tells must have the shape (1, 1), not (1, 0)"),
+        (
+            {"terminated": lambda self: [True, False]},
+            "terminated must have the shape (1,), not (2,)",
+        ),
+        ({"low": (0.0,), "high": (1.0,)}, "observe must have the shape (1, 1), not (1, 0)"),
         ({"low": (0.0,)}, "1 values of low need as many of high"),
     ],
 )
@@ -338,6 +341,21 @@ def test_what_is_wrong_with_a_task_is_said(methods: dict[str, Any], told: str) -
     with pytest.raises(WrongInput) as caught:
         step()
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("tell", "observe"), ("ended", "terminated"), ("begin", "reset")]
+)
+def test_a_method_of_a_task_with_an_old_name_is_refused_with_the_new_one(
+    old: str, new: str
+) -> None:
+    with pytest.raises(WrongInput, match=f"'{old}' of a task is now '{new}'"):
+        rewarded(**{old: lambda self: None})
+
+
+def test_the_old_name_of_the_observations_is_answered_with_the_new_one() -> None:
+    with pytest.raises(AttributeError, match="it is called 'observations' now"):
+        _ = Env().agents.sight
 
 
 def test_a_task_without_a_reward_cannot_be_made() -> None:

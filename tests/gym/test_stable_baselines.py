@@ -28,14 +28,14 @@ def test_it_is_a_vector_environment_in_other_words() -> None:
     for step in range(20):
         actions = np.random.default_rng(step).uniform(-1.0, 1.0, (WORLDS, 2))
         seen, rewards, done, infos = stable.step(actions)
-        expected, paid, ended, late, about = ours.step(actions)
+        expected, paid, terminated, truncated, about = ours.step(actions)
         assert seen.tobytes() == expected.tobytes()
         assert rewards == pytest.approx(paid)
-        assert done.tolist() == (ended | late).tolist()
+        assert done.tolist() == (terminated | truncated).tolist()
         for k in np.flatnonzero(done):
             ends += 1
             assert (infos[k]["terminal_observation"] == about["final_obs"][k]).all()
-            assert infos[k]["TimeLimit.truncated"] == late[k]
+            assert infos[k]["TimeLimit.truncated"] == truncated[k]
             assert infos[k]["arrived"] == about["final_info"]["arrived"][k]
         assert [bool(info) for info in infos] == done.tolist()
     assert ends >= 2 * WORLDS

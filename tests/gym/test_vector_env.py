@@ -67,9 +67,9 @@ def test_where_nothing_is_begun_anew_a_mask_does_it() -> None:
     for step in range(7):
         if step == 3:
             env.reset(options={"reset_mask": early})
-        seen, _, ended, late, _ = env.step(actions(step))
-        assert not ended.any()
-    over = late
+        seen, _, terminated, truncated, _ = env.step(actions(step))
+        assert not terminated.any()
+    over = truncated
     assert over.tolist() == (~early).tolist()
     with pytest.raises(WrongInput, match=f"environment {np.flatnonzero(over)[0]} is over"):
         env.step(actions(8))
@@ -107,9 +107,9 @@ def test_gymnasium_makes_it_and_counts_its_episodes() -> None:
     counted.reset(seed=1)
     returns = np.zeros(WORLDS)
     for step in range(7):
-        _, rewards, ended, late, infos = counted.step(actions(step))
+        _, rewards, terminated, truncated, infos = counted.step(actions(step))
         returns += rewards
-        if (over := ended | late).any():
+        if (over := terminated | truncated).any():
             break
     assert infos["episode"]["r"][over] == pytest.approx(returns[over])
     assert env.observation_space.contains(env.reset()[0])
@@ -183,9 +183,11 @@ def test_those_of_a_fleet_see_each_other_and_who_is_done_stands_still() -> None:
     )  # to the rim of the other, 0.2 m before its middle
     assert seen["rover_1"][0] == pytest.approx(9.0)
     while len(env.agents) == 2:
-        _, _, ended, _, infos = env.step({"rover_0": np.array([1.0, 0.0]), "rover_1": np.zeros(2)})
-    assert ended["rover_0"]
-    stood = {agent: infos[agent]["truth"] for agent, over in ended.items() if over}
+        _, _, terminated, _, infos = env.step(
+            {"rover_0": np.array([1.0, 0.0]), "rover_1": np.zeros(2)}
+        )
+    assert terminated["rover_0"]
+    stood = {agent: infos[agent]["truth"] for agent, over in terminated.items() if over}
     for _ in range(3):
         env.step({agent: np.array([1.0, 0.0]) for agent in env.possible_agents})
     truth = env._agents.robots.truth

@@ -1,8 +1,8 @@
-"""Agents that learn: robots as environments of Gymnasium and PettingZoo.
+"""Reinforcement learning: robots as environments of Gymnasium and PettingZoo.
 
 `import astray.gym` registers `astray/Reach-v0`. `Env` has one robot, `VectorEnv` thousands in as
-many worlds, `ParallelEnv` several in one. A scenario says what is around them and how wrong their
-sensors are, a `Task` what they are to do.
+many worlds, `ParallelEnv` several in one. A scenario has the world and the errors of the sensors, a
+`Task` has the reward.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if REACH not in gymnasium.registry:
 def __getattr__(name: str) -> Any:
     if name != "ParallelEnv":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:  # late: it alone needs PettingZoo
+    try:  # late: only this class needs PettingZoo
         from astray.gym.parallel_env import ParallelEnv
     except ImportError:
         raise WrongInput("ParallelEnv needs PettingZoo: pip install 'astray[gym]'") from None

@@ -1,13 +1,14 @@
-"""What an agent sees: parts of what its robot believes and reads, side by side in one array.
+"""Observations: parts of what a robot believes and measures, side by side in one array.
 
 - pose: x and y, m, and the cosine and sine of the heading, as believed
 - twist: vx and vy, m/s, and wz, rad/s, as believed
 - doubt: the standard deviations of x and y, m, and of the heading, rad, that the belief claims
-- a sensor by its name: its ranges, m, if it has some; else all that it measures
-- task: what the task tells, see `task.py`
+- a sensor by its name: its ranges, m, if it has any; else everything that it measures
+- task: what the task adds, see `task.py`
 
-Every value is finite and within the bounds: where nothing is hit a range is the longest one, where
-a belief claims nothing its doubt is the largest one, and what did not arrive yet is zero.
+Every value is finite and within the bounds of the space. A range without a hit is the longest one,
+the doubt of a belief without a covariance is the largest one, a value that was not measured yet is
+zero.
 """
 
 from __future__ import annotations
@@ -17,29 +18,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium.spaces import Box
 
 from astray.engine import Robots
 from astray.errors import WrongInput, suggest
-from astray.gym.task import Task, shaped
+from astray.gym.task import Task, check_shape
 from astray.numerics import kernel, sincos
 from astray.tables import Array, Rows, Table
 
-FARTHEST = 1e6  # the bound of what has none by itself
-NOT_SENSED = ("fresh", "stamp", "min_range", "max_range", "start", "step", "duration", "cone")
-
-
-class ObservationPart(NamedTuple):
-    """Some columns of an observation."""
-
-    low: Array
-    high: Array
-    read: Callable[[Rows], Array]
-    """The values of these rows, (rows, columns)."""
+UNBOUNDED = 1e6  # the bound of a value that has none of its own
+NOT_MEASURED = ("fresh", "stamp", "min_range", "max_range", "start", "step", "duration", "cone")
 
 
 @kernel
-def write_within(out: Array, values: Array, low: Array, high: Array) -> None:
-    """Write values within bounds, and zeros for what is not a number."""
+def clip_all(out: Array, values: Array, low: Array, high: Array) -> None:
+    """Write values clipped to their bounds, and zero for nan."""
     for j in range(out.shape[0]):
         for k in range(out.shape[1]):
             v = values[j, k]
@@ -47,7 +40,7 @@ def write_within(out: Array, values: Array, low: Array, high: Array) -> None:
 
 
 @kernel
-def see_poses(out: Array, state: Table, rows: Rows) -> None:
+def pose_columns_all(out: Array, state: Table, rows: Rows) -> None:
     """Write x, y and the cosine and sine of the heading of these rows."""
     for j in range(len(rows)):
         s = state[rows[j]]
@@ -55,36 +48,51 @@ def see_poses(out: Array, state: Table, rows: Rows) -> None:
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = s.x, s.y, cosine, sine
 
 
-class ObservedRobots:
-    """The observations of the robots of one group."""
+class ObservationPart(NamedTuple):
+    """Some columns of an observation: their bounds, and the function that reads them."""
 
-    def __init__(self, group: Robots, task: Task, observe: Sequence[str] | None, oracle: bool):
+    low: Array
+    high: Array
+    read: Callable[[Rows], Array]
+    """The values of these rows, (rows, columns)."""
+
+
+class Observations:
+    """The observations of the robots of one group: the chosen parts, then that of the task."""
+
+    def __init__(
+        self, group: Robots, task: Task, observe: Sequence[str] | None, oracle: bool
+    ) -> None:
+        """Choose the parts; an oracle observes the truth in place of the belief."""
         state = group.truth if oracle else group.belief
-        parts = {name: _part(group, state, name) for name in _chosen(group, observe)}
+        parts = {name: _make_part(group, state, name) for name in _part_names(group, observe)}
         if len(task.low) != len(task.high):
             raise WrongInput(f"task: {len(task.low)} values of low need as many of high")
         if len(task.low):
             bounds = np.array(task.low, np.float32), np.array(task.high, np.float32)
-            parts["task"] = ObservationPart(*bounds, lambda rows: _told(task, state, rows))
+            parts["task"] = ObservationPart(*bounds, lambda rows: _read_task(task, state, rows))
         ends = np.cumsum([0, *(len(part.low) for part in parts.values())])
         self.columns = {name: slice(int(ends[k]), int(ends[k + 1])) for k, name in enumerate(parts)}
+        """The columns of each part."""
         self.low = np.concatenate([np.zeros(0, np.float32), *(p.low for p in parts.values())])
         self.high = np.concatenate([np.zeros(0, np.float32), *(p.high for p in parts.values())])
         self._parts = [(self.columns[name], part) for name, part in parts.items()]
 
-    def see(self, rows: Rows) -> Array:
-        """What these rows see now, (rows, columns)."""
-        seen = np.empty((len(rows), len(self.low)), np.float32)
+    @property
+    def space(self) -> Box:
+        """The observation space of one agent."""
+        return Box(self.low, self.high, dtype=np.float32)
+
+    def read(self, rows: Rows) -> Array:
+        """The observations of these rows now, (rows, columns)."""
+        out = np.empty((len(rows), len(self.low)), np.float32)
         for columns, part in self._parts:
-            write_within(seen[:, columns], part.read(rows), part.low, part.high)
-        return seen
+            clip_all(out[:, columns], part.read(rows), part.low, part.high)
+        return out
 
 
-def _told(task: Task, state: Table, rows: Rows) -> Array:
-    return shaped(task.tell(state, rows), (len(rows), len(task.low)), "what it tells")
-
-
-def _chosen(group: Robots, observe: Sequence[str] | None) -> Sequence[str]:
+def _part_names(group: Robots, observe: Sequence[str] | None) -> Sequence[str]:
+    """The chosen parts; pose, twist and all ranges unless given."""
     if observe is None:
         ranging = [name for name, reading in group.readings.items() if "ranges" in reading.arrays]
         return ["pose", "twist", *ranging]
@@ -97,55 +105,68 @@ def _chosen(group: Robots, observe: Sequence[str] | None) -> Sequence[str]:
     return list(dict.fromkeys(observe))
 
 
-def _part(group: Robots, state: Table, name: str) -> ObservationPart:
+def _make_part(group: Robots, state: Table, name: str) -> ObservationPart:
     if name == "pose":
-
-        def pose(rows: Rows) -> Array:
-            seen = np.empty((len(rows), 4))
-            see_poses(seen, state, rows)
-            return seen
-
-        return _bounded([FARTHEST, FARTHEST, 1.0, 1.0], pose)
+        return _pose_part(state)
     if name == "twist":
-        return _bounded(
-            [FARTHEST] * 3,
-            lambda rows: np.stack([_some(state[c], rows) for c in ("vx", "vy", "wz")], axis=1),
+        return _symmetric_part(
+            [UNBOUNDED] * 3,
+            lambda rows: np.stack([_take(state[c], rows) for c in ("vx", "vy", "wz")], axis=1),
         )
     if name == "doubt":
-        high = np.full(3, FARTHEST, np.float32)
-        variances = [state["cov"][:, k, k] for k in range(3)]
-
-        def doubt(rows: Rows) -> Array:
-            claimed = np.stack([_some(variance, rows) for variance in variances], axis=1)
-            return np.asarray(np.sqrt(np.nan_to_num(claimed, nan=np.inf)))
-
-        return ObservationPart(np.zeros_like(high), high, doubt)
-    return _reading(group, name)
+        return _doubt_part(state)
+    reading = group.readings[name]
+    if "ranges" in reading.arrays:
+        return _range_part(reading.arrays["ranges"], group.plan.sheets()[name]["max_range"])
+    return _reading_part(reading)
 
 
-def _some(array: Array, rows: Rows) -> Array:
-    """These rows; all of them without a copy."""
-    return array if len(rows) == len(array) else array[rows]
+def _pose_part(state: Table) -> ObservationPart:
+    def read(rows: Rows) -> Array:
+        out = np.empty((len(rows), 4))
+        pose_columns_all(out, state, rows)
+        return out
+
+    return _symmetric_part([UNBOUNDED, UNBOUNDED, 1.0, 1.0], read)
 
 
-def _bounded(most: Sequence[float], read: Callable[[Rows], Array]) -> ObservationPart:
-    high = np.array(most, np.float32)
+def _doubt_part(state: Table) -> ObservationPart:
+    high = np.full(3, UNBOUNDED, np.float32)
+    variances = [state["cov"][:, k, k] for k in range(3)]
+
+    def read(rows: Rows) -> Array:
+        claimed = np.stack([_take(variance, rows) for variance in variances], axis=1)
+        return np.asarray(np.sqrt(np.nan_to_num(claimed, nan=np.inf)))
+
+    return ObservationPart(np.zeros_like(high), high, read)
+
+
+def _range_part(ranges: Any, max_range: Any) -> ObservationPart:
+    high = np.full(ranges.shape[1], float(max_range), np.float32)
+    return ObservationPart(np.zeros_like(high), high, lambda rows: _take(ranges, rows))
+
+
+def _reading_part(reading: Any) -> ObservationPart:
+    """All columns and arrays of a reading without ranges."""
+    names = [c for c in reading.table.dtype.names or () if c not in NOT_MEASURED]
+    columns = [*(reading.table[c] for c in names), *reading.arrays.values()]
+
+    def read(rows: Rows) -> Array:
+        flat = [_take(column, rows).reshape(len(rows), -1) for column in columns]
+        return np.concatenate(flat, axis=1, dtype=np.float64)
+
+    return _symmetric_part([UNBOUNDED] * sum(column[0].size for column in columns), read)
+
+
+def _read_task(task: Task, state: Table, rows: Rows) -> Array:
+    return check_shape(task.observe(state, rows), (len(rows), len(task.low)), "observe")
+
+
+def _symmetric_part(bounds: Sequence[float], read: Callable[[Rows], Array]) -> ObservationPart:
+    high = np.array(bounds, np.float32)
     return ObservationPart(-high, high, read)
 
 
-def _reading(group: Robots, name: str) -> ObservationPart:
-    reading = group.readings[name]
-    if "ranges" in reading.arrays:
-        ranges: Any = reading.arrays["ranges"]
-        longest = float(group.plan.sheets()[name]["max_range"])
-        high = np.full(ranges.shape[1], longest, np.float32)
-        return ObservationPart(np.zeros_like(high), high, lambda rows: _some(ranges, rows))
-    names = [c for c in reading.table.dtype.names or () if c not in NOT_SENSED]
-    several = [*(reading.table[c] for c in names), *reading.arrays.values()]
-    widths = [array[0].size for array in several]
-
-    def read(rows: Rows) -> Array:
-        flat = [_some(array, rows).reshape(len(rows), -1) for array in several]
-        return np.concatenate(flat, axis=1, dtype=np.float64)
-
-    return _bounded([FARTHEST] * sum(widths), read)
+def _take(array: Array, rows: Rows) -> Array:
+    """These rows of an array; all of them without a copy."""
+    return array if len(rows) == len(array) else array[rows]

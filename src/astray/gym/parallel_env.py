@@ -1,4 +1,4 @@
-"""The robots of one name in one world as a parallel environment of PettingZoo."""
+"""The robots of one group in one world as a parallel environment of PettingZoo."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 from gymnasium.spaces import Box
 from pettingzoo import ParallelEnv as PettingZooEnv
 
-from astray.errors import WrongInput
+from astray.errors import WrongInput, suggest
 from astray.gym.agents import Agents, Options
-from astray.gym.env import plain
-from astray.gym.rendering import RenderFrame, checked_mode
-from astray.gym.spaces import action_space, observation_space
+from astray.gym.env import to_python
+from astray.gym.rendering import WorldRenderer, check_render_mode
 from astray.scenario import Source
 from astray.tables import Array
 
@@ -20,9 +19,19 @@ Infos = dict[str, dict[str, Any]]
 
 
 class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it is untyped
-    """Agents "rover_0", "rover_1" … that see each other and are in each other's way.
+    """The agents "rover_0", "rover_1" … in one world, which sense and obstruct each other.
 
-    Whoever is done stands still where it is.
+    An agent whose episode is over stops and stays where it is.
+
+    Args:
+        scenario: A path, the name of a bundled scenario, or a mapping.
+        world: The number of the world.
+        render_mode: "rgb_array" or None.
+        **options: See `Options`.
+
+    Raises:
+        WrongInput: An argument is wrong.
+        ScenarioError: With every fault of the scenario.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "name": "astray_v0"}
@@ -36,66 +45,86 @@ class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it
         **options: Unpack[Options],
     ) -> None:
         self._agents = Agents(scenario, [world], options)
-        name, count = self._agents.name, len(self._agents.everyone)
+        name, count = self._agents.name, len(self._agents.rows)
         self.possible_agents = [f"{name}_{k}" for k in range(count)]
         self.agents: list[str] = []
-        self._number = {agent: k for k, agent in enumerate(self.possible_agents)}
-        self._spaces = observation_space(self._agents), action_space(self._agents)
-        self.render_mode = checked_mode(render_mode, ("rgb_array",))
+        self._row = {agent: k for k, agent in enumerate(self.possible_agents)}
+        self._observation_space = self._agents.observations.space
+        self._action_space = self._agents.actions.space
+        self.render_mode = check_render_mode(render_mode, ("rgb_array",))
         self.metadata = {**self.metadata, "render_fps": self._agents.steps_per_second}
-        self._frame: RenderFrame | None = None
+        self._renderer: WorldRenderer | None = None
 
     def observation_space(self, agent: str) -> Box:
-        """What an agent can see; the same for all."""
-        return self._spaces[0]
+        """The observation space of an agent, the same for all."""
+        return self._observation_space
 
     def action_space(self, agent: str) -> Box:
-        """What an agent can do; the same for all."""
-        return self._spaces[1]
+        """The action space of an agent, the same for all."""
+        return self._action_space
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Array], Infos]:
-        """Begin an episode: the first one of a seed, or the next."""
-        self._agents.restart(seed)
+        """Begin an episode.
+
+        Args:
+            seed: Begin the first episode of this seed; the next episode unless given.
+            options: Ignored.
+
+        Returns:
+            The observations and infos by agent.
+        """
+        self._agents.reset(seed)
         self.agents = list(self.possible_agents)
-        return self._by_name(self._agents.see()), self._infos()
+        return self._by_agent(self._agents.observe()), self._infos()
 
     def step(
         self, actions: dict[str, Array]
     ) -> tuple[dict[str, Array], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let all who are not done act for one period."""
+        """Apply the actions of the agents whose episodes go on, for one period.
+
+        Args:
+            actions: By agent, in the units of a command; zeros for a missing one.
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos, by agent.
+
+        Raises:
+            WrongInput: There is no such agent.
+        """
         if unknown := set(actions) - set(self.possible_agents):
-            raise WrongInput(f"no agent {min(unknown)!r} ({', '.join(self.possible_agents)})")
+            name, known = min(unknown), self.possible_agents
+            raise WrongInput(f"no agent {name!r}{suggest(name, known)} ({', '.join(known)})")
         chosen = np.zeros((len(self.possible_agents), len(self._agents.actions.names)))
         for agent in self.agents:
             if agent in actions:
-                chosen[self._number[agent]] = actions[agent]
+                chosen[self._row[agent]] = actions[agent]
         self._agents.step(chosen)
-        rewards, ended, late = self._agents.judge()
-        found = (
-            self._by_name(self._agents.see()),
-            self._by_name(rewards),
-            self._by_name(ended),
-            self._by_name(late),
+        rewards, terminated, truncated = self._agents.outcome()
+        results = (
+            self._by_agent(self._agents.observe()),
+            self._by_agent(rewards),
+            self._by_agent(terminated),
+            self._by_agent(truncated),
             self._infos(),
         )
-        over = self._by_name(ended | late)
-        self.agents = [agent for agent in self.agents if not over[agent]]
-        return found
+        done = self._by_agent(terminated | truncated)
+        self.agents = [agent for agent in self.agents if not done[agent]]
+        return results
 
-    def _by_name(self, values: Array) -> dict[str, Any]:
-        """The values of those who are not done, by their names."""
-        return {agent: plain(values[self._number[agent]]) for agent in self.agents}
+    def _by_agent(self, values: Array) -> dict[str, Any]:
+        """The values of the agents whose episodes go on."""
+        return {agent: to_python(values[self._row[agent]]) for agent in self.agents}
 
     def _infos(self) -> Infos:
-        known = {name: self._by_name(values) for name, values in self._agents.info().items()}
-        return {agent: {k: known[k][agent] for k in known} for agent in self.agents}
+        by_name = {name: self._by_agent(values) for name, values in self._agents.info().items()}
+        return {agent: {k: by_name[k][agent] for k in by_name} for agent in self.agents}
 
     def render(self) -> Any:
-        """The world as pixels, (height, width, 3)."""
+        """The world as pixels, (height, width, 3); None without a render mode."""
         if self.render_mode is None:
             return None
-        if self._frame is None:
-            self._frame = RenderFrame(self._agents)
-        return self._frame.draw(0)
+        if self._renderer is None:
+            self._renderer = WorldRenderer(self._agents)
+        return self._renderer.draw(0)

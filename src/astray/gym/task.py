@@ -1,6 +1,7 @@
-"""What agents are to do. A task sees the truth: it judges, as a metric does, and drives nobody.
+"""Tasks: the reward of agents, and when an episode ends.
 
-Every array has one value per robot. A task of one's own needs a reward:
+A task has the truth: it evaluates the robots, as a metric does, and never commands them. Every
+array has one value per robot. A task of one's own needs a reward:
 
     class KeepToTheLine(Task):
         def reward(self):
@@ -24,9 +25,82 @@ from astray.scenario import START_TRIES
 from astray.tables import Array, Rows, Table
 from astray.world.planning import sample_free_positions
 
+RENAMED = {"tell": "observe", "ended": "terminated", "begin": "reset"}
+"""Methods of a task that had other names."""
+
+
+def check_shape(given: Any, shape: tuple[int, ...], method: str) -> Array:
+    """The array that a method of a task returned, or WrongInput if its shape is wrong."""
+    found = np.asarray(given)
+    if found.shape != shape:
+        raise WrongInput(f"task: {method} must have the shape {shape}, not {found.shape}")
+    return found
+
+
+class Task(ABC):
+    """A task: it computes rewards, ends episodes, and may add to the observations."""
+
+    low: ClassVar[Sequence[float]] = ()
+    """The lower bounds of what `observe` returns, one per value."""
+    high: ClassVar[Sequence[float]] = ()
+    """The upper bounds, one per value."""
+    robots: Robots
+    """The robots that have this task: their truth, belief and readings, (n,)."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a method by a name that it no longer has."""
+        for old, new in RENAMED.items():
+            if old in cls.__dict__:
+                raise WrongInput(f"{cls.__name__}: the method {old!r} of a task is now {new!r}")
+
+    def bind(self, robots: Robots) -> None:
+        """Take the robots of a run; called again after a reset with a seed, which makes new ones.
+
+        Args:
+            robots: The robots that have this task.
+        """
+        self.robots = robots
+
+    def reset(self, rows: Rows) -> None:  # noqa: B027 - most tasks have nothing to reset
+        """Begin an episode of some robots, which stand at their starts.
+
+        Args:
+            rows: Their rows.
+        """
+
+    def observe(self, state: Table, rows: Rows) -> Array:
+        """What the task adds to the observations of some robots.
+
+        Args:
+            state: The belief, STATE, (n,).
+            rows: The rows of the robots.
+
+        Returns:
+            (rows, values), within `low` and `high`.
+        """
+        return np.zeros((len(rows), 0))
+
+    @abstractmethod
+    def reward(self) -> Array:
+        """The reward of each robot for its last step, (n,); called once per step."""
+
+    def terminated(self) -> Array:
+        """Whether the episode of each robot is over, (n,) bool; none unless a task says so."""
+        return np.zeros(len(self.robots.truth), bool)
+
+    def info(self) -> dict[str, Array]:
+        """What to add to the info of each robot, by name."""
+        return {}
+
+    @property
+    def touching(self) -> Array:
+        """Whether each robot collides with something, (n,) bool."""
+        touching: Array = self.robots.scene.contacts["touching"]
+        return touching
+
 
 @kernel
-def lead_all(out: Array, goals: Array, state: Table, rows: Rows) -> None:
+def goal_bearings_all(out: Array, goals: Array, state: Table, rows: Rows) -> None:
     """Write the distance of the goals of these rows, and the cosine and sine of their bearing."""
     for j in range(len(rows)):
         i = rows[j]
@@ -36,128 +110,90 @@ def lead_all(out: Array, goals: Array, state: Table, rows: Rows) -> None:
         out[j, 0], out[j, 1], out[j, 2] = math.sqrt(dx * dx + dy * dy), cosine, sine
 
 
-def shaped(given: Any, shape: tuple[int, ...], what: str) -> Array:
-    """What a task gave, if it is what it has to be: one row per robot."""
-    found = np.asarray(given)
-    if found.shape != shape:
-        raise WrongInput(f"task: {what} must have the shape {shape}, not {found.shape}")
-    return found
-
-
-class Task(ABC):
-    """A task: it rewards, it ends episodes, and it may tell agents what they are after."""
-
-    low: ClassVar[Sequence[float]] = ()
-    """The least values of what it tells; one each."""
-    high: ClassVar[Sequence[float]] = ()
-    """The largest ones."""
-    robots: Robots
-    """The robots that have this task: their truth, belief and readings, (n,)."""
-
-    def bind(self, robots: Robots) -> None:
-        """Take these robots; called again where a run is made anew with another seed."""
-        self.robots = robots
-
-    def begin(self, rows: Rows) -> None:  # noqa: B027 - most have nothing to begin
-        """Begin an episode of these rows, which stand where they start."""
-
-    def tell(self, state: Table, rows: Rows) -> Array:
-        """What these rows are told of their task, by where they believe to be, (rows, values)."""
-        return np.zeros((len(rows), 0))
-
-    @abstractmethod
-    def reward(self) -> Array:
-        """What each robot is rewarded with for its last step; asked once per step."""
-
-    def ended(self) -> Array:
-        """Whose episode is over, for better or worse; no one's unless a task says so."""
-        return np.zeros(len(self.robots.truth), bool)
-
-    def info(self) -> dict[str, Array]:
-        """What else there is to know of each robot, by name."""
-        return {}
-
-    @property
-    def touching(self) -> Array:
-        """Who runs into something."""
-        touching: Array = self.robots.scene.contacts["touching"]
-        return touching
-
-
 @dataclasses.dataclass(kw_only=True)
 class Reach(Task):
-    """Drive to a goal, another one in each episode, and run into nothing.
+    """Drive to a goal, another one in each episode, without a collision.
 
-    The goal is somewhere on the map where there is room, or, without a map, within `far` of the
-    start in x and y. Each metre that a robot really gets nearer is rewarded with 1. An episode ends
-    at the goal or at an obstacle.
+    The goal is a free position on the map or, without a map, within `far` of the start in x and y.
+    The reward is 1 for each metre that the robot really gets nearer, and what the parameters add.
+    An episode ends at the goal or with a collision.
+
+    Args:
+        radius: The distance from the goal within which it is reached, m.
+        clearance: The free distance around the goal, m.
+        far: The largest distance of the goal from the start in x and in y without a map, m.
+        arrival: The reward for reaching the goal.
+        crash: The reward for a collision.
+        step: The reward for every step.
     """
 
     low = (0.0, -1.0, -1.0)
     high = (1e6, 1.0, 1.0)
 
-    radius: float = 0.3  # m from the goal within which it is reached
-    clearance: float = 0.4  # m around the goal that are free
-    far: float = 5.0  # m in x and y from the start at most, where there is no map
-    arrival: float = 5.0  # reward at the goal
-    crash: float = -5.0  # reward at an obstacle
-    step: float = -0.01  # reward of every step
+    radius: float = 0.3  # m
+    clearance: float = 0.4  # m
+    far: float = 5.0  # m
+    arrival: float = 5.0
+    crash: float = -5.0
+    step: float = -0.01
 
     def bind(self, robots: Robots) -> None:
-        """No goal is known yet."""
+        """Take the robots of a run, without goals yet."""
         super().bind(robots)
         self.goals = np.zeros((len(robots.truth), 2))
-        self._away = np.zeros(len(robots.truth))
+        """The position of each goal, (n, 2) m."""
+        self._distances = np.zeros(len(robots.truth))  # m, after the last step
 
-    def begin(self, rows: Rows) -> None:
-        """Draw the goals of these rows: the same in a life of a robot, whenever it is lived."""
+    def reset(self, rows: Rows) -> None:
+        """Draw the goals of these rows, the same in each repetition of an episode."""
         robots = self.robots
-        who, key = robots.address.take(rows), random.key(robots.seed, robots.name, "task", "goal")
-        who["tick"] = 0
+        address = robots.address.take(rows)
+        key = random.key(robots.seed, robots.name, "task", "goal")
+        address["tick"] = 0
         tries = np.empty((len(rows), 2 * START_TRIES))
-        random.uniforms_all(tries, who, np.arange(len(rows)), key)
-        self.goals[rows] = self._spots(tries, rows)
-        self._away[rows] = self._distance()[rows]
+        random.uniforms_all(tries, address, np.arange(len(rows)), key)
+        self.goals[rows] = self._sample_goals(tries, rows)
+        self._distances[rows] = self._goal_distances()[rows]
 
-    def _spots(self, tries: Array, rows: Rows) -> Array:
-        robots, atlas = self.robots, self.robots.scene.map
-        if atlas.is_empty:
-            here = np.stack([robots.truth["x"][rows], robots.truth["y"][rows]], axis=1)
-            return here + self.far * (2.0 * tries[:, :2] - 1.0)
-        spots = sample_free_positions(tries, atlas, robots.world_of_row[rows], self.clearance)
-        if spots is None:
+    def _sample_goals(self, tries: Array, rows: Rows) -> Array:
+        robots, maps = self.robots, self.robots.scene.map
+        if maps.is_empty:
+            starts = np.stack([robots.truth["x"][rows], robots.truth["y"][rows]], axis=1)
+            return starts + self.far * (2.0 * tries[:, :2] - 1.0)
+        positions = sample_free_positions(tries, maps, robots.world_of_row[rows], self.clearance)
+        if positions is None:
             raise WrongInput(
-                f"no spot with a clearance of {self.clearance:g} m for a goal: "
+                f"no position with a clearance of {self.clearance:g} m for a goal: "
                 "the map is too small or too full"
             )
-        return spots
+        return positions
 
-    def _distance(self) -> Array:
+    def _goal_distances(self) -> Array:
         truth = self.robots.truth
         dx, dy = self.goals[:, 0] - truth["x"], self.goals[:, 1] - truth["y"]
         return np.asarray(np.sqrt(dx * dx + dy * dy))
 
-    def tell(self, state: Table, rows: Rows) -> Array:
+    def observe(self, state: Table, rows: Rows) -> Array:
         """The distance of the goal, m, and the cosine and sine of its bearing, as believed."""
-        told = np.empty((len(rows), 3))
-        lead_all(told, self.goals, state, rows)
-        return told
+        out = np.empty((len(rows), 3))
+        goal_bearings_all(out, self.goals, state, rows)
+        return out
 
     def reward(self) -> Array:
-        """How much nearer it is, and what arrivals and crashes are worth."""
-        before, self._away = self._away, self._distance()
+        """How much nearer the goal is, and the rewards of arrivals, collisions and the step."""
+        before, self._distances = self._distances, self._goal_distances()
         events = self.arrival * self.arrived + self.crash * (self.touching & ~self.arrived)
-        return before - self._away + self.step + events
+        return before - self._distances + self.step + events
 
     @property
     def arrived(self) -> Array:
-        """Who is really at the goal."""
-        return np.asarray(self._away <= self.radius)
+        """Whether each robot is at its goal, (n,) bool."""
+        return np.asarray(self._distances <= self.radius)
 
-    def ended(self) -> Array:
-        """At the goal, or at an obstacle."""
+    def terminated(self) -> Array:
+        """Whether each robot is at its goal or collides, (n,) bool."""
         return np.asarray(self.arrived | self.touching)
 
     def info(self) -> dict[str, Array]:
-        """Whether it has arrived, and where the goal is."""
+        """Whether each robot has arrived, and its goal."""
         return {"arrived": self.arrived, "goal": self.goals.copy()}

@@ -1,4 +1,4 @@
-"""Thousands of robots, one in each world, as one environment of Gymnasium."""
+"""Thousands of robots, one in each world, as one vector environment of Gymnasium."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from astray.errors import WrongInput
 from astray.gym.agents import Agents, Options
-from astray.gym.rendering import RenderFrame, checked_mode
-from astray.gym.spaces import action_space, observation_space
+from astray.gym.rendering import WorldRenderer, check_render_mode
 from astray.scenario import Source
 from astray.tables import Array
 
@@ -20,11 +19,21 @@ Infos = dict[str, Any]
 
 
 class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
-    """World k is environment k; all of them are one batch, stepped by the same few kernels.
+    """World k is environment k. All are one batch, which the same kernels step together.
 
-    `autoreset_mode` is Gymnasium's: in NEXT_STEP the step after the last of an episode begins the
-    next one, whatever the action; in SAME_STEP the last one does, and `final_obs` has what was seen
-    before; with DISABLED it is `reset(options={"reset_mask": mask})`.
+    Args:
+        num_envs: The number of worlds.
+        scenario: A path, the name of a bundled scenario, or a mapping.
+        autoreset_mode: Gymnasium's. With NEXT_STEP, the step after the last one of an episode
+            begins the next episode and ignores the action. With SAME_STEP, the last step begins it;
+            `final_obs` and `final_info` have the end of the episode. With DISABLED, the caller
+            begins it by `reset(options={"reset_mask": mask})`.
+        render_mode: "rgb_array" or None.
+        **options: See `Options`.
+
+    Raises:
+        WrongInput: An argument is wrong, or the group has several robots.
+        ScenarioError: With every fault of the scenario.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -39,12 +48,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         **options: Unpack[Options],
     ) -> None:
         self.agents = Agents(scenario, num_envs, options)
-        if len(self.agents.everyone) > num_envs:
+        if len(self.agents.rows) > num_envs:
             raise WrongInput(
                 f"{self.agents.name!r} are several robots in each world: "
                 "a VectorEnv has one agent per world, a ParallelEnv several in one"
             )
-        self.num_envs, self.render_mode = num_envs, checked_mode(render_mode, ("rgb_array",))
+        self.num_envs = num_envs
+        self.render_mode = check_render_mode(render_mode, ("rgb_array",))
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
@@ -55,31 +65,42 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             "autoreset_mode": self.autoreset_mode,
             "render_fps": self.agents.steps_per_second,
         }
-        self.single_observation_space = observation_space(self.agents)
-        self.single_action_space = action_space(self.agents)
+        self.single_observation_space = self.agents.observations.space
+        self.single_action_space = self.agents.actions.space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._done = np.zeros(num_envs, bool)
-        self._seen: Array = np.zeros(self.observation_space.shape or (), np.float32)
-        self._frame: RenderFrame | None = None
+        self._observations: Array = np.zeros(self.observation_space.shape or (), np.float32)
+        self._renderer: WorldRenderer | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, Infos]:
-        """Begin an episode in every world, or in those of `options["reset_mask"]`."""
+        """Begin an episode in every world, or in some.
+
+        Args:
+            seed: Begin the first episode of this seed; the next episode unless given.
+            options: With `reset_mask`, (num_envs,) bool, only the worlds of the mask begin one.
+
+        Returns:
+            The observations, (num_envs, columns), and the infos.
+
+        Raises:
+            WrongInput: The seed is no single one, or the mask is none.
+        """
         if seed is not None and not isinstance(seed, int | np.integer):
             raise WrongInput("one seed is enough: worlds differ by their number")
         super().reset(seed=seed)
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            self.agents.restart(seed)
+            self.agents.reset(seed)
             self._done[:] = False
-            self._seen = self.agents.see()
+            self._observations = self.agents.observe()
         else:
-            self._begin(self._checked(mask, seed))
-        return self._seen.copy(), self._infos()
+            self._reset_worlds(self._check_mask(mask, seed))
+        return self._observations.copy(), self._infos()
 
-    def _checked(self, mask: Any, seed: int | None) -> Array:
+    def _check_mask(self, mask: Any, seed: int | None) -> Array:
         given = np.asarray(mask)
         if given.dtype != bool or given.shape != (self.num_envs,):
             raise WrongInput(f"reset_mask: {self.num_envs} truth values")
@@ -87,60 +108,66 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             raise WrongInput("a seed is for all worlds, not for those of a mask")
         return given
 
-    def _begin(self, worlds: Array) -> None:
-        """Begin the next episode of these worlds, by a mask."""
-        if worlds.any():
-            rows = self.agents.begin(worlds)
-            self._seen[rows] = self.agents.see(rows)
-            self._done[worlds] = False
+    def _reset_worlds(self, mask: Array) -> None:
+        """Begin the next episode in the worlds of a mask."""
+        if mask.any():
+            rows = self.agents.reset_worlds(mask)
+            self._observations[rows] = self.agents.observe(rows)
+            self._done[mask] = False
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, Infos]:
-        """Act in every world for one period."""
-        over = self._done.copy()
+        """Apply an action in every world for one period.
+
+        Args:
+            actions: In the units of a command, (num_envs, columns).
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos.
+
+        Raises:
+            WrongInput: Automatic resets are disabled and an episode is over.
+        """
+        over = self._done.copy()  # episodes that ended in the step before
         if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
             first = int(np.flatnonzero(over)[0])
             raise WrongInput(f"the episode of environment {first} is over: reset it by a mask")
         self.agents.step(actions)
-        rewards, ended, late = self.agents.judge()
-        self._seen = self.agents.see()
+        rewards, terminated, truncated = self.agents.outcome()
+        self._observations = self.agents.observe()
         infos: Infos = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            rewards[over], ended[over], late[over] = 0.0, False, False
-            self._done = ended | late
-            self._begin_kept(over)
+            rewards[over], terminated[over], truncated[over] = 0.0, False, False
+            done = terminated | truncated
+            self._reset_worlds(over)
+            self._done = done
         else:
-            self._done = ended | late
+            self._done = terminated | truncated
             if self.autoreset_mode is AutoresetMode.SAME_STEP and self._done.any():
-                infos = self._last_words(self._done)
-                self._begin(self._done.copy())
-        return self._seen.copy(), rewards, ended, late, self._infos() | infos
+                infos = self._final_infos(self._done)
+                self._reset_worlds(self._done.copy())
+        return self._observations.copy(), rewards, terminated, truncated, self._infos() | infos
 
-    def _begin_kept(self, over: Array) -> None:
-        """Begin the next episode of these; whoever was done by now still is."""
-        done = self._done
-        self._begin(over)
-        self._done = done
-
-    def _last_words(self, over: Array) -> Infos:
-        """What was seen and known at the end of these episodes, as Gymnasium hands it on."""
-        seen = np.full(self.num_envs, None, dtype=object)
-        for k in np.flatnonzero(over):
-            seen[k] = self._seen[k].copy()
+    def _final_infos(self, done: Array) -> Infos:
+        """The last observations and infos of these episodes, in Gymnasium's form."""
+        observations = np.full(self.num_envs, None, dtype=object)
+        for k in np.flatnonzero(done):
+            observations[k] = self._observations[k].copy()
         return {
-            "final_obs": seen,
-            "_final_obs": over.copy(),
+            "final_obs": observations,
+            "_final_obs": done.copy(),
             "final_info": self._infos(),
-            "_final_info": over.copy(),
+            "_final_info": done.copy(),
         }
 
     def _infos(self) -> Infos:
-        known, everyone = self.agents.info(), np.ones(self.num_envs, bool)
-        return known | {f"_{name}": everyone for name in known}
+        """The infos with Gymnasium's masks, by which every environment has a value."""
+        infos, present = self.agents.info(), np.ones(self.num_envs, bool)
+        return infos | {f"_{name}": present for name in infos}
 
     def render(self) -> tuple[Array, ...] | None:
-        """Every world as pixels, (height, width, 3)."""
+        """Every world as pixels, (height, width, 3); None without a render mode."""
         if self.render_mode is None:
             return None
-        if self._frame is None:
-            self._frame = RenderFrame(self.agents)
-        return tuple(self._frame.draw(world) for world in range(self.num_envs))
+        if self._renderer is None:
+            self._renderer = WorldRenderer(self.agents)
+        return tuple(self._renderer.draw(world) for world in range(self.num_envs))
