@@ -30,10 +30,8 @@ def rewards_of(policies: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
     total, ends, goals = np.zeros(len(policies)), 0, 0
     for _ in range(STEPS):
         chosen = np.einsum("tnf,tfa->tna", features(seen).reshape(len(policies), -1, 6), policies)
-        seen, rewards, terminated, truncated, infos = env.step(
-            limits * np.tanh(chosen).reshape(-1, 2)
-        )
-        total += rewards.reshape(len(policies), -1).mean(axis=1)
+        seen, paid, terminated, truncated, infos = env.step(limits * np.tanh(chosen).reshape(-1, 2))
+        total += paid.reshape(len(policies), -1).mean(axis=1)
         if (over := terminated | truncated).any():
             ends, goals = ends + over.sum(), goals + infos["final_info"]["arrived"][over].sum()
     return total, goals / max(1, ends)
