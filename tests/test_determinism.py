@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import astray
 from astray import Sim
-from astray.engine.checkpoint_arrays import group_arrays
 from astray.engine.event_queue import Event
+from astray.engine.state_arrays import group_arrays
 from astray.errors import SavedError, WrongInput
 from support.tables import same
 

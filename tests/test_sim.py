@@ -15,9 +15,9 @@ from matplotlib.legend import Legend
 
 import astray
 from astray import EventError, LockstepTimeout, PluginError, WrongInput
-from astray.engine.checkpoint_arrays import group_arrays
 from astray.engine.event_queue import Event
 from astray.engine.path_log import Paths
+from astray.engine.state_arrays import group_arrays
 from astray.engine.worlds import bytes_of_row
 from astray.plots.paths import plot_paths
 from astray.robot.sensors import Lidar
@@ -693,7 +693,7 @@ def test_a_robot_that_is_put_onto_a_ghost_meets_nothing() -> None:
     rovers.place(x=0.1, y=0.0, robots=[1])
     sim.step()
     assert not rovers.scene.contacts["touching"].any()
-    assert len(sim.environment.hits()) == 0
+    assert len(sim.environment.collisions()) == 0
     rovers.set_ghost(False, robots=[0])
     sim.step()
     assert rovers.scene.contacts["touching"].all()

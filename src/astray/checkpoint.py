@@ -102,5 +102,5 @@ def restore(run: Run, saved: Saved) -> None:
         raise SavedError(f"{path}: damaged: it has no {missing}") from None
     except (ValueError, TypeError, AttributeError, WrongInput) as problem:
         raise SavedError(f"{path}: damaged: {problem}") from None
-    run.resume(about["steps"], collisions.copy())
+    run.restore(about["steps"], collisions.copy())
     run.event_queue.restore(*happened)

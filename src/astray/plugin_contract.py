@@ -172,7 +172,7 @@ def _is_of_the_moment(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[s
     group = sim.robots["one"]
     channel = next(c for c in group.pipelines.values() if type(c.sensor) is cls)
     first = group.look(channel.sensor.name)
-    channel.look(group.rows, group.scene, group.time).table.view(np.uint8)[:] = 42
+    channel.sample_out_of_turn(group.rows, group.scene, group.time).table.view(np.uint8)[:] = 42
     second = group.look(channel.sensor.name)
     for reading in (first, second):
         reading.fresh[:] = True  # which is the simulator's own
@@ -220,7 +220,7 @@ def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]
         case "sensor":
             channel = group.pipelines[mine.name]
             tables = tuple(f"reading.{mine.name}.{k}" for k, _ in enumerate(channel.readings()))
-            arrays = tuple(f"{t}.{a}" for t in tables for a in channel.taken.arrays)
+            arrays = tuple(f"{t}.{a}" for t in tables for a in channel.sampled.arrays)
             return (lambda rows: channel.sense(rows, group.scene)), (*tables, *arrays)
         case "estimator":
             return (lambda rows: mine.estimate(rows, group.known, group.belief)), ("belief",)

@@ -45,7 +45,7 @@ def test_what_is_asked_is_done_in_the_thread_of_the_run_even_while_it_is_held(
     sim.pace.pause()
     who: list[str] = []
     with running(sim, 5.0):
-        sim.pace.ask(lambda: who.append(threading.current_thread().name))
+        sim.pace.request(lambda: who.append(threading.current_thread().name))
         until(lambda: bool(who))
     assert who != [threading.current_thread().name]
     assert sim.steps == 0
@@ -60,7 +60,7 @@ def test_a_robot_that_is_moved_while_time_is_held_is_there_at_once_and_replays(
     with running(sim, 0.5):
         until(lambda: not sim.is_idle)
         sim.robots["rover"].place(x=4.0)
-        sim.pace.ask(lambda: None)
+        sim.pace.request(lambda: None)
         until(lambda: sim.truth["x"][0] == 4.0)
         assert sim.steps == 50
         sim.pace.play()
@@ -79,7 +79,7 @@ def test_a_run_that_starts_over_is_as_if_it_had_begun_so(
     with running(sim, 1.0, speed=4.0, log=0.1) as found:
         until(lambda: sim.steps > 30)
         sim.robots["rover"].place(x=9.0)
-        sim.pace.start_over(seed)
+        sim.pace.request_restart(seed)
         until(lambda: bool(found))
     plain = load(rover, 3 if seed is None else seed)
     log = plain.run(1.0, log=0.1)
@@ -107,7 +107,7 @@ def test_a_slow_run_can_be_asked_between_its_ticks(rover: dict[str, Any]) -> Non
     asked: list[int] = []
     with running(sim, 1.0, speed=0.0001):
         for k in range(3):
-            sim.pace.ask(lambda: asked.append(sim.steps))
+            sim.pace.request(lambda: asked.append(sim.steps))
             until(lambda k=k: len(asked) > k)  # type: ignore[misc]
     assert asked == [0, 0, 0]
 

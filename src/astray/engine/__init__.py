@@ -1,6 +1,8 @@
-"""How a run goes: groups of robots, the world around them, their lives, and the tick."""
+"""The engine: a run with its groups of robots, its clocks, its event queue and its tick.
 
-from astray.engine.checkpoint_arrays import group_arrays, state_arrays
+`Run` (run.py) holds the state; `Stepper` (stepper.py) is the tick; `Robots` (robots.py) is a group.
+"""
+
 from astray.engine.event_queue import Event, is_whole, numbered_events, read_events
 from astray.engine.log import GroupLog, Log
 from astray.engine.manual_override import ManualOverride
@@ -10,6 +12,7 @@ from astray.engine.robots import Robots
 from astray.engine.run import Run
 from astray.engine.run_summary import summary
 from astray.engine.sensor_pipeline import SensorPipeline
+from astray.engine.state_arrays import group_arrays, state_arrays
 from astray.engine.stepper import PHASES
 from astray.engine.worlds import Worlds
 

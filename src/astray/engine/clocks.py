@@ -1,4 +1,6 @@
-"""The clocks of a run: the tick of every world, the time of every row. Only this module sets them.
+"""The clocks of a run: the tick of every world, the time of every row.
+
+Only this module writes them.
 
 Time is an integer tick times dt, never a sum of steps. An episode is one start of a world; a row
 may start several times within it. Both are part of the counter of the noise generator, so that
@@ -15,7 +17,9 @@ from astray.numerics import kernel
 from astray.tables import Array, Rows, Table
 
 STARTS_PER_EPISODE = 1024  # of one row
-MOST_EPISODES = 2**31 // STARTS_PER_EPISODE  # noise counts all starts of a row in 32 bits
+MOST_EPISODES = (
+    2**31 // STARTS_PER_EPISODE
+)  # the noise generator counts the starts of a row in 32 bits
 
 
 class RowClocks(NamedTuple):
@@ -24,19 +28,19 @@ class RowClocks(NamedTuple):
     address: Table
     truth: Table
     time: Array
-    """By the clock of each row's world, s."""
+    """The time of each row, s."""
     starts: Array
-    """How often each row was started in this episode."""
+    """The starts of each row in this episode."""
     start_counts: Array
-    """How often each row was started in all."""
+    """The starts of each row in all."""
     world_of_row: Array
-    """The place of each row's world in the batch."""
+    """The index of each row's world in the batch."""
 
 
 @kernel
 def start_rows(own: RowClocks, episodes: Array, ticks: Array, rows: Rows, dt: float) -> bool:
-    """Set the clocks of these rows to those of their worlds; whether some of them were asleep."""
-    some_slept = False
+    """Set the clocks of these rows to those of their worlds; whether some rows were inactive."""
+    any_inactive = False
     for i in rows:
         world = own.world_of_row[i]
         own.starts[i] %= STARTS_PER_EPISODE
@@ -44,8 +48,8 @@ def start_rows(own: RowClocks, episodes: Array, ticks: Array, rows: Rows, dt: fl
         own.time[i] = ticks[world] * dt
         own.address[i].episode = episodes[world] * STARTS_PER_EPISODE + own.starts[i]
         own.address[i].tick = ticks[world]
-        some_slept |= not own.truth[i].alive
-    return some_slept
+        any_inactive |= not own.truth[i].alive
+    return any_inactive
 
 
 @kernel
@@ -72,17 +76,17 @@ class Clocks:
 
     def __init__(self, dt: float, worlds: int, truth: Table, address: Table) -> None:
         self.dt = dt  # s
-        self.steps = 0  # ticks since the run began, which no reset of single worlds sets back
+        self.steps = 0  # ticks since the run began; a reset of single worlds does not change it
         self.ticks: Array = np.zeros(worlds, np.int64)  # of each world, in its episode
         self.episodes: Array = np.zeros(worlds, np.int64)
         self.tick: int | None = 0  # of every world; None while they differ
         self.time: Array = np.zeros(len(truth))  # of each row, s
         self._truth, self._address = truth, address
-        self._ticks, self._stamps = truth["tick"], truth["stamp"]  # views, looked up once
+        self._ticks, self._stamps = truth["tick"], truth["stamp"]  # views
         self._row_ticks = address["tick"]
 
     def advance(self, steps: int) -> None:
-        """Let some ticks pass in every world."""
+        """Advance every world by some ticks."""
         self.steps += steps
         if self.tick is None:
             self.ticks += steps
@@ -97,21 +101,21 @@ class Clocks:
         self.time.fill(now)
 
     def restart(self, worlds: Array, episode: int | None) -> None:
-        """Begin the next episode of some worlds, by their places, or the one that is named."""
+        """Begin the next episode, or this one, of some worlds, given by their indices."""
         self.episodes[worlds] = self.episodes[worlds] + 1 if episode is None else episode
         self.ticks[worlds] = 0
         self._find_common_tick()
 
     def start_rows(self, own: RowClocks, rows: Rows) -> bool:
-        """Set the clocks of these rows to those of their worlds; whether some were asleep."""
+        """Set the clocks of these rows to those of their worlds; whether some were inactive."""
         return bool(start_rows(own, self.episodes, self.ticks, rows, self.dt))
 
     def restart_steps(self) -> None:
-        """Begin to count the steps of the run anew."""
+        """Set the steps of the run back to 0."""
         self.steps = 0
 
-    def resume(self, steps: int) -> None:
-        """Go on after so many steps with the clocks of a saved run, which were filled in."""
+    def restore(self, steps: int) -> None:
+        """Bring the rest up to date with ticks that a checkpoint has filled."""
         self.steps = steps
         self._find_common_tick()
 

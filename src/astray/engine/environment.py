@@ -1,4 +1,4 @@
-"""What is around the robots of a run: maps, footprints, all robots by place, contacts."""
+"""What surrounds the robots of a run: maps, footprints, the grid of robots, interactions."""
 
 from __future__ import annotations
 
@@ -26,90 +26,91 @@ class Environment:
         self.seed, self.worlds = seed, worlds
         rows = sum(plan.capacity for plan in plans) * len(worlds)
         self.address = table(ADDRESS, rows)
-        places = [np.repeat(np.arange(len(worlds)), plan.capacity) for plan in plans]
+        world_indices = [np.repeat(np.arange(len(worlds)), plan.capacity) for plan in plans]
         robots = [np.tile(np.arange(plan.capacity), len(worlds)) for plan in plans]
-        self.address["world"] = worlds[np.concatenate(places)]
+        self.address["world"] = worlds[np.concatenate(world_indices)]
         self.address["robot"] = np.concatenate(robots)
         self.truth = table(STATE, rows)
         for column in ("world", "robot"):
             self.truth[column] = self.address[column]
-        # Numbered by name, so that the order of groups is no matter.
-        named = {plan.name: plan.footprint for plan in plans}
-        self.footprints = sorted(named)
-        each = {plan.name: plan.capacity for plan in plans}
-        upto = np.cumsum([each[name] for name in self.footprints])
-        firsts = {name: end - each[name] for name, end in zip(self.footprints, upto, strict=True)}
+        # Numbered in the order of names, so that the order of the groups does not matter.
+        footprints = {plan.name: plan.footprint for plan in plans}
+        self.footprints = sorted(footprints)
+        counts = {plan.name: plan.capacity for plan in plans}
+        ends = np.cumsum([counts[name] for name in self.footprints])
+        firsts = {name: end - counts[name] for name, end in zip(self.footprints, ends, strict=True)}
         numbers = [firsts[plan.name] + r for plan, r in zip(plans, robots, strict=True)]
         self.scene = Scene(
             self.truth,
             np.zeros(rows),
             self.truth,
-            np.concatenate(places),
+            np.concatenate(world_indices),
             0,
             self._map_set(scenario.map),
-            make_shapes([named[name] for name in self.footprints]),
+            make_shapes([footprints[name] for name in self.footprints]),
             make_robot_grid(rows, len(worlds)),
             table(CONTACT, rows),
-            np.concatenate(places),
+            np.concatenate(world_indices),
             np.concatenate(numbers),
-            sum(each.values()),
+            sum(counts.values()),
         )
         self.interactions: list[Interaction] = [
-            found.attach(self.address, {}, scenario.dt, seed, "") for found in scenario.interactions
+            interaction.attach(self.address, {}, scenario.dt, seed, "")
+            for interaction in scenario.interactions
         ]
         parts = [(self.scene.contacts, None), *(p for i in self.interactions for p in i.blanks())]
         self._blank = RowInitializer(parts)
         self._fastest = np.zeros(rows)
         self.quiet_until = 0  # the step before which no interaction has anything to do
-        self._original = self.scene.map.copy()
-        self.rows = np.arange(0)  # of robots that others can meet: alive, and no ghosts
+        self._original_maps = self.scene.map.copy()
+        self.rows = np.arange(0)  # of robots that interact: active, and no ghosts
         self.ghosts = np.zeros(rows, bool)
-        self._gathered = False
+        self._grid_is_current = False
         self._changed_worlds: list[Array] = []
 
     def replace_map(self, map: Map, worlds: Array) -> None:
-        """Put another map in the place of that of some worlds, by their places in the batch."""
+        """Replace the map of some worlds, given by their indices in the batch."""
         self.scene.map.replace(map, worlds)
         self._changed_worlds.append(worlds)
 
-    def settle(self) -> None:
-        """Follow up on events: on all maps that were replaced, once."""
+    def after_events(self) -> None:
+        """Update the robots in worlds whose map an event has replaced."""
         self.quiet_until = 0
         if self._changed_worlds:
-            there = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
+            affected = np.isin(self.scene.worlds[self.rows], np.concatenate(self._changed_worlds))
             self._changed_worlds.clear()
-            self.placed(self.rows[there])
+            self.robots_placed(self.rows[affected])
 
     def restore_maps(self) -> None:
-        """Bring back the maps of the scenario, as if nothing had happened in them."""
-        self.scene.map.assign(self._original)
+        """Restore the maps of the scenario, and clear the collision log."""
+        self.scene.map.assign(self._original_maps)
         self.quiet_until = 0
-        self.restore_hits(table(COLLISION, 0))
+        self.restore_collisions(table(COLLISION, 0))
 
     def _map_set(self, plan: MapPlan | None) -> MapSet:
         maps = [] if plan is None else plan.maps(self.worlds, self.seed)
         return MapSet(maps, len(self.worlds))
 
     def map_given_to(self, plan: GroupPlan) -> MapSet:
-        """The map that a group knows: its own, or the world's as it is now."""
+        """The map that a group knows: its own, or the present one of the world."""
         return self.scene.map.copy() if plan.map is None else self._map_set(plan.map)
 
     def of_group(self, rows: slice) -> Scene:
-        """The scene as a group is handed it: its own rows, and what all share."""
-        all_ = self.scene
+        """The scene that the sensors of a group get: its own rows, and what all groups share."""
+        shared = self.scene
         return Scene(
-            all_.truth[rows],
-            all_.body[rows],
-            all_.everyone,
-            all_.worlds[rows],
+            shared.truth[rows],
+            shared.body[rows],
+            shared.everyone,
+            shared.worlds[rows],
             rows.start,
-            all_.map,
-            all_.shapes,
-            all_.crowd,
-            all_.contacts[rows],
-            all_.all_worlds,
-            all_.numbers,
-            all_.population,
+            shared.map,
+            shared.shapes,
+            shared.crowd,
+            shared.contacts[rows],
+            shared.all_worlds,
+            shared.numbers,
+            shared.population,
         )
 
     @staticmethod
@@ -117,48 +118,45 @@ class Environment:
         """The rows of a group among all robots."""
         return slice(scene.first, scene.first + len(scene.truth))
 
-    def begin(self, rows: Rows) -> None:
-        """Start these rows for the interactions; none is a ghost at first."""
+    def start_rows(self, rows: Rows) -> None:
+        """Start these rows for the interactions; none of them is a ghost."""
         if self.ghosts[rows].any():
             self.ghosts[rows] = False
-            self.changed()
+            self.robots_changed()
         self.quiet_until = 0
         self._blank.fill(rows)
         for interaction in self.interactions:
             interaction.begin_blank(rows)
-        self.placed(rows)
+        self.robots_placed(rows)
 
-    def moved(self) -> None:
-        """Note that robots moved since they were last sorted by place.
+    def robots_moved(self) -> None:
+        """Mark the grid of robots as out of date; with one robot per world nobody reads it."""
+        self._grid_is_current &= self.scene.is_lonely
 
-        Where there is one in each world, nothing looks for others, and the sorting stays valid.
-        """
-        self._gathered &= self.scene.is_lonely
-
-    def changed(self) -> None:
-        """Note that robots came or went."""
-        self._gathered = False
+    def robots_changed(self) -> None:
+        """Find the rows that interact anew, after robots were added or removed."""
+        self._grid_is_current = False
         self.quiet_until = 0
         self.rows = np.flatnonzero(self.truth["alive"] & ~self.ghosts)
 
     def spots_taken(self) -> TakenPositions:
-        """Where the robots are that others can meet."""
-        there = self.truth[self.rows]
-        return self.scene.worlds[self.rows], np.stack([there["x"], there["y"]], axis=1)
+        """The positions of the robots that interact."""
+        robots = self.truth[self.rows]
+        return self.scene.worlds[self.rows], np.stack([robots["x"], robots["y"]], axis=1)
 
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
-        """Make these rows ghosts, which nothing sees or stops, or solid again."""
+        """Make these rows ghosts, which no sensor detects and nothing stops, or solid again."""
         self.ghosts[rows] = ghostly
         clear(self.scene.contacts, rows)
-        self.changed()
-        self.placed(rows)
+        self.robots_changed()
+        self.robots_placed(rows)
 
-    def gather(self) -> None:
-        """Sort all robots by place, unless that is up to date."""
-        if not self._gathered:
+    def update_robot_grid(self) -> None:
+        """Sort all robots into their grid by position, if it is out of date."""
+        if not self._grid_is_current:
             scene = self.scene
             build_robot_grid(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
-            self._gathered = True
+            self._grid_is_current = True
 
     def quiet_ticks(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
         """Ticks for which no interaction has anything to do; groups by their rows and motions."""
@@ -174,42 +172,42 @@ class Environment:
         return self.quiet_until - step
 
     def prepare(self) -> None:
-        """Let the interactions note what they need before the robots move."""
+        """Let the interactions save the state that they need from before the motion."""
         for interaction in self.interactions:
             interaction.prepare(self.rows, self.scene)
 
     def interact(self) -> list[Rows]:
-        """Let robots act on each other; the rows that are to be removed."""
-        found = [interaction.interact(self.rows, self.scene) for interaction in self.interactions]
-        self.moved()
-        return [rows for rows in found if rows is not None and len(rows)]
+        """Let the robots interact; returns the rows to remove."""
+        removed = [interaction.interact(self.rows, self.scene) for interaction in self.interactions]
+        self.robots_moved()
+        return [rows for rows in removed if rows is not None and len(rows)]
 
-    def placed(self, rows: Rows) -> None:
-        """Tell the interactions of rows that were moved by hand."""
-        self.moved()
+    def robots_placed(self, rows: Rows) -> None:
+        """Update the interactions after an event has moved these rows."""
+        self.robots_moved()
         rows = rows[~self.ghosts[rows]]
         for interaction in self.interactions:
             interaction.placed(rows, self.scene, self.rows)
 
-    def hits(self) -> Table:
+    def collisions(self) -> Table:
         """The contacts that have begun so far, in the order of time: COLLISION records."""
         kept = [i.log.all() for i in self.interactions if isinstance(i, Collisions)]
         return np.concatenate([table(COLLISION, 0), *kept])
 
-    def keep_newest_hits(self, most: int) -> None:
-        """Keep no more than so many contacts, so that a run without end needs no more memory."""
+    def limit_collision_log(self, most: int) -> None:
+        """Keep the newest collisions only, so that an endless run needs bounded memory."""
         for interaction in self.interactions:
             if isinstance(interaction, Collisions):
                 interaction.log.max_records = most
 
-    def restore_hits(self, hits: Table) -> None:
-        """Take over the contacts of a saved run, or forget them all."""
+    def restore_collisions(self, hits: Table) -> None:
+        """Set the collision log, as for a checkpoint."""
         for interaction in self.interactions:
             if isinstance(interaction, Collisions):
                 interaction.log.restore(hits)
 
     def saved_maps(self) -> dict[str, Array]:
-        """The maps as they are now, as named arrays."""
+        """The present maps, as named arrays."""
         maps = self.scene.map.maps
         labels = [map_labels(map) for map in maps]
         return {
@@ -221,7 +219,7 @@ class Environment:
         }
 
     def restore_saved_maps(self, saved: Mapping[str, Array]) -> None:
-        """Take over maps that were saved."""
+        """Set the maps to those of a checkpoint."""
         counts = saved["map/counts"]
         cuts = np.cumsum(counts)[:-1]
         labels: list[dict[str, Any]] = [{}] * len(counts)  # older files have none
@@ -233,7 +231,7 @@ class Environment:
         )
         made.of_world[:] = saved["map/of_world"]
         if not np.isin(made.of_world, np.arange(len(made.maps))).all():
-            raise ValueError("a world has no map")  # kernels look for it without a check
+            raise ValueError("a world has no map")  # kernels index maps without a check
         self.scene.map.assign(made)
         for interaction in self.interactions:
             interaction.resumed()

@@ -1,4 +1,4 @@
-"""Who raised: an error inside the tick is reported with the plugin it came from."""
+"""Error attribution: an error inside the tick is reported with the plugin that raised it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from astray.errors import AstrayError, PluginError
 from astray.plugin import Plugin
 
 Step = tuple[FrameType, int]
-"""A frame, and the line that it was in."""
+"""A frame of a traceback, and its line."""
 
 
 def attribute_error(problem: Exception, time: float) -> Exception:
-    """The exception of a plugin as one that names it; any other as it is."""
+    """A PluginError that names the plugin, if a plugin raised the error; otherwise the error."""
     if isinstance(problem, AstrayError):
         return problem
     steps = list(traceback.walk_tb(problem.__traceback__))
@@ -24,11 +24,11 @@ def attribute_error(problem: Exception, time: float) -> Exception:
         return problem
     called = [step for step in steps if isinstance(step[0].f_locals.get("self"), Plugin)]
     frame = called[-1][0]
-    culprit: Plugin = frame.f_locals["self"]
-    # What it calls or inherits may have raised: its author looks for a line of their own.
-    own = [step for step in steps if step[0].f_globals.get("__name__") == culprit.__module__]
+    plugin: Plugin = frame.f_locals["self"]
+    # Code that it calls or inherits may have raised: the author needs the line of their own file.
+    own = [step for step in steps if step[0].f_globals.get("__name__") == plugin.__module__]
     return PluginError(
-        f"{culprit.family} {culprit.name!r} failed in {frame.f_code.co_name} at t = {time:g} s: "
+        f"{plugin.family} {plugin.name!r} failed in {frame.f_code.co_name} at t = {time:g} s: "
         f"{type(problem).__name__}: {problem} ({_place((own or called)[-1])})"
     )
 

@@ -1,8 +1,8 @@
-"""Events: everything that reaches a run from outside, in a queue and then in a log.
+"""Events: every input of a run, in a queue until they take effect and then in a log.
 
 An event takes effect at the start of a tick. The events of one tick are ordered by world, group,
-robot and only then by arrival, so that nothing depends on which thread was first. Those that name
-their step come before them, as they were posted. A run is its scenario, its seed and its events;
+robot and only then by arrival, so that nothing depends on the order of threads. Events that name
+their step come before them, as they were posted. A run is its scenario, its seed and its events:
 the same three give the same bytes.
 """
 
@@ -26,7 +26,16 @@ Value = float | int | str | Sequence[float] | None
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens to some robots: all of a group's unless named."""
+    """One input of a run.
+
+    Attributes:
+        kind: Its name in the registry: "command", "place", "reset" …
+        group: The name of the robots that it is for; None for worlds.
+        worlds: Numbers of worlds; all by default.
+        robots: Numbers of robots in the group; all by default.
+        values: By name.
+        step: The step of the run at which it takes effect; the next one by default.
+    """
 
     kind: str
     group: str | None = None
@@ -34,10 +43,9 @@ class Event:
     robots: tuple[int, ...] | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     step: int | None = None
-    """The step of the run at which it takes effect; None for the next."""
 
     def order(self) -> tuple[int, str, int]:
-        """Its place among the events of one step; what concerns everyone comes first."""
+        """Its sort key among the events of one step; events for all robots come first."""
         world = -1 if self.worlds is None else min(self.worlds, default=-1)
         robot = -1 if self.robots is None else min(self.robots, default=-1)
         return world, self.group or "", robot
@@ -69,7 +77,7 @@ class Event:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, and not a truth that Python counts as one."""
+    """Whether a value is a whole number; True and False are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
@@ -85,7 +93,7 @@ def indices(which: Any, of: str) -> tuple[int, ...] | None:
 
 
 def _check_record(record: Any) -> None:
-    """Refuse what JSON can hold and an event cannot."""
+    """Refuse values that JSON can hold and an event cannot."""
     if not isinstance(record, dict):
         raise TypeError("an object is needed")
     for name in ("kind", "group"):
@@ -110,12 +118,28 @@ def _plain(value: Any) -> Any:
 
 
 def read_events(file: str | os.PathLike[str]) -> list[Event]:
-    """The events that a run wrote to a file, a line each."""
+    """Read the events of a run.
+
+    Args:
+        file: A line of JSON for each event, as `astray run --out` writes it.
+
+    Returns:
+        The events, in the order of the file.
+
+    Raises:
+        WrongInput: The file cannot be read.
+        EventError: A line is no event; the text names file and line.
+    """
     return [event for _, event in numbered_events(file)]
 
 
 def numbered_events(file: str | os.PathLike[str]) -> list[tuple[int, Event]]:
-    """The events of a file, each with the number of its line; EventError names file and line."""
+    """The events of a file, each with the number of its line.
+
+    Raises:
+        WrongInput: The file cannot be read.
+        EventError: A line is no event; the text names file and line.
+    """
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
@@ -131,7 +155,7 @@ def numbered_events(file: str | os.PathLike[str]) -> list[tuple[int, Event]]:
 
 
 class EventQueue:
-    """Events that have not taken effect yet, and the log of those that have. Safe for threads."""
+    """The events to come, and the log of the past ones. Safe for threads."""
 
     def __init__(self, keep: bool = True) -> None:
         self.keep = keep
@@ -142,7 +166,7 @@ class EventQueue:
         self._count = 0
 
     def post(self, event: Event) -> None:
-        """Take an event in, for the next step or for the one it names."""
+        """Queue an event for the next step or for the one it names."""
         with self.arrived:
             if event.step is None:
                 self._next.append(event)
@@ -155,16 +179,16 @@ class EventQueue:
         heapq.heappush(self._later, (step, self._count, event))
 
     def due(self, step: int) -> Iterator[Event]:
-        """The events that take effect now, in their order; each is logged when it has.
+        """The events that take effect now, in their order; each is logged after it has.
 
-        Those that name their step come as they were posted: a log may hold what happened to a run
-        that rested. They are taken one at a time, so that one that fails leaves the others there.
+        Events that name their step keep the order of posting, since a log may hold events of a
+        run that stood still. They are taken one at a time: if one fails, the others stay queued.
         """
         with self.arrived:
             fresh, self._next = self._next, []
             for event in sorted(fresh, key=Event.order):
                 self._put(step, event)
-            last = (step, self._count)  # what comes in from now on waits for the next step
+            last = (step, self._count)  # events posted from now on wait for the next step
         while (due := self._take(last)) is not None:
             yield due
             if self.keep:
@@ -178,33 +202,33 @@ class EventQueue:
             return None
 
     def is_due(self, step: int) -> bool:
-        """Whether some event takes effect now; cheap, since every tick asks."""
+        """Whether an event takes effect now; cheap, since every tick calls it."""
         return bool(self._next) or (bool(self._later) and self._later[0][0] <= step)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether some event is known to come; cheap, since every stretch asks."""
+    def has_events(self) -> bool:
+        """Whether any event is queued; cheap, since every call of the stepper asks."""
         return bool(self._next) or bool(self._later)
 
     def next_step(self) -> int | None:
-        """The step of the next event that is known to come."""
+        """The step of the next queued event; −1 for the next step; None without events."""
         with self.arrived:
             if self._next:
                 return -1
             return self._later[0][0] if self._later else None
 
     def clear(self) -> None:
-        """Forget what was to come and what has been."""
+        """Clear the queue and the log."""
         with self.arrived:
             self._next, self._later, self.log = [], [], []
 
     def waiting(self) -> list[Event]:
-        """The events still to come."""
+        """The queued events."""
         with self.arrived:
             return [*self._next, *(event for _, _, event in sorted(self._later))]
 
     def restore(self, log: Iterable[Event], waiting: Iterable[Event]) -> None:
-        """Take over the log and the waiting events of a saved run."""
+        """Set the log and the queued events to those of a checkpoint."""
         self.clear()
         self.log = list(log)
         for event in waiting:

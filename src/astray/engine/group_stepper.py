@@ -16,7 +16,8 @@ from astray.engine.robots import Robots
 from astray.numerics import NEVER, Schedule
 from astray.tables import CONTACTS, Rows
 
-Due = Callable[[Schedule], Rows | None]
+DueRows = Callable[[Schedule], Rows | None]
+"""Gives the rows that are due by a schedule; None if there are none."""
 
 
 class GroupStepper:
@@ -26,33 +27,35 @@ class GroupStepper:
         self,
         robots: Robots,
         clocks: Clocks,
-        gather: Callable[[], None],
+        update_robot_grid: Callable[[], None],
         pool: ThreadPoolExecutor | None,
         threads: int,
     ) -> None:
         self.robots = robots
         self._clocks = clocks
-        self._gather = gather  # brings `scene.crowd` up to date
+        self._update_robot_grid = update_robot_grid  # for sensors that detect robots
         self._threads = threads
         self._pool = pool
-        self._arrivals: list[Rows] = []
+        self._arrivals: list[Rows] = []  # the rows of each sensor whose reading arrived now
         pipelines = robots.pipelines.values()
-        self._sampled = [p for p in pipelines if p.taking.offset < NEVER]
-        kept = robots.evaluation.history_schedule
+        self._periodic = [p for p in pipelines if p.sample_schedule.offset < NEVER]
+        history = robots.evaluation.history_schedule
         self._schedules = {
-            *(p.taking for p in pipelines),
-            *(p.arriving for p in pipelines if p.on_the_way),
+            *(p.sample_schedule for p in pipelines),
+            *(p.arrival_schedule for p in pipelines if p.is_delayed),
             *(e.schedule for e in robots.evaluators if e.schedule is not None),
-            *([] if kept is None else [kept]),
+            *([] if history is None else [history]),
         }
 
-    def wake(self, rows: Rows) -> None:
-        """Let rows that have just started sense, once all that start with them are in place."""
+    # The verbs.
+
+    def sense_first(self, rows: Rows) -> None:
+        """Sense, estimate and evaluate for rows that have just started, where they are due."""
 
         def due(schedule: Schedule) -> Rows | None:
             return self._due_among(rows, schedule)
 
-        self.sense(due, waking=True)
+        self.sense(due, starting=True)
         self.estimate()
         self.evaluate(due)
 
@@ -62,7 +65,7 @@ class GroupStepper:
         if tick is None or robots.autonomy.next_due(tick) <= tick:
             rows = self.due(robots.decide_schedule)
             if rows is not None:
-                self._each(robots.autonomy.decide, rows, robots.known, robots.commands)
+                self._call(robots.autonomy.decide, rows, robots.known, robots.commands)
                 robots.commands_changed = True
         commands = robots.commands
         if robots.override is not None:
@@ -71,45 +74,45 @@ class GroupStepper:
         if robots.commands_changed or tick is None or robots.control.next_due(tick) <= tick:
             rows = self.due(robots.steer_schedule)
             if rows is not None:
-                self._each(robots.control.steer, rows, robots.known, commands, robots.drives)
+                self._call(robots.control.steer, rows, robots.known, commands, robots.drives)
                 robots.commands_changed = False
 
     def move(self, steps: int) -> None:
         """Move the truth by some ticks."""
-        robots = self.robots
+        robots, move = self.robots, self.robots.motion.move
         if self._pool is None:
-            robots.motion.move(robots.rows, robots.truth, robots.drives, robots.dt, steps)
+            move(robots.rows, robots.truth, robots.drives, robots.dt, steps)
         elif len(robots.rows):
-            move = robots.motion.move
-            self._each(move, robots.rows, robots.truth, robots.drives, robots.dt, steps)
+            self._call(move, robots.rows, robots.truth, robots.drives, robots.dt, steps)
 
-    def sense(self, due: Due, waking: bool = False) -> None:
-        """Take the readings that are due, and let those arrive that are.
+    def sense(self, due: DueRows, starting: bool = False) -> None:
+        """Sample the sensors that are due, and deliver the readings that arrive.
 
-        While some rows are waking, the readings of the others stay as fresh as they were.
+        While some rows are starting, the readings of the other rows stay fresh.
         """
         robots, evaluation = self.robots, self.robots.evaluation
         self._arrivals = []
-        taken: list[Rows] = []
-        when: dict[Schedule, Rows | None] = {}  # so that sensors of one schedule share their rows
-        for pipeline in self._sampled:
-            if pipeline.taking not in when:
-                when[pipeline.taking] = due(pipeline.taking)
-            rows = when[pipeline.taking]
-            everyone = rows is not None and len(rows) == len(robots.truth)
-            if not waking and (pipeline.on_the_way or not everyone):
-                pipeline.stale()  # else all that was fresh is fresh again
+        sampled: list[Rows] = []
+        due_rows: dict[Schedule, Rows | None] = {}  # sensors of one schedule share their rows
+        for pipeline in self._periodic:
+            schedule = pipeline.sample_schedule
+            if schedule not in due_rows:
+                due_rows[schedule] = due(schedule)
+            rows = due_rows[schedule]
+            all_rows = rows is not None and len(rows) == len(robots.truth)
+            if not starting and (pipeline.is_delayed or not all_rows):
+                pipeline.clear_fresh()  # otherwise every row is about to be fresh again
             if rows is not None:
                 if pipeline.sensor.sees_robots:
-                    self._gather()
-                self._each(pipeline.sense, rows, robots.scene)
-                pipeline.stamp(rows, robots.time)
-                taken.append(rows)
+                    self._update_robot_grid()
+                self._call(pipeline.sense, rows, robots.scene)
+                pipeline.send(rows, robots.time)
+                sampled.append(rows)
                 if pipeline.sensor.measures == CONTACTS:
                     evaluation.keep_truth_of_all(rows)
-            if pipeline.on_the_way:
-                rows = due(pipeline.arriving)
-                rows = None if rows is None else pipeline.arrivals(rows)
+            if pipeline.is_delayed:
+                rows = due(pipeline.arrival_schedule)
+                rows = None if rows is None else pipeline.rows_with_arrivals(rows)
                 if rows is not None:
                     pipeline.arrive(rows)
             if rows is not None:
@@ -117,26 +120,26 @@ class GroupStepper:
         if evaluation.history_schedule is not None:
             rows = due(evaluation.history_schedule)
             if rows is not None:
-                taken.append(rows)
-        if taken and robots.evaluators:
-            evaluation.keep_truth(self._union(taken), robots.truth)
+                sampled.append(rows)
+        if sampled and robots.evaluators:
+            evaluation.keep_truth(self._union(sampled), robots.truth)
 
     def sense_nothing(self) -> None:
-        """Nothing is due: what arrived in the last tick is no longer fresh."""
+        """Clear the fresh marks in a tick in which no sensor is due."""
         self._arrivals = []
-        for pipeline in self._sampled:
-            pipeline.stale()
+        for pipeline in self._periodic:
+            pipeline.clear_fresh()
 
     def estimate(self) -> None:
         """Bring every belief up to the readings that arrived."""
         if self._arrivals:
             robots, rows = self.robots, self._union(self._arrivals)
             for estimator, belief, known in robots.estimators:
-                self._each(estimator.estimate, rows, known, belief)
+                self._call(estimator.estimate, rows, known, belief)
             if robots.tracker is not None:
-                self._each(robots.tracker.track, rows, robots.known, robots.contacts)
+                self._call(robots.tracker.track, rows, robots.known, robots.contacts)
 
-    def evaluate(self, due: Due) -> None:
+    def evaluate(self, due: DueRows) -> None:
         """Evaluate the beliefs that changed, or those whose metric is due."""
         arrived = self._union(self._arrivals) if self._arrivals else None
         self.robots.evaluation.evaluate(due, arrived, self.robots.truth)
@@ -151,7 +154,7 @@ class GroupStepper:
         return robots.rows if schedule.is_due(tick) and len(robots.rows) else None
 
     def next_due(self, tick: int) -> int:
-        """The first tick from this one on at which some part of this group has to be called."""
+        """The first tick from this one on at which some plugin of this group is due."""
         robots, first = self.robots, NEVER
         for plugin, schedule in (
             (robots.autonomy, robots.decide_schedule),
@@ -172,27 +175,27 @@ class GroupStepper:
 
     @property
     def is_due_every_tick(self) -> bool:
-        """Whether some part has to be called at every tick, so that there is nothing to skip."""
+        """Whether some plugin is due at every tick, so that no tick can be skipped."""
         return any(s.period == 1 and s.offset < NEVER for s in self._schedules)
 
     @property
     def senses(self) -> bool:
-        """Whether it has sensors that are ever due, or its truth is kept for the evaluation."""
-        return bool(self._sampled) or self.robots.evaluation.history_schedule is not None
+        """Whether a sensor is ever due, or the truth is kept for the evaluation."""
+        return bool(self._periodic) or self.robots.evaluation.history_schedule is not None
+
+    def ticks_since_command(self) -> int | None:
+        """The age in ticks of the oldest newest command of a robot; None without robots."""
+        robots = self.robots
+        ages = robots.ticks[robots.rows] - robots.autonomy.memory["heard"][robots.rows]
+        return int(ages.max()) if len(ages) else None
 
     def _due_among(self, rows: Rows, schedule: Schedule) -> Rows | None:
-        """Those of some rows that are due by their own clocks; None if there are none."""
+        """Those of these rows that are due by their own clocks; None if there are none."""
         if schedule.period == 1 and schedule.offset == 0:
             return rows if len(rows) else None
         ticks = self.robots.ticks[rows] - schedule.offset
-        some = rows[(ticks >= 0) & (ticks % schedule.period == 0)]
-        return some if len(some) else None
-
-    def ticks_since_command(self) -> int | None:
-        """Ticks since the newest command of the robot that waits longest; None without robots."""
-        robots = self.robots
-        since = robots.ticks[robots.rows] - robots.autonomy.memory["heard"][robots.rows]
-        return int(since.max()) if len(since) else None
+        due = rows[(ticks >= 0) & (ticks % schedule.period == 0)]
+        return due if len(due) else None
 
     # Rows for several plugins and threads.
 
@@ -200,16 +203,16 @@ class GroupStepper:
         first = several[0]
         if len(several) == 1 or all(rows is first for rows in several):
             return first
-        some = np.zeros(len(self.robots.truth), bool)
+        included = np.zeros(len(self.robots.truth), bool)
         for rows in several:
-            some[rows] = True
-        return np.flatnonzero(some)
+            included[rows] = True
+        return np.flatnonzero(included)
 
-    def _each(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
+    def _call(self, verb: Callable[..., None], rows: Rows, *rest: Any) -> None:
         """Call a verb for rows, split over the threads where that is worth it."""
         if self._pool is None or len(rows) < 2 * verb.__self__.rows_per_thread:  # type: ignore[attr-defined]
             verb(rows, *rest)
             return
         parts = np.array_split(rows, self._threads)
-        for done in [self._pool.submit(verb, part, *rest) for part in parts]:
-            done.result()
+        for future in [self._pool.submit(verb, part, *rest) for part in parts]:
+            future.result()

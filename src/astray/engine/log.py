@@ -27,11 +27,16 @@ class GroupLog:
     bulk: dict[str, dict[str, Array]] = field(default_factory=dict)
     """Arrays beside the readings, (times, rows, …), by sensor and name."""
     contacts: Table | None = None
-    """TRACK of what was believed of others, (times, rows, slots); None without a tracker."""
+    """TRACK of other robots, (times, rows, slots); None without a tracker."""
 
 
 class Log:
-    """What a run has left: `log["rover"].truth["x"]` is an array (times, rows)."""
+    """The log of a run: `log["rover"].truth["x"]` is an array (times, rows).
+
+    Attributes:
+        time: The times of the entries, s.
+        groups: The log of each group of robots, by name.
+    """
 
     def __init__(self, time: Array, groups: dict[str, GroupLog]) -> None:
         self.time = time
@@ -43,12 +48,19 @@ class Log:
         return self.groups[name]
 
     def __repr__(self) -> str:
-        """What it has, in one line."""
-        span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else "no moments"
-        return f"Log({len(self.time)} moments, {span}; robots: {', '.join(self.groups)})"
+        """Its times and robots, in one line."""
+        span = f"{self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else "no entries"
+        return f"Log({len(self.time)} entries, {span}; robots: {', '.join(self.groups)})"
 
     def to_pandas(self) -> Any:
-        """One long table, a row per time and robot; needs pandas."""
+        """One long table with a line per time and robot.
+
+        Returns:
+            A pandas DataFrame.
+
+        Raises:
+            WrongInput: pandas is not installed.
+        """
         try:
             import pandas
         except ImportError:
@@ -63,18 +75,18 @@ class Log:
                 "robot": group.truth["robot"].ravel(),
             }
             beliefs = {"truth": group.truth, "belief": group.belief, **group.rivals}
-            for who, series in beliefs.items():
+            for subject, series in beliefs.items():
                 for key in ("x", "y", "yaw", "vx", "vy", "wz"):
-                    columns[f"{who}.{key}"] = series[key].ravel()
+                    columns[f"{subject}.{key}"] = series[key].ravel()
             for metric, values in group.metrics.items():
-                for who, value in values.items():
-                    columns[f"{metric}.{who}"] = value.ravel()
+                for subject, value in values.items():
+                    columns[f"{metric}.{subject}"] = value.ravel()
             frames.append(pandas.DataFrame(columns))
         return pandas.concat(frames, ignore_index=True)
 
 
 class Logger:
-    """Copies the tables of a run every so many seconds, the present moment first."""
+    """Copies the tables of a run at regular times, beginning now."""
 
     def __init__(self, run: RunState, period: float) -> None:
         if not (math.isfinite(period) and period > 0.0):
@@ -90,20 +102,20 @@ class Logger:
         self.observe(run)
 
     def restart(self) -> None:
-        """Discard what was kept."""
+        """Discard all entries and begin again."""
         self.first = self.run.clocks.steps
         self.times: list[float] = []
-        self.moments: dict[str, list[dict[str, Any]]] = {name: [] for name in self.run.robots}
+        self.entries: dict[str, list[dict[str, Any]]] = {name: [] for name in self.run.robots}
 
     def next_due(self, step: int) -> int:
-        """The first step from this one on that it wants to see."""
+        """The first step from this one on that is logged."""
         return step + (self.first - step) % self.period
 
     def observe(self, run: RunState) -> None:
         """Copy every table."""
         self.times.append(run.clocks.steps * run.dt)
         for name, group in run.robots.items():
-            self.moments[name].append(
+            self.entries[name].append(
                 {
                     "truth": group.truth.copy(),
                     "belief": group.belief.copy(),
@@ -121,24 +133,24 @@ class Logger:
     def log(self) -> Log:
         """The series so far."""
         groups = {}
-        for name, moments in self.moments.items():
+        for name, entries in self.entries.items():
             evaluators = self.run.robots[name].evaluators
             metrics: dict[str, dict[str, Array]] = {}
             for k, evaluator in enumerate(evaluators):
-                values = np.stack([m["metrics"][k] for m in moments])
+                values = np.stack([m["metrics"][k] for m in entries])
                 metrics.setdefault(evaluator.metric.name, {})[evaluator.subject] = values
             groups[name] = GroupLog(
                 name,
-                np.stack([m["truth"] for m in moments]),
-                np.stack([m["belief"] for m in moments]),
-                {k: np.stack([m["rivals"][k] for m in moments]) for k in moments[0]["rivals"]},
-                {k: np.stack([m["readings"][k] for m in moments]) for k in moments[0]["readings"]},
+                np.stack([m["truth"] for m in entries]),
+                np.stack([m["belief"] for m in entries]),
+                {k: np.stack([m["rivals"][k] for m in entries]) for k in entries[0]["rivals"]},
+                {k: np.stack([m["readings"][k] for m in entries]) for k in entries[0]["readings"]},
                 metrics,
                 {
-                    k: {a: np.stack([m["bulk"][k][a] for m in moments]) for a in arrays}
-                    for k, arrays in moments[0]["bulk"].items()
+                    k: {a: np.stack([m["bulk"][k][a] for m in entries]) for a in arrays}
+                    for k, arrays in entries[0]["bulk"].items()
                 },
-                np.stack([m["contacts"] for m in moments])
+                np.stack([m["contacts"] for m in entries])
                 if self.run.robots[name].tracker
                 else None,
             )

@@ -1,6 +1,6 @@
-"""How fast a run goes by the wall clock: as fast as it can, or held back, paused, stepped.
+"""Real-time pacing of a run: full speed, a fixed speed, paused, single steps.
 
-None of it changes a byte of the run; it only decides when the next ticks may happen.
+Pacing changes no byte of a run; it only decides when the next ticks may happen.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Callable
 from astray.errors import WrongInput
 
 FOREVER = 1e9  # s of simulated time: until the run is stopped
-BREATH = 0.01  # s of real time after which a paced run looks up
-LOOK_UP = -1  # instead of a number of ticks: something was asked of the run
+MAX_WAIT = 0.01  # s of wall-clock time after which a paced run checks for requests
+REQUEST_PENDING = -1  # in place of a number of ticks: another thread requests something
+MEASURING = 0.25  # s of wall-clock time over which the speed is measured
 
 
 class Pace:
-    """The throttle of a run. Safe to turn from another thread."""
+    """The throttle of a run; every method is safe to call from another thread."""
 
     def __init__(self) -> None:
         self.speed: float | None = None
@@ -27,67 +28,80 @@ class Pace:
         self.paused = False
         self.factor = 0.0
         """Simulated seconds per second, as measured over the last quarter second."""
-        self.asked: deque[Callable[[], None]] = deque()
-        """What the thread of the run is to do between two ticks."""
-        self.ends = False
-        """Whether a run has ended and waits to begin anew."""
-        self._again: tuple[int | None] | None = None
+        self.requests: deque[Callable[[], None]] = deque()
+        """Functions that the thread of the run calls between two ticks."""
+        self.has_ended = False
+        """Whether a run has ended and waits for a restart."""
+        self._restart_seed: tuple[int | None] | None = None
         self._changed = threading.Condition()
         self._granted = 0
-        self._stopped = self._heard = False
-        self._wall = self._since = time.perf_counter()
-        self._from = self._seen = self._now = 0.0
+        self._stopped = self._stop_was_served = False
+        self._wall_origin = self._measured_at = time.perf_counter()
+        self._time_origin = self._measured_time = self._now = 0.0
 
     def begin(self, now: float) -> None:
-        """Start to count at this simulated time; a stop that came before it is meant for it."""
+        """Start to pace at this simulated time; a stop that came before it applies to this run."""
         with self._changed:
-            if self._heard:
-                self._stopped = self._heard = False
-            self._wall = self._since = time.perf_counter()
-            self._from = self._seen = self._now = now
+            if self._stop_was_served:
+                self._stopped = self._stop_was_served = False
+            self._wall_origin = self._measured_at = time.perf_counter()
+            self._time_origin = self._measured_time = self._now = now
 
     def end(self) -> None:
-        """The run is over: if it was stopped, the next one is not."""
+        """End the run: a stop that was requested does not apply to the next one."""
         with self._changed:
-            self._heard = self._stopped
+            self._stop_was_served = self._stopped
 
     def set_speed(self, speed: float | None) -> None:
-        """Change the speed; the present moment is the new origin."""
+        """Change the speed from the present moment on.
+
+        Args:
+            speed: Simulated seconds per second; None for as fast as possible.
+
+        Raises:
+            WrongInput: The speed is not positive and finite.
+        """
         if speed is not None and not 0.0 < speed < math.inf:
             raise WrongInput(f"speed: {speed} times real time is none; leave it out for full speed")
         with self._changed:
             self.speed = speed
-            self._wall, self._from = time.perf_counter(), self._now
+            self._wall_origin, self._time_origin = time.perf_counter(), self._now
             self._changed.notify_all()
 
     def pause(self) -> None:
-        """Hold the run after the present tick."""
+        """Pause the run after the present tick."""
         with self._changed:
             self.paused = True
 
     def play(self) -> None:
-        """Let the run go on."""
+        """Continue a paused run."""
         with self._changed:
             self.paused = False
             self._granted = 0
-            self._wall, self._from = time.perf_counter(), self._now
+            self._wall_origin, self._time_origin = time.perf_counter(), self._now
             self._changed.notify_all()
 
     def step(self, ticks: int = 1) -> None:
-        """Let a paused run go on for some ticks."""
+        """Grant some ticks to a paused run."""
         with self._changed:
             self._granted += ticks
             self._changed.notify_all()
 
     @property
-    def granted(self) -> int:
+    def granted_ticks(self) -> int:
         """The ticks that a paused run may still do."""
         return self._granted
 
-    def step_no_more(self) -> None:
-        """Take back the ticks that were allowed and have not happened."""
+    def cancel_steps(self) -> None:
+        """Take back the granted ticks that have not happened."""
         with self._changed:
             self._granted = 0
+
+    def consume(self, ticks: int) -> None:
+        """Subtract ticks that have happened from the granted ones."""
+        if self._granted:
+            with self._changed:
+                self._granted = max(0, self._granted - ticks)
 
     def stop(self) -> None:
         """End the run after the present tick."""
@@ -95,62 +109,66 @@ class Pace:
             self._stopped = True
             self._changed.notify_all()
 
-    def ask(self, what: Callable[[], None]) -> None:
-        """Let the run do something between two ticks, in its own thread: to look, not to touch."""
-        self.asked.append(what)
-        with self._changed:
-            self._changed.notify_all()
-
-    def answer(self) -> None:
-        """Do what was asked for."""
-        while self.asked:
-            try:
-                what = self.asked.popleft()
-            except IndexError:  # another thread was first
-                return
-            what()
-
-    def start_over(self, seed: int | None = None) -> None:
-        """Let the run begin anew, with its own seed or another."""
-        with self._changed:
-            self._again = (seed,)
-            self._changed.notify_all()
-
-    def restart(self) -> tuple[int | None] | None:
-        """The seed to begin anew with, None for the same; nothing at all if no one wants that."""
-        again, self._again = self._again, None
-        return again
-
-    def await_restart(self) -> tuple[int | None] | None:
-        """Wait until the run is to begin anew; nothing if it is to end."""
-        with self._changed:
-            self.ends = True
-            while self._again is None and not self._stopped:
-                self._changed.wait(10 * BREATH)  # and not for ever, so that Ctrl-C is heard
-            self.ends = False
-        return self.restart()
-
     @property
     def stopped(self) -> bool:
-        """Whether the run was asked to end."""
+        """Whether a stop was requested."""
         return self._stopped
 
-    def when(self, then: float) -> float | None:
-        """When a simulated time is due, by `time.perf_counter`; None if it is not held back."""
+    def request(self, function: Callable[[], None]) -> None:
+        """Let the thread of the run call a function between two ticks; it must change nothing."""
+        self.requests.append(function)
+        with self._changed:
+            self._changed.notify_all()
+
+    def serve_requests(self) -> None:
+        """Call the functions that were requested."""
+        while self.requests:
+            try:
+                function = self.requests.popleft()
+            except IndexError:  # another thread took it
+                return
+            function()
+
+    def request_restart(self, seed: int | None = None) -> None:
+        """Let the run start over, with its own seed or another."""
+        with self._changed:
+            self._restart_seed = (seed,)
+            self._changed.notify_all()
+
+    def take_restart(self) -> tuple[int | None] | None:
+        """The seed of the requested restart (None: the same seed); None without a request."""
+        seed, self._restart_seed = self._restart_seed, None
+        return seed
+
+    def await_restart(self) -> tuple[int | None] | None:
+        """Wait for a restart and take it; None if the run is stopped instead."""
+        with self._changed:
+            self.has_ended = True
+            while self._restart_seed is None and not self._stopped:
+                self._changed.wait(10 * MAX_WAIT)  # with a limit, so that Ctrl-C is handled
+            self.has_ended = False
+        return self.take_restart()
+
+    def due_at(self, time: float) -> float | None:
+        """When a simulated time is due, by `time.perf_counter`; None without a fixed speed."""
         with self._changed:
             if self.speed is None or self.paused:
                 return None
-            return self._wall + (then - self._from) / self.speed
+            return self._wall_origin + (time - self._time_origin) / self.speed
 
     def ticks(self, now: float, dt: float, most: int) -> int:
-        """Wait until ticks may happen; how many of `most`, 0 to end, LOOK_UP if asked to."""
+        """Wait until ticks may happen.
+
+        Returns:
+            The number of ticks, up to `most`; 0 to end the run; REQUEST_PENDING to serve requests.
+        """
         self._measure(now)
-        if self.speed is None and not self.paused and self._again is None:
+        if self.speed is None and not self.paused and self._restart_seed is None:
             return 0 if self._stopped else most
         with self._changed:
             while not self._stopped:
-                if self.asked or self._again is not None:
-                    return LOOK_UP
+                if self.requests or self._restart_seed is not None:
+                    return REQUEST_PENDING
                 if self.paused and not self._granted:
                     self._changed.wait()
                 elif self.paused:
@@ -158,23 +176,18 @@ class Pace:
                 elif self.speed is None:
                     return most
                 else:
-                    elapsed = time.perf_counter() - self._wall
-                    ahead = self._from + elapsed * self.speed - now
+                    elapsed = time.perf_counter() - self._wall_origin
+                    ahead = self._time_origin + elapsed * self.speed - now
                     if ahead >= dt:
-                        return min(int(ahead / dt), most, max(1, int(BREATH * self.speed / dt)))
-                    # Until the tick is due, not for as long as one takes: that would be late.
-                    self._changed.wait(min(BREATH, (dt - ahead) / self.speed))
+                        return min(int(ahead / dt), most, max(1, int(MAX_WAIT * self.speed / dt)))
+                    # Until the tick is due; to wait for a whole tick would be late.
+                    self._changed.wait(min(MAX_WAIT, (dt - ahead) / self.speed))
         return 0
 
-    def used(self, ticks: int) -> None:
-        """Take note of ticks that have happened: a run may stop short of what it was allowed."""
-        if self._granted:
-            with self._changed:
-                self._granted = max(0, self._granted - ticks)
-
     def _measure(self, now: float) -> None:
+        """Measure the speed of the run."""
         self._now = now
         wall = time.perf_counter()
-        if wall - self._since > 0.25:
-            self.factor = (now - self._seen) / (wall - self._since)
-            self._since, self._seen = wall, now
+        if wall - self._measured_at > MEASURING:
+            self.factor = (now - self._measured_time) / (wall - self._measured_at)
+            self._measured_at, self._measured_time = wall, now

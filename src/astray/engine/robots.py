@@ -1,7 +1,7 @@
-"""The robots of one name in all worlds: their tables, the plugins that work on them, commands.
+"""A group of robots: the tables of all its rows, its plugins, and its commands.
 
-A group has a row for each robot in each world, ordered by world. `Robots` is its state, complete
-when it is made; `GroupStepper` lets it decide, move, sense and estimate.
+A group has a row for each robot in each world, ordered by world. A row is active while its robot
+takes part in the run. `Robots` is the state of the group; `GroupStepper` advances it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RENAMED = {
 def initial_states(
     state: Table, address: Table, time: Array, rows: Rows, poses: Array, footprint: int
 ) -> None:
-    """Fill in the states, zero so far, in which these rows start."""
+    """Write the states, zero so far, in which these rows start."""
     for j in range(len(rows)):
         i = rows[j]
         s, a = state[i], address[i]
@@ -58,7 +58,21 @@ def initial_states(
 
 
 class Robots:
-    """Equal robots in all worlds: `robots.truth["x"]` has a value per row."""
+    """Equal robots in all worlds: `robots.truth["x"]` has a value per row.
+
+    Attributes:
+        name: Of the group, as in the scenario.
+        truth: STATE, (n,): where the robots are.
+        belief: STATE, (n,): where they believe to be; the truth itself without an estimator.
+        rivals: STATE, (n,), of each rival estimator, by name.
+        readings: The newest reading of each sensor that has arrived, by name.
+        contacts: The tracks of other robots.
+        commands: COMMAND, (n,): what the autonomy asks for.
+        drives: DRIVE, (n,): what the control asks of the motion.
+        rows: Indices of the active rows.
+        address: ADDRESS, (n,): world, robot, episode and tick of each row.
+        time: The time of each row, (n,) s.
+    """
 
     def __init__(
         self,
@@ -73,41 +87,41 @@ class Robots:
         """Make the tables and attach the plugins.
 
         Args:
-            plan: What the scenario asks for.
+            plan: The group as the scenario describes it.
             first: The row of the first of these robots among all robots.
-            environment: What is around all robots.
+            environment: The scene of all robots.
             clocks: The clocks of the run.
-            metrics: By which the beliefs are evaluated.
+            metrics: The metrics that evaluate the beliefs.
             beliefs: The beliefs of all groups, by name; this group adds its own.
-            post: Takes the events that the commands below make.
+            post: Posts the events of the commands below.
         """
         self.plan = plan
         self.name = plan.name
         self.seed = environment.seed
         self.dt = clocks.dt
         self.clocks = clocks
-        mine = slice(first, first + plan.capacity * len(clocks.ticks))
-        self.scene = environment.of_group(mine)
+        own = slice(first, first + plan.capacity * len(clocks.ticks))
+        self.scene = environment.of_group(own)
         self.truth = self.scene.truth
-        self.address = environment.address[mine]
+        self.address = environment.address[own]
         self.ticks = self.address["tick"]  # a view
-        self.time = clocks.time[mine]
+        self.time = clocks.time[own]
         self.world_of_row = self.scene.worlds
         self.footprint = environment.footprints.index(plan.name)
         n = len(self.truth)
-        self.rows: Rows = np.arange(0)  # of the robots that are there
-        self.row_changes = 0  # how often rows came or went
-        self.starts = np.zeros(n, np.int64)
-        self.start_counts = np.zeros(n, np.int64)  # how often each row was started, for observers
+        self.rows: Rows = np.arange(0)  # the active rows
+        self.row_changes = 0  # how often rows were started or removed
+        self.starts = np.zeros(n, np.int64)  # of each row in this episode
+        self.start_counts = np.zeros(n, np.int64)  # of each row in all, for observers
         self._row_clocks = RowClocks(
             self.address, self.truth, self.time, self.starts, self.start_counts, self.world_of_row
         )
         self.commands = table(COMMAND, n)
         self.drives = table(DRIVE, n)
         self.commands_changed = True
-        self.override: ManualOverride | None = None  # of those that were ever overridden
+        self.override: ManualOverride | None = None  # made at the first override
         self._post_event = post
-        self._gather = environment.gather
+        self._update_robot_grid = environment.update_robot_grid
         self._attach(plan, environment, beliefs)
         self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
         self._blank = RowInitializer(self._blanks())
@@ -123,7 +137,7 @@ class Robots:
             self.estimators,
             self.pipelines,
             contacts,
-            self._gather,
+            self._update_robot_grid,
         )
         self.evaluation = Evaluation(subjects, metrics)
         self.evaluators = self.evaluation.evaluators
@@ -167,15 +181,15 @@ class Robots:
         )
         self.estimators = [(self.estimator, self.belief, self.known)] if self.estimator else []
         for rival in plan.rivals:
-            mine = self.rivals[rival.name]
-            known = dataclasses.replace(self.known, belief=mine)
-            self.estimators.append((attach(rival), mine, known))
+            belief = self.rivals[rival.name]
+            known = dataclasses.replace(self.known, belief=belief)
+            self.estimators.append((attach(rival), belief, known))
 
     def _blanks(self) -> Iterator[InitialValue]:
         """Every table that is reset where a row starts, but for those of the evaluation."""
-        standing = table(DRIVE, 1)
-        standing["curvature"] = np.nan
-        yield from ((self.commands, STOP), (self.drives, standing))
+        stop = table(DRIVE, 1)
+        stop["curvature"] = np.nan
+        yield from ((self.commands, STOP), (self.drives, stop))
         yield from ((state, None) for state in self._states)
         for pipeline in self.pipelines.values():
             yield from pipeline.blanks()
@@ -183,11 +197,11 @@ class Robots:
             yield from plugin.blanks()
 
     def __repr__(self) -> str:
-        """What the group has, in one line."""
+        """Its name, its active rows and its plugins, in one line."""
         sensors = ", ".join(self.pipelines) or "none"
         estimator = self.estimator.kind if self.estimator else "none: believes the truth"
         return (
-            f"Robots({self.name!r}: {len(self.rows)} of {len(self.truth)} rows alive; "
+            f"Robots({self.name!r}: {len(self.rows)} of {len(self.truth)} rows active; "
             f"motion {self.motion.kind}, autonomy {self.autonomy.kind}, sensors {sensors}, "
             f"estimator {estimator})"
         )
@@ -203,25 +217,25 @@ class Robots:
 
     @property
     def lockstep(self) -> int:
-        """Ticks that the robots may run ahead of their commands; 0 if they need not wait."""
+        """Ticks that the robots may be ahead of their commands; 0 without lockstep."""
         ahead = self.autonomy.lockstep if isinstance(self.autonomy, RemoteAutonomy) else None
         return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
 
     def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
-        """Take a reading now, out of turn and without a trace in the run.
+        """Sample a sensor now, out of turn and without an effect on the run.
 
-        It is what the sensor would read if it were due now, so asking twice gives the same.
+        It is the reading of the sensor if it were due now; a second call gives the same.
 
         Args:
             sensor: The name of the sensor.
-            rows: The rows to read for; all robots that are there unless named.
-            truth: STATE, (n,), to be read in place of the truth.
+            rows: Indices of the rows to sample; all active rows by default.
+            truth: STATE, (n,), to sample in place of the truth.
 
         Returns:
             The reading, with values in the rows that were asked for.
 
         Raises:
-            WrongInput: There is no such sensor.
+            WrongInput: There is no such sensor; the text lists those there are.
         """
         if sensor not in self.pipelines:
             hint = suggest(sensor, self.pipelines)
@@ -229,65 +243,74 @@ class Robots:
             raise WrongInput(f"robot {self.name!r} has no sensor {sensor!r}{hint} (it has {have})")
         pipeline = self.pipelines[sensor]
         if pipeline.sensor.sees_robots:
-            self._gather()
+            self._update_robot_grid()
         scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
-        return pipeline.look(self.rows if rows is None else rows, scene, self.time).copy()
+        reading = pipeline.sample_out_of_turn(self.rows if rows is None else rows, scene, self.time)
+        return reading.copy()
 
-    # Commands: each posts an event, for all robots unless worlds or robots are named.
+    # Commands: each posts an event, for all robots by default, or for some `worlds` and `robots`.
 
     def drive(
-        self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, hold: float | None = None, **whom: Any
+        self, vx: Any, wz: Any = 0.0, vy: Any = 0.0, hold: float | None = None, **selection: Any
     ) -> None:
-        """Command a speed, m/s, and a turn rate, rad/s: one for all, or one per row.
+        """Command a twist in the body frame; each value is one for all rows, or (n,).
 
-        With `hold` the command overrides the autonomy for so many seconds, whatever it is.
+        Args:
+            vx: Speed forward, m/s.
+            wz: Turn rate, rad/s.
+            vy: Speed to the left, m/s, for robots that can move sideways.
+            hold: Seconds for which the command overrides the autonomy, whatever it is.
+            selection: `worlds` and `robots`, by number.
+
+        Raises:
+            EventError: The robots do not accept commands, or a value is no finite number.
         """
         held = {} if hold is None else {"hold": hold}
-        self._post("command", {"vx": vx, "vy": vy, "wz": wz, **held}, **whom)
+        self._post("command", {"vx": vx, "vy": vy, "wz": wz, **held}, **selection)
 
-    def steer(self, vx: Any, curvature: Any, **whom: Any) -> None:
+    def steer(self, vx: Any, curvature: Any, **selection: Any) -> None:
         """Command a speed, m/s, and a curvature, 1/m."""
-        self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **whom)
+        self._post("command", {"mode": "curvature", "vx": vx, "curvature": curvature}, **selection)
 
-    def command(self, values: Mapping[str, Any], **whom: Any) -> None:
-        """Command any columns of COMMAND, with limits: one value for all, or one per row."""
-        self._post("command", dict(values), **whom)
+    def command(self, values: Mapping[str, Any], **selection: Any) -> None:
+        """Command any columns of COMMAND, with limits; each value is one for all rows, or (n,)."""
+        self._post("command", dict(values), **selection)
 
-    def go(self, distance: Any, **whom: Any) -> None:
+    def go(self, distance: Any, **selection: Any) -> None:
         """Command a straight move by some metres, backwards if negative."""
-        self._post("command", {"mode": "move", "distance": distance}, **whom)
+        self._post("command", {"mode": "move", "distance": distance}, **selection)
 
-    def turn_to(self, heading: Any, **whom: Any) -> None:
+    def turn_to(self, heading: Any, **selection: Any) -> None:
         """Command a turn on the spot to a heading in the map, rad."""
-        self._post("command", {"mode": "heading", "heading": heading}, **whom)
+        self._post("command", {"mode": "heading", "heading": heading}, **selection)
 
-    def go_to(self, x: Any, y: Any, **whom: Any) -> None:
-        """Send robots that navigate to a goal on the map, m, in place of all that they had."""
-        self._post("goal", {"x": x, "y": y}, **whom)
+    def go_to(self, x: Any, y: Any, **selection: Any) -> None:
+        """Send robots that navigate to a goal in the map, m, which replaces their other goals."""
+        self._post("goal", {"x": x, "y": y}, **selection)
 
     def place(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
-        """Move the truth; the belief is not told."""
+        """Set columns of the truth: x, y, yaw, vx, vy, wz, steer. The belief stays as it is."""
         self._post("place", pose, worlds, robots)
 
     def believe(self, *, worlds: Any = None, robots: Any = None, **belief: Any) -> None:
-        """Set the belief; the truth stays where it is."""
+        """Set columns of the belief: x, y, yaw, vx, vy, wz, cov … The truth stays as it is."""
         self._post("believe", belief, worlds, robots)
 
     def spawn(self, *, worlds: Any = None, robots: Any = None, **pose: Any) -> None:
-        """Start the first sleeping robot of each world."""
+        """Start the first inactive robot of each world, at its start or at this pose."""
         self._post("spawn", pose, worlds, robots)
 
-    def remove(self, **whom: Any) -> None:
-        """Take robots out of the run."""
-        self._post("remove", {}, **whom)
+    def remove(self, **selection: Any) -> None:
+        """Remove robots from the run."""
+        self._post("remove", {}, **selection)
 
-    def set_ghost(self, ghostly: bool = True, **whom: Any) -> None:
-        """Make robots ghosts, which no sensor sees and nothing stops, or solid again."""
-        self._post("ghost", {"ghostly": ghostly}, **whom)
+    def set_ghost(self, ghostly: bool = True, **selection: Any) -> None:
+        """Make robots ghosts, which no sensor detects and nothing stops, or solid again."""
+        self._post("ghost", {"ghostly": ghostly}, **selection)
 
-    def set(self, parameter: str, value: Any, **whom: Any) -> None:
-        """Change a parameter of a plugin, "wheels.slip", until the next start."""
-        self._post("set", {"parameter": parameter, "value": value}, **whom)
+    def set(self, parameter: str, value: Any, **selection: Any) -> None:
+        """Change a parameter of a plugin, "wheels.slip", until the next start of the row."""
+        self._post("set", {"parameter": parameter, "value": value}, **selection)
 
     def _post(
         self, kind: str, values: dict[str, Any], worlds: Any = None, robots: Any = None
@@ -298,29 +321,34 @@ class Robots:
     # What the engine does with rows.
 
     def rows_of(self, worlds: Array) -> Rows:
-        """The rows of some worlds, by their places in the batch, asleep or not."""
+        """The rows, active or not, of some worlds, given by their indices in the batch."""
         if self.plan.capacity == 1:
             return worlds
         each = np.arange(self.plan.capacity)
         return np.asarray((worlds[:, None] * self.plan.capacity + each).ravel())
 
-    def begin(self, rows: Rows, taken: TakenPositions | None = None) -> bool:
-        """Start these rows by the clocks of their worlds; whether some of them were asleep.
+    def start_rows(self, rows: Rows, taken: TakenPositions | None = None) -> bool:
+        """Start these rows at the time of their worlds, in their initial state.
 
-        Those that start anywhere with a clearance keep it from the spots that are taken as well.
+        Args:
+            rows: Their indices.
+            taken: Positions from which random starts keep their clearance as well.
+
+        Returns:
+            Whether some of them were inactive.
         """
-        slept = self.clocks.start_rows(self._row_clocks, rows)
-        who, where = self.address.take(rows), self.world_of_row[rows]
+        any_inactive = self.clocks.start_rows(self._row_clocks, rows)
+        addresses, worlds = self.address.take(rows), self.world_of_row[rows]
         start, map = self.plan.start, self.scene.map
-        poses = start.poses(who, self.seed, self.name, map, where, taken)
+        poses = start.poses(addresses, self.seed, self.name, map, worlds, taken)
         self._blank.fill(rows)
         for state in self._states:
             initial_states(state, self.address, self.time, rows, poses, self.footprint)
         if self.override is not None:
-            self.override.begin(rows)
+            self.override.clear(rows)
             self.override = None if self.override.is_unused else self.override
         for pipeline in self.pipelines.values():
-            pipeline.some_began()
+            pipeline.rows_started()
         if self.tracker is not None:
             self.contacts.forget(rows)
         self.evaluation.begin(rows)
@@ -330,44 +358,44 @@ class Robots:
             estimator.start(rows, belief)
         self.commands_changed = True
         self.row_changes += 1
-        if slept:
-            self.find_rows()
-        return slept
+        if any_inactive:
+            self.find_active_rows()
+        return any_inactive
 
-    def end(self, rows: Rows) -> None:
-        """Put these rows to sleep."""
+    def remove_rows(self, rows: Rows) -> None:
+        """Deactivate these rows."""
         for state in (self.truth, *self.beliefs().values()):
             state["alive"][rows] = False
         self.starts[rows] += 1
-        self.find_rows()
+        self.find_active_rows()
 
-    def resume(self) -> None:
-        """Go on with tables that were filled in from a saved run."""
-        self.find_rows()
+    def restore(self) -> None:
+        """Bring the rest up to date with tables that a checkpoint has filled."""
+        self.find_active_rows()
         self.commands_changed = True
         for pipeline in self.pipelines.values():
-            pipeline.recount()
+            pipeline.restore()
 
-    def find_rows(self) -> None:
-        """Find the rows of the robots that are there."""
+    def find_active_rows(self) -> None:
+        """Find the active rows."""
         rows = np.flatnonzero(self.truth["alive"])
-        if not np.array_equal(rows, self.rows):  # else plugins are handed the same array as before
+        if not np.array_equal(rows, self.rows):  # otherwise plugins get the same array as before
             self.rows = rows
         self.row_changes += 1
 
     def override_commands(
         self, rows: Rows, command: Table, each: Mapping[str, Array], seconds: float
     ) -> None:
-        """Override the autonomy of these rows for some seconds; 0 releases them."""
+        """Override the autonomy of these rows for some seconds; 0 ends the override."""
         if self.override is None:
             self.override = ManualOverride(len(self.truth))
-        told = {"stamp": self.time[rows], **each}
-        self.override.take(rows, command, told, self.ticks[rows] + ticks_in(seconds, self.dt))
+        columns = {"stamp": self.time[rows], **each}
+        self.override.take(rows, command, columns, self.ticks[rows] + ticks_in(seconds, self.dt))
         self.commands_changed = True
 
 
 class RunState(Protocol):
-    """What of a run its logs and its checkpoints read."""
+    """The part of a run that its logs and its checkpoints read."""
 
     dt: float
     clocks: Clocks

@@ -1,7 +1,7 @@
 """A run: the worlds of a scenario as a batch of rows, advanced tick by tick.
 
-Everything from outside reaches a run as an event. Scenario, seed and events make up the run, byte
-for byte. `astray.Sim` is a run with files, pictures and the kinds of events.
+Every input of a run is an event: scenario, seed and events determine the run byte for byte.
+`astray.Sim` is a run with files, pictures and the kinds of events.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload, runtime_che
 
 import numpy as np
 
-from astray.engine.checkpoint_arrays import digest
 from astray.engine.clocks import Clocks
 from astray.engine.environment import Environment
 from astray.engine.error_attribution import attribute_error
 from astray.engine.event_queue import Event, EventQueue, indices, is_whole
 from astray.engine.group_stepper import GroupStepper
 from astray.engine.log import Log, Logger
-from astray.engine.pacing import LOOK_UP, Pace
+from astray.engine.pacing import REQUEST_PENDING, Pace
 from astray.engine.path_log import PathLog
 from astray.engine.robots import Robots
+from astray.engine.state_arrays import digest
 from astray.engine.stepper import PHASES, Stepper
 from astray.engine.worlds import WorldIndex, Worlds, world_numbers
 from astray.errors import WrongInput, unknown_attribute, unknown_name
@@ -32,8 +32,8 @@ from astray.scenario import Scenario
 from astray.tables import Array, Rows, Table
 from astray.world import Map
 
-NEWEST_COLLISIONS = 65536  # that are kept where events are not
-TELL = 0.1  # s of real time between two reports of progress
+NEWEST_COLLISIONS = 65536  # that are kept if events are not
+REPORT_PERIOD = 0.1  # s of wall-clock time between two reports of progress
 Progress = Callable[[float], None]
 RENAMED = {
     "lives": "episodes",
@@ -46,35 +46,35 @@ RENAMED = {
 
 
 class Observer(Protocol):
-    """Is called after the ticks that it asks for, looks at the run and changes nothing."""
+    """An object that is called after the ticks that it asks for and changes nothing."""
 
     def next_due(self, step: int) -> int:
         """The first step from this one on after which it is to be called."""
         ...
 
     def observe(self, run: Run) -> None:
-        """Look at the run."""
+        """Read the state of the run."""
         ...
 
 
 @runtime_checkable
 class RestartableObserver(Observer, Protocol):
-    """An observer that keeps what it saw since the run began."""
+    """An observer that keeps data since the beginning of the run."""
 
     def restart(self) -> None:
-        """Discard all of it: the run was reset."""
+        """Discard its data: the run was reset."""
         ...
 
 
 class NamedRobots(dict[str, Robots]):
-    """The groups of a run by name; a wrong name is answered with the ones there are."""
+    """The groups of a run by name; an unknown name raises an error that lists the names."""
 
     def __missing__(self, name: object) -> NoReturn:
         raise unknown_name("robot", name, self)
 
 
 class Run(ABC):
-    """A scenario in one or many independent worlds. What events do is said by its subclass."""
+    """A scenario in one or many independent worlds. Its subclass defines the kinds of events."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class Run(ABC):
         """Build the worlds and start their robots.
 
         Args:
-            scenario: What to run.
+            scenario: The checked scenario.
             worlds: How many independent worlds, or their numbers.
-            seed: Of all noise; that of the scenario unless given.
-            threads: Over how many threads the rows are split.
-            keep_events: Whether events and collisions are logged without end.
+            seed: Seed of all noise; that of the scenario by default.
+            threads: Number of threads over which the rows are split.
+            keep_events: Whether the logs of events and collisions are kept whole.
 
         Raises:
-            WrongInput: The worlds do not fit into memory, or the seed is none.
+            WrongInput: The worlds do not fit into memory, or the seed is invalid.
         """
         self.scenario = scenario
         self.dt = scenario.dt
@@ -120,13 +120,13 @@ class Run(ABC):
         self.path_log.observe(self)
 
     def _build(self, seed: int) -> None:
-        """Make everything that depends on the seed."""
+        """Build everything that depends on the seed."""
         if not is_whole(seed) or not 0 <= seed < 2**63:
             raise WrongInput(f"a seed is a whole number from 0 on, below 2**63, not {seed}")
         self.seed = int(seed)
         self.environment = Environment(self.scenario, self.worlds, self.seed)
         if not self.event_queue.keep:
-            self.environment.keep_newest_hits(NEWEST_COLLISIONS)
+            self.environment.limit_collision_log(NEWEST_COLLISIONS)
         self.truth = self.environment.truth
         self.clocks = Clocks(self.dt, len(self.worlds), self.truth, self.environment.address)
         self.robots: dict[str, Robots] = NamedRobots()
@@ -144,9 +144,9 @@ class Run(ABC):
             )
             self.robots[plan.name] = group
             first += len(group.truth)
-        gather = self.environment.gather
+        update_robot_grid = self.environment.update_robot_grid
         self._group_steppers = {
-            name: GroupStepper(group, self.clocks, gather, self._pool, self._threads)
+            name: GroupStepper(group, self.clocks, update_robot_grid, self._pool, self._threads)
             for name, group in self.robots.items()
         }
         self.stepper = Stepper(
@@ -169,7 +169,7 @@ class Run(ABC):
         """Let an event take effect."""
 
     def __repr__(self) -> str:
-        """What it is and how far it is, in one line."""
+        """Its scenario, worlds, seed, time and robots, in one line."""
         groups = ", ".join(f"{len(g.rows)} {name}" for name, g in self.robots.items())
         kind = type(self).__name__
         return (
@@ -196,7 +196,7 @@ class Run(ABC):
 
     @property
     def episodes(self) -> Array:
-        """The number of each world's episode."""
+        """The episode of each world."""
         return self.clocks.episodes
 
     @property
@@ -206,16 +206,24 @@ class Run(ABC):
 
     @property
     def steps(self) -> int:
-        """Ticks since the run began, which no reset of single worlds sets back."""
+        """Ticks since the run began; a reset of single worlds does not change it."""
         return self.clocks.steps
 
     @property
     def belief(self) -> Table:
-        """What all robots believe, a copy with the rows and columns of `truth`."""
+        """The belief of all robots: a copy with the rows and columns of `truth`."""
         return np.concatenate([group.belief for group in self.robots.values()])
 
     def step(self, ticks: int = 1) -> None:
-        """Advance by some ticks."""
+        """Advance by some ticks.
+
+        Args:
+            ticks: A whole number.
+
+        Raises:
+            WrongInput: It is none.
+            PluginError: A plugin failed; the error names it and the line.
+        """
         if not is_whole(ticks) or ticks < 0:
             raise WrongInput(f"{ticks} is not a number of ticks")
         clocks, stepper = self.clocks, self.stepper
@@ -245,7 +253,14 @@ class Run(ABC):
         self.stepper.phase_ns[:] = [0] * len(PHASES)
 
     def ticks(self, seconds: float) -> Iterator[float]:
-        """Advance tick by tick, giving the time after each: a loop to drive robots in."""
+        """Advance tick by tick: a loop in which a program drives robots.
+
+        Args:
+            seconds: How long, in simulated time.
+
+        Yields:
+            The time after each tick, s.
+        """
         for _ in range(self._ticks_in(seconds)):
             self.step()
             yield self.time
@@ -279,19 +294,19 @@ class Run(ABC):
         """Run for some simulated seconds, as fast as possible or at a speed.
 
         Args:
-            seconds: Of simulated time; the scenario's duration unless given.
-            log: Period, s, at which all tables are kept.
-            speed: Simulated seconds per second; as fast as possible unless given.
-            progress: Is told the simulated seconds done, some ten times per second.
+            seconds: Simulated time; the scenario's duration by default.
+            log: Period of the log, s.
+            speed: Simulated seconds per second; as fast as possible by default.
+            progress: Called with the simulated seconds so far, ten times per second.
 
         Returns:
-            The tables as time series if `log` was given, else None.
+            All tables as time series if `log` was given, else None.
 
         Raises:
-            WrongInput: A time or speed is none.
+            WrongInput: A time or speed is invalid.
             PluginError: A plugin failed; the error names it and the line.
         """
-        start, told = self.steps, 0.0
+        start, reported = self.steps, 0.0
         length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
         self.pace.set_speed(speed)
         logger = Logger(self, log) if log is not None else None
@@ -303,16 +318,16 @@ class Run(ABC):
         try:
             while (rest := start + length - self.steps) > 0:
                 most = self.pace.ticks(self.steps * self.dt, self.dt, rest)
-                if most == LOOK_UP:
+                if most == REQUEST_PENDING:
                     start = self._serve_requests(start)
                     continue
                 if not most:
                     break
                 before = self.steps
                 self.stepper.advance_until_due(most)
-                self.pace.used(self.steps - before)
-                if progress and (wall := time.monotonic()) - told > TELL:
-                    told = wall
+                self.pace.consume(self.steps - before)
+                if progress and (wall := time.monotonic()) - reported > REPORT_PERIOD:
+                    reported = wall
                     progress((self.steps - start) * self.dt)
         except Exception as problem:
             raise attribute_error(problem, self.time) from problem
@@ -322,18 +337,18 @@ class Run(ABC):
             self.is_idle = True
             self.pace.end()
             self.stepper.invalidate_schedule()
-            self.pace.answer()
+            self.pace.serve_requests()
         return logger.log() if logger else None
 
     def _serve_requests(self, start: int) -> int:
-        """Do what was asked of a run that waits; the step at which it began, perhaps anew."""
-        again = self.pace.restart()
+        """Serve requests between two ticks; the step at which the run began, 0 after a restart."""
+        again = self.pace.take_restart()
         if again is not None:
             self.reset(seed=again[0])
             self.pace.begin(0.0)
             start = 0
-        self.apply_due_events()  # a robot that is moved by hand is there at once
-        self.pace.answer()
+        self.apply_due_events()  # so that a robot moves at once when the user drags it
+        self.pace.serve_requests()
         return start
 
     def _ticks_in(self, seconds: float) -> int:
@@ -351,7 +366,7 @@ class Run(ABC):
     # Events.
 
     def post(self, event: Event) -> None:
-        """Let something happen at the start of the next tick. Safe for threads.
+        """Queue an event for the start of the next tick. Safe for threads.
 
         Raises:
             EventError: It could not take effect.
@@ -360,7 +375,14 @@ class Run(ABC):
             self.event_queue.post(one)
 
     def map(self, world: int | None = None) -> Map:
-        """The map of a world as it is now; of the first one unless named."""
+        """The present map of a world.
+
+        Args:
+            world: Its number; the first world by default.
+
+        Raises:
+            WrongInput: There is no such world.
+        """
         try:
             place = 0 if world is None else int(self.world_index.of([world])[0])
         except KeyError:
@@ -368,35 +390,40 @@ class Run(ABC):
         return self.environment.scene.map.map(place)
 
     def replace_map(self, map: Any, worlds: Any = None) -> None:
-        """Replace the map of the world: by anything that a scenario takes, or a Map.
+        """Replace the map of some worlds; the maps that the robots know stay as they are.
 
-        What the robots believe of the world stays as it was.
+        Args:
+            map: A Map, or anything that a scenario accepts as one.
+            worlds: Their numbers; all by default.
+
+        Raises:
+            MapError: The map cannot be read.
         """
         self.post(Event("world", worlds=indices(worlds, "worlds"), values={"map": map}))
 
     def clear_map(self, worlds: Any = None) -> None:
-        """Take all obstacles away."""
+        """Remove all obstacles of some worlds; of all by default."""
         self.replace_map(Map(), worlds)
 
     @property
     def events(self) -> list[Event]:
-        """What has happened so far; with scenario and seed it makes up the run."""
+        """The log of events; with scenario and seed it determines the run."""
         return self.event_queue.log
 
     def replay(self, events: Sequence[Event]) -> None:
-        """Post the events of another run, each at its own step."""
+        """Post the events of another run, each for its own step."""
         for event in events:
             self.post(event)
 
     def apply_due_events(self) -> None:
-        """Let the events of this step take effect."""
+        """Apply the events of this step."""
         if self.event_queue.is_due(self.steps):
             self.stepper.invalidate_schedule()
             for event in self.event_queue.due(self.steps):
                 self.apply_event(event)
-            self.environment.settle()
+            self.environment.after_events()
 
-    # Starting over.
+    # Reset.
 
     def reset(
         self,
@@ -406,17 +433,23 @@ class Run(ABC):
         seed: int | None = None,
         life: Any = None,
     ) -> None:
-        """Start over: everything as loaded, or the next episode of some worlds.
+        """Reset the whole run to its start, or begin an episode of some worlds.
 
         Args:
-            worlds: Their numbers, or a mask over all; the whole run unless given.
-            episode: The number of the episode; the next one unless given.
+            worlds: Their numbers, or a mask over all worlds; the whole run by default.
+            episode: The number of the episode; the next one by default.
             seed: A new seed, for the whole run.
             life: The former name of `episode`, refused.
+
+        Raises:
+            WrongInput: A world or a seed is invalid.
         """
         if life is not None:
             raise WrongInput("reset: life is called episode now")
-        was_idle, self.is_idle = self.is_idle, False  # nobody may look while tables are written
+        was_idle, self.is_idle = (
+            self.is_idle,
+            False,
+        )  # no other thread may read tables that are being written
         try:
             self._reset(worlds, episode, seed)
         finally:
@@ -450,52 +483,52 @@ class Run(ABC):
         self.apply_due_events()
 
     def restart_worlds(self, worlds: Array, episode: int | None) -> None:
-        """Begin an episode of the worlds at these places: the next one, or the one named."""
+        """Begin the next episode, or this one, of the worlds at these indices of the batch."""
         self.clocks.restart(worlds, episode)
         self.stepper.invalidate_schedule()
         started: list[Rows] = []
-        others = False  # whether other robots are there than before
+        changed = False  # whether other rows are active than before
         for group in self.robots.values():
-            first = rows = group.rows_of(worlds)
+            starting = rows = group.rows_of(worlds)
             if group.plan.count < group.plan.capacity:
                 starts = group.address["robot"][rows] < group.plan.count
-                group.end(rows[~starts])
-                first, others = rows[starts], True
+                group.remove_rows(rows[~starts])
+                starting, changed = rows[starts], True
             group.starts[rows] = 0
-            others |= group.begin(first)
-            started.append(first)
-        if others:
-            self.environment.changed()
-        self.wake(started)
+            changed |= group.start_rows(starting)
+            started.append(starting)
+        if changed:
+            self.environment.robots_changed()
+        self.sense_first(started)
 
-    def wake(self, started: Sequence[Rows]) -> None:
-        """Let the rows of each group that have just started interact and sense."""
+    def sense_first(self, started: Sequence[Rows]) -> None:
+        """Let the rows of each group that have just started interact, sense and estimate."""
         groups = self.robots.values()
-        rows = [group.scene.first + mine for group, mine in zip(groups, started, strict=True)]
-        self.environment.begin(np.concatenate(rows))
-        for stepper, mine in zip(self._group_steppers.values(), started, strict=True):
-            if len(mine):
-                stepper.wake(mine)
+        rows = [group.scene.first + own for group, own in zip(groups, started, strict=True)]
+        self.environment.start_rows(np.concatenate(rows))
+        for stepper, own in zip(self._group_steppers.values(), started, strict=True):
+            if len(own):
+                stepper.sense_first(own)
 
-    def resume(self, steps: int, collisions: Table) -> None:
-        """Go on after so many steps with tables that were filled in from a saved run."""
-        self.clocks.resume(steps)
+    def restore(self, steps: int, collisions: Table) -> None:
+        """Bring the rest of the run up to date with tables that a checkpoint has filled."""
+        self.clocks.restore(steps)
         self.stepper.invalidate_schedule()
         for group in self.robots.values():
-            group.resume()
-        self.environment.restore_hits(collisions)
-        self.environment.changed()
+            group.restore()
+        self.environment.restore_collisions(collisions)
+        self.environment.robots_changed()
         self.path_log.restart()
 
     # Results.
 
     @property
     def collisions(self) -> Table:
-        """The contacts that have begun so far: stamp, world, row, other row (−1: a wall), place."""
-        return self.environment.hits()
+        """The collisions so far, with stamp, rows (−1: a wall), contact point and speed."""
+        return self.environment.collisions()
 
     def digest(self) -> str:
-        """A digest of every byte of state: equal for equal runs."""
+        """A digest of every byte of state; it is equal for equal runs."""
         return digest(self)
 
     def profile(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What a run came to, in a few numbers: per group, per metric, per belief."""
+"""The result of a run in a few numbers: per group, per metric, per belief."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from astray.numerics import student_t_95
 from astray.tables import Array, Table
 
 Evaluator = BeliefEvaluator | TrackEvaluator
-MOST_ROWS = 100  # that a summary lists one by one
+MAX_ROWS = 100  # that a summary lists one by one
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """The run as plain data: what it was, and every metric of every belief over all its rows."""
+    """The result of a run as plain data.
+
+    Args:
+        run: A run.
+
+    Returns:
+        Scenario, seed, worlds, time and digest; per group of robots the statistics of every metric
+        of every belief over all rows, with rivals compared row by row, and the collisions.
+    """
     return {
         "scenario": run.scenario.name,
         "seed": run.seed,
@@ -42,7 +50,7 @@ def _group(group: Robots, run: Run) -> dict[str, Any]:
         "robots": len(group.rows),
         "estimator": group.estimator.kind if group.estimator else None,
         "rivals": list(group.rivals),
-        "apart_at_the_end": _apart(group),
+        "apart_at_the_end": _final_distance(group),
         "metrics": metrics,
     }
     if run.environment.interactions:
@@ -51,24 +59,24 @@ def _group(group: Robots, run: Run) -> dict[str, Any]:
     return found
 
 
-def _apart(group: Robots) -> dict[str, float]:
+def _final_distance(group: Robots) -> dict[str, float]:
     """Mean distance of each belief from the truth now, m."""
     rows = group.rows
-    apart = {}
-    for who, belief in group.beliefs().items():
+    distance = {}
+    for name, belief in group.beliefs().items():
         dx = belief["x"][rows] - group.truth["x"][rows]
         dy = belief["y"][rows] - group.truth["y"][rows]
-        apart[who] = float(np.hypot(dx, dy).mean()) if len(rows) else 0.0
-    return apart
+        distance[name] = float(np.hypot(dx, dy).mean()) if len(rows) else 0.0
+    return distance
 
 
 def statistics(evaluator: Evaluator) -> dict[str, Any]:
-    """A metric over time and over rows: rms, mean, worst, last and how the last ones spread.
+    """A metric over time and rows: rms, mean, largest and last value, and standard deviations.
 
-    `average` says which of rms and mean the metric is meant by.
+    `average` is "rms" or "mean": the one that the metric is usually reported as.
     """
-    measured = evaluator.statistics["count"] > 0
-    found = evaluator.statistics[measured]
+    evaluated = evaluator.statistics["count"] > 0
+    found = evaluator.statistics[evaluated]
     if not len(found):
         return {"unit": evaluator.metric.unit, "values": 0}
     count = int(found["count"].sum())
@@ -80,9 +88,9 @@ def statistics(evaluator: Evaluator) -> dict[str, Any]:
         "mean": float(found["total"].sum() / count),
         "most": float(found["most"].max()),
         "last": float(found["last"].mean()),
-        "last_sd": _spread(found["last"]),
-        "rms_sd": _spread(_rms(found)),
-        "rows": _rows(evaluator.belief[measured], found),
+        "last_sd": _standard_deviation(found["last"]),
+        "rms_sd": _standard_deviation(_rms(found)),
+        "rows": _rows(evaluator.belief[evaluated], found),
     }
 
 
@@ -94,13 +102,13 @@ def _mean(found: Table) -> Array:
     return np.asarray(found["total"] / found["count"])
 
 
-def _spread(values: Array) -> float:
+def _standard_deviation(values: Array) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
 def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
-    """Each robot of each world on its own, as long as that is readable."""
-    if len(found) > MOST_ROWS:
+    """The statistics of each row; none for more rows than a person reads."""
+    if len(found) > MAX_ROWS:
         return []
     columns = (belief["world"], belief["robot"], _rms(found), found["most"], found["last"])
     return [
@@ -110,14 +118,18 @@ def _rows(belief: Table, found: Table) -> list[dict[str, Any]]:
 
 
 def compare(rival: Evaluator, owner: Evaluator) -> dict[str, Any]:
-    """The rival's average less the owner's, row by row: its mean and a 95 % interval of that."""
+    """The difference of a rival from the belief, row by row: its mean and 95 % interval."""
     both = (rival.statistics["count"] > 0) & (owner.statistics["count"] > 0)
     average = _rms if rival.metric.average == "rms" else _mean
     difference = average(rival.statistics[both]) - average(owner.statistics[both])
     name = f"{rival.metric.average}_difference"
     if len(difference) < 2:
         return {"rows": len(difference), name: float(difference.sum())}
-    half = student_t_95(len(difference) - 1) * _spread(difference) / math.sqrt(len(difference))
+    half = (
+        student_t_95(len(difference) - 1)
+        * _standard_deviation(difference)
+        / math.sqrt(len(difference))
+    )
     mean = float(difference.mean())
     return {
         "rows": len(difference),

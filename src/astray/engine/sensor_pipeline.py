@@ -1,10 +1,11 @@
-"""A sensor and what of it has arrived: readings travel for `latency` seconds, or are lost.
+"""The pipeline of a sensor: sampling, latency, jitter, loss, arrival.
 
-With a `jitter` each takes up to so much longer, in whole ticks, all as likely. It is less than the
-time from one reading to the next, so none overtakes another, and the stamp is that of the reading.
+A reading arrives `latency` seconds after it was sampled, or is lost. With a `jitter` it takes up to
+that much longer, in whole ticks, all equally likely. Jitter is less than the time between two
+readings, so no reading overtakes another; the stamp is the time at which it was sampled.
 
-Each row counts its own readings, so worlds whose clocks differ share one ring: reading number k
-of a row lies in slot k modulo the depth until it arrives.
+Each row counts its own readings, so that worlds whose clocks differ share one ring buffer: reading
+number k of a row is in slot k modulo the depth until it arrives.
 """
 
 from __future__ import annotations
@@ -17,106 +18,108 @@ from astray.tables import Array, Rows, put
 
 
 class SensorPipeline:
-    """One sensor of a group, its beat, and its readings on the way."""
+    """One sensor of a group, its schedules, and its readings in transit."""
 
     def __init__(self, sensor: Sensor, n: int) -> None:
         self.sensor = sensor
-        self.taking = sensor.beat(sensor.dt)
+        self.sample_schedule = sensor.beat(sensor.dt)
         self.delay = ticks_in(sensor.latency, sensor.dt)
         self.jitter = ticks_in(sensor.jitter, sensor.dt)
-        self.on_the_way = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0
+        self.is_delayed = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0
+        self.max_delay = self.delay + self.jitter  # ticks
         self.key = random.key(int(sensor.key), "channel")
-        late = self.taking.delayed(self.delay)
-        self.arriving = Schedule(1, late.offset) if self.jitter else late
+        late = self.sample_schedule.delayed(self.delay)
+        self.arrival_schedule = Schedule(1, late.offset) if self.jitter else late
         self.arrived = Reading(sensor.measures, n, sensor.bulk())
-        self.taken = Reading(sensor.measures, n, sensor.bulk()) if self.on_the_way else self.arrived
-        self.latest = self.delay + self.jitter  # ticks after which a reading arrives at most
-        depth = self.latest // self.taking.period + 1 if self.on_the_way else 0
+        self.sampled = (
+            Reading(sensor.measures, n, sensor.bulk()) if self.is_delayed else self.arrived
+        )
+        depth = self.max_delay // self.sample_schedule.period + 1 if self.is_delayed else 0
         self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
-        self._looked: Reading | None = None
         self.any_fresh = self.all_fresh = False
         self.rows_per_thread = sensor.rows_per_thread
+        self._out_of_turn: Reading | None = None
 
     def readings(self) -> list[Reading]:
-        """Every table of readings that there is."""
-        return [self.arrived, *([self.taken, *self.ring] if self.on_the_way else [])]
+        """Every table of readings of the pipeline."""
+        return [self.arrived, *([self.sampled, *self.ring] if self.is_delayed else [])]
 
     def blanks(self) -> list[InitialValue]:
-        """All that is to be blank where nothing was taken and nothing has arrived."""
+        """The initial values of all tables."""
         return [part for reading in self.readings() for part in reading.blanks()]
 
-    def some_began(self) -> None:
-        """Take note that there are rows for which nothing has arrived."""
+    def rows_started(self) -> None:
+        """Handle rows that have just started: they have no reading yet."""
         self.all_fresh = False
 
-    def recount(self) -> None:
-        """Note what is fresh after the tables were written from outside."""
+    def restore(self) -> None:
+        """Bring the flags up to date with tables that a checkpoint has filled."""
         self.any_fresh = bool(self.arrived.fresh.any())
         self.all_fresh = bool(self.arrived.fresh.all())
 
-    def stale(self) -> None:
-        """What arrived in the last tick is no longer fresh."""
+    def clear_fresh(self) -> None:
+        """Clear the fresh marks of the previous tick."""
         if self.any_fresh:
             self.arrived.fresh.fill(False)
             self.any_fresh = self.all_fresh = False
 
-    def stamp(self, rows: Rows, time: Array) -> None:
-        """Send what was just sensed for these rows on its way."""
+    def sense(self, rows: Rows, scene: Scene) -> None:
+        """Sample the sensor for these rows."""
+        self.sensor.sense(rows, scene, self.sampled)
+
+    def send(self, rows: Rows, time: Array) -> None:
+        """Stamp what was sampled for these rows and send it on its way."""
         if len(rows) == len(time):
-            self.taken.stamp[:] = time
+            self.sampled.stamp[:] = time
         else:
-            self.taken.stamp[rows] = time[rows]
-        if self.on_the_way:
+            self.sampled.stamp[rows] = time[rows]
+        if self.is_delayed:
             self._copy(rows, self._slots(rows, 0), into_ring=True)
         else:
-            self._deliver(rows)
+            self._mark_fresh(rows)
 
-    def arrivals(self, rows: Rows) -> Rows | None:
-        """Those of these rows, whose beat it is, for which a reading arrives now; None if none."""
+    def rows_with_arrivals(self, rows: Rows) -> Rows | None:
+        """The rows, of those due by `arrival_schedule`, whose reading arrives now; None if none."""
         if self.jitter or self.sensor.loss > 0.0:
-            # What becomes of a reading is dealt by the tick at which it was taken.
-            address, beat = self.sensor.address.take(rows), self.taking
-            ago = (address["tick"] - self.delay - beat.offset) % beat.period
-            address["tick"] -= self.delay + ago
-            luck = np.empty((len(rows), 2))
-            random.uniforms_all(luck, address, np.arange(len(rows)), self.key)
-            late = (luck[:, 0] * (self.jitter + 1)).astype(np.int64)
-            rows = rows[(late == ago) & (luck[:, 1] >= self.sensor.loss)]
-        rows = rows[self._taken(rows)]
+            # The noise of a reading is keyed by the tick at which it was sampled.
+            address, schedule = self.sensor.address.take(rows), self.sample_schedule
+            age = (address["tick"] - self.delay - schedule.offset) % schedule.period
+            address["tick"] -= self.delay + age
+            noise = np.empty((len(rows), 2))
+            random.uniforms_all(noise, address, np.arange(len(rows)), self.key)
+            late = (noise[:, 0] * (self.jitter + 1)).astype(np.int64)
+            rows = rows[(late == age) & (noise[:, 1] >= self.sensor.loss)]
+        rows = rows[self._was_sampled(rows)]
         return rows if len(rows) else None
 
     def arrive(self, rows: Rows) -> None:
-        """Let the readings of these rows arrive that were taken `latency` ago, or longer."""
+        """Deliver the readings of these rows that were sampled `latency` ago, or longer."""
         self._copy(rows, self._slots(rows, self.delay), into_ring=False)
-        self._deliver(rows)
+        self._mark_fresh(rows)
 
-    def sense(self, rows: Rows, scene: Scene) -> None:
-        """Take a reading for these rows."""
-        self.sensor.sense(rows, scene, self.taken)
+    def sample_out_of_turn(self, rows: Rows, scene: Scene, time: Array) -> Reading:
+        """What the sensor would read for these rows now; its state stays as it is.
 
-    def look(self, rows: Rows, scene: Scene, time: Array) -> Reading:
-        """What these rows would read now: nothing is sent, and the sensor remembers nothing.
-
-        The table is good until the next look; the arrays beside it are new.
+        The table is valid until the next call; the arrays beside it are new.
         """
-        if self._looked is None:
-            self._looked = Reading(self.sensor.measures, len(time), self.sensor.bulk())
-        sensor, out = self.sensor, self._looked
+        if self._out_of_turn is None:
+            self._out_of_turn = Reading(self.sensor.measures, len(time), self.sensor.bulk())
+        sensor, out = self.sensor, self._out_of_turn
         for name, array in out.arrays.items():
             out.arrays[name] = np.empty(array.shape)
         if sensor.stateless and len(rows) == len(time):
             sensor.sense(rows, scene, out)
             out.stamp[:] = time
             return out
-        self._look_back(rows, scene, out)
+        self._sample_and_restore(rows, scene, out)
         out.stamp[rows] = time[rows]
         return out
 
-    def _look_back(self, rows: Rows, scene: Scene, out: Reading) -> None:
-        """Sense with what was read and remembered so far, and leave that as it is."""
+    def _sample_and_restore(self, rows: Rows, scene: Scene, out: Reading) -> None:
+        """Sample with the state that the sensor has, and restore that state."""
         sensor = self.sensor
-        out.table[:] = self.taken.table
-        for name, array in self.taken.arrays.items():
+        out.table[:] = self.sampled.table
+        for name, array in self.sampled.arrays.items():
             out.arrays[name][:] = array
         memory = sensor.memory.copy() if sensor.remembers is not None else None
         arrays = {name: array.copy() for name, array in sensor.arrays.items()}
@@ -126,7 +129,7 @@ class SensorPipeline:
         for name, array in arrays.items():
             sensor.arrays[name][:] = array
 
-    def _deliver(self, rows: Rows) -> None:
+    def _mark_fresh(self, rows: Rows) -> None:
         if len(rows) < len(self.arrived.fresh):
             self.arrived.fresh[rows] = True
         elif not self.all_fresh:
@@ -134,21 +137,22 @@ class SensorPipeline:
             self.all_fresh = True
         self.any_fresh = True
 
-    def _slots(self, rows: Rows, ago: int) -> Array:
-        ticks = self.sensor.address["tick"][rows] - self.taking.offset - ago
-        return np.asarray(ticks // self.taking.period % len(self.ring))
+    def _slots(self, rows: Rows, age: int) -> Array:
+        """The slot of the newest reading of each row that is at least so many ticks old."""
+        ticks = self.sensor.address["tick"][rows] - self.sample_schedule.offset - age
+        return np.asarray(ticks // self.sample_schedule.period % len(self.ring))
 
-    def _taken(self, rows: Rows) -> Array:
-        """Whether there is a reading to arrive: who came into the run later has taken none yet."""
+    def _was_sampled(self, rows: Rows) -> Array:
+        """Whether there is a reading to arrive: a row that started late has sampled none yet."""
         slots = self._slots(rows, self.delay)
         stamps = np.stack([slot.stamp[rows] for slot in self.ring])
         return np.asarray(~np.isnan(stamps[slots, np.arange(len(rows))]))
 
     def _copy(self, rows: Rows, slots: Array, into_ring: bool) -> None:
         for k, slot in enumerate(self.ring):
-            some = rows[slots == k]
-            if len(some):
-                source, goal = (self.taken, slot) if into_ring else (slot, self.arrived)
-                put(goal.table, some, source.table.take(some))
-                for name, array in goal.arrays.items():
-                    array[some] = source.arrays[name][some]
+            rows_of_slot = rows[slots == k]
+            if len(rows_of_slot):
+                source, target = (self.sampled, slot) if into_ring else (slot, self.arrived)
+                put(target.table, rows_of_slot, source.table.take(rows_of_slot))
+                for name, array in target.arrays.items():
+                    array[rows_of_slot] = source.arrays[name][rows_of_slot]

@@ -1,7 +1,7 @@
-"""The tick: verbs over the tables of every group of robots, when they are due.
+"""The tick: the verbs of every group of robots, when they are due.
 
-Decide, move, interact, sense, estimate, evaluate, observe. Ticks in which nothing is due but motion
-are moved in one call. How a run is cut into such calls never changes a byte of it.
+Events, decide, move, interact, sense, estimate, evaluate, observe. Ticks in which nothing but the
+motion is due are moved in one call; how a run is divided into such calls never changes a byte.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from astray.engine.group_stepper import GroupStepper
 from astray.engine.pacing import Pace
 from astray.errors import LockstepTimeout
 
-LONGEST = 1_000_000  # ticks in one call, so that a run can still be watched and stopped
-LOOK = 0.1  # s after which a run that waits for commands looks whether it was stopped
+MAX_TICKS = 1_000_000  # in one call, so that a run can still be observed and stopped
+MAX_WAIT = 0.1  # s after which a run that waits for commands checks whether it was stopped
 PHASES = ("events", "decide", "move", "sense", "estimate", "evaluate", "observe")
 EVENTS, DECIDE, MOVE, SENSE, ESTIMATE, EVALUATE, OBSERVE = range(len(PHASES))
 
 
 class Periodic(Protocol):
-    """What is called at steps of its own choice."""
+    """An object that is called at steps of its own choice."""
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which it is to be called."""
@@ -32,7 +32,7 @@ class Periodic(Protocol):
 
 
 class Stepper:
-    """Advances all groups of one run, from one tick at which something is due to the next."""
+    """Advances all groups of a run, from one tick at which something is due to the next."""
 
     def __init__(
         self,
@@ -45,16 +45,16 @@ class Stepper:
         apply_due_events: Callable[[], None],
         observe: Callable[[], None],
     ) -> None:
-        """Take the parts of a run.
+        """Connect the parts of a run.
 
         Args:
-            clocks: Which this advances.
-            environment: In which robots run into things.
-            groups: The robots.
-            queue: The events that wait.
-            pace: Which is asked what other threads want of the run.
-            observers: Asked when they are due; more may be appended while the run goes on.
-            apply_due_events: Lets the events of this step take effect.
+            clocks: The clocks to advance.
+            environment: The scene in which robots interact.
+            groups: The groups of robots.
+            queue: The events to come.
+            pace: Holds the requests of other threads.
+            observers: Have the steps at which they are due; the list may grow during the run.
+            apply_due_events: Applies the events of this step.
             observe: Calls the observers that are due at this step.
         """
         self.phase_ns = [0] * len(PHASES)
@@ -68,23 +68,23 @@ class Stepper:
         self._every_tick = any(group.is_due_every_tick for group in groups)
         self._interacting = bool(environment.interactions)
         self._motions = [(environment.rows_of(g.robots.scene), g.robots.motion) for g in groups]
-        self._due = 0  # the step at which something is due
-        self._known_observers = 0  # how many there were when that was found
+        self._due = 0  # the next step at which something is due
+        self._scheduled_observers = 0  # their number when that step was computed
 
     def invalidate_schedule(self) -> None:
-        """Find anew what is due when, at the next call."""
+        """Compute the next due step anew at the next call."""
         self._due = 0
 
     def advance_until_due(self, most: int) -> None:
-        """Advance to where something is next due, at most some ticks."""
-        if self._free_ticks() >= most:
+        """Advance to the next tick at which something is due, at most some ticks."""
+        if self._ticks_of_motion_only() >= most:
             self._move_only(most)
             return
         clocks, environment, phase_ns = self._clocks, self._environment, self.phase_ns
         clock = time.perf_counter_ns
         t0 = clock()
-        if self._pace.asked:
-            self._pace.answer()
+        if self._pace.requests:
+            self._pace.serve_requests()
         if self._queue.is_due(clocks.steps):
             self._apply_due_events()
         for group in self._in_lockstep:
@@ -94,7 +94,7 @@ class Stepper:
             for group in self._groups:
                 group.decide()
         t2 = clock()
-        quiet = LONGEST
+        quiet = MAX_TICKS
         if self._interacting:
             quiet = environment.quiet_ticks(clocks.steps, self._motions)
         steps = min(self._ticks_until_due(most), max(1, quiet))
@@ -107,7 +107,7 @@ class Stepper:
         phase_ns[EVENTS] += t1 - t0
         phase_ns[DECIDE] += t2 - t1
         phase_ns[MOVE] += t3 - t2
-        if clocks.steps < self._due and self._known_observers == len(self._observers):
+        if clocks.steps < self._due and self._scheduled_observers == len(self._observers):
             for group in self._sensing:
                 group.sense_nothing()
             return
@@ -126,10 +126,10 @@ class Stepper:
         phase_ns[EVALUATE] += t6 - t5
         phase_ns[OBSERVE] += clock() - t6
 
-    def _free_ticks(self) -> int:
-        """For how many ticks it is known that there is nothing to do but to move."""
-        busy = self._queue.is_waiting or self._pace.asked or self._in_lockstep
-        if busy or self._known_observers != len(self._observers):
+    def _ticks_of_motion_only(self) -> int:
+        """The number of ticks, from now on, in which only the motion is due; 0 if unknown."""
+        busy = self._queue.has_events or self._pace.requests or self._in_lockstep
+        if busy or self._scheduled_observers != len(self._observers):
             return 0
         free = self._due - 1 - self._clocks.steps
         if free > 0 and self._interacting:
@@ -149,10 +149,10 @@ class Stepper:
         clocks = self._clocks
         if clocks.tick is None or self._every_tick:
             return 1
-        if clocks.steps >= self._due or self._known_observers != len(self._observers):
-            self._due, self._known_observers = self._next_due(clocks.tick), len(self._observers)
+        if clocks.steps >= self._due or self._scheduled_observers != len(self._observers):
+            self._due, self._scheduled_observers = self._next_due(clocks.tick), len(self._observers)
         steps = min(most, self._due - clocks.steps)
-        if self._queue.is_waiting:
+        if self._queue.has_events:
             event = self._queue.next_step()
             if event is not None:
                 steps = min(steps, event - clocks.steps)
@@ -164,7 +164,7 @@ class Stepper:
 
     def _next_due(self, tick: int) -> int:
         """The next step at which a part of a group or an observer has to be called."""
-        now, steps = self._clocks.steps, LONGEST
+        now, steps = self._clocks.steps, MAX_TICKS
         for group in self._groups:
             steps = min(steps, group.next_due(tick + 1) - tick)
             if steps == 1:
@@ -174,33 +174,33 @@ class Stepper:
         return now + steps
 
     def _interact(self) -> None:
-        """Let robots run into things, and remove those that are lost by it."""
+        """Let the robots interact, and remove those that a collision removes."""
         for rows in self._environment.interact():
             for group in self._groups:
-                mine = rows - group.robots.scene.first
-                group.robots.end(mine[(mine >= 0) & (mine < len(group.robots.truth))])
-            self._environment.changed()
+                own = rows - group.robots.scene.first
+                group.robots.remove_rows(own[(own >= 0) & (own < len(group.robots.truth))])
+            self._environment.robots_changed()
 
     def _move(self, steps: int) -> None:
-        """Let all robots move, and time pass."""
+        """Move all robots and advance the clocks."""
         for group in self._groups:
             group.move(steps)
         self._clocks.advance(steps)
-        self._environment.moved()
+        self._environment.robots_moved()
 
     def _await_commands(self, group: GroupStepper) -> None:
-        """Lockstep: wait while a group is as far ahead of its newest commands as it may be."""
-        patience = group.robots.autonomy.patience
-        deadline = time.monotonic() + patience
+        """Lockstep: wait while a group is as far ahead of its commands as it may be."""
+        timeout = group.robots.autonomy.patience
+        deadline = time.monotonic() + timeout
         while (since := group.ticks_since_command()) is not None and not self._pace.stopped:
             if since < group.robots.lockstep:
                 return
             with self._queue.arrived:
                 if not self._queue.is_due(self._clocks.steps):
-                    self._queue.arrived.wait(LOOK)
+                    self._queue.arrived.wait(MAX_WAIT)
             self._apply_due_events()
-            self._pace.answer()
+            self._pace.serve_requests()
             if time.monotonic() > deadline:
                 raise LockstepTimeout(
-                    f"{group.robots.name!r} is in lockstep and no command came for {patience:g} s"
+                    f"{group.robots.name!r} is in lockstep and no command came for {timeout:g} s"
                 )

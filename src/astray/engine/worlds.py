@@ -1,4 +1,4 @@
-"""Which worlds a batch has, and whether as many fit into the memory of this machine."""
+"""The worlds of a batch: their numbers, their indices, and whether they fit into memory."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from astray.scenario import GroupPlan, Scenario
 from astray.tables import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
 
 MOST_WORLDS = 2**31
-EACH_WORLD = 128  # bytes or more, of its number, its clock, its episode and its place
+BYTES_PER_WORLD = 128  # at least, of its number, clock, episode and index
 MEMINFO = Path("/proc/meminfo")  # of Linux
 GIB = 1 << 30
 Worlds = int | range | Sequence[int]
 
 
 class WorldIndex:
-    """Where in a batch worlds are, by their numbers."""
+    """Looks up the indices of worlds in the batch by their numbers."""
 
     def __init__(self, worlds: Array) -> None:
-        self._places = np.argsort(worlds)
-        self._numbers = worlds[self._places]
+        self._indices = np.argsort(worlds)
+        self._numbers = worlds[self._indices]
 
     def of(self, worlds: Sequence[int]) -> Array:
-        """The places of these worlds, in order and each once; KeyError names one that is not there.
+        """The indices of these worlds, in order and each once; KeyError names an unknown world.
 
-        Thousands may be named at every tick, so they are looked up together.
+        A caller may pass thousands at every tick, so they are looked up together.
         """
         asked = np.asarray(worlds)
         if not len(asked):
@@ -40,18 +40,18 @@ class WorldIndex:
         missing = self._numbers.take(at, mode="clip") != asked
         if missing.any():
             raise KeyError(worlds[int(missing.argmax())])
-        found = self._places[at]
+        found = self._indices[at]
         in_order = len(found) < 2 or bool((found[1:] > found[:-1]).all())
         return found if in_order else np.unique(found)
 
 
 def world_numbers(worlds: Worlds, scenario: Scenario) -> Array:
-    """The numbers of so many worlds, or of these; refused at once if they could never fit."""
+    """The numbers of the worlds; refused if they are invalid or cannot fit into memory."""
     if isinstance(worlds, (int, np.integer)):
         worlds = range(int(worlds))
-    if isinstance(worlds, range) and worlds:  # which may stand for more than can be counted
+    if isinstance(worlds, range) and worlds:  # it may be far too long for an array
         _check_numbers(min(worlds[0], worlds[-1]), max(worlds[0], worlds[-1]))
-        _check_room(len(worlds), scenario)
+        _check_memory(len(worlds), scenario)
     several = np.array(worlds)
     if several.ndim != 1 or (len(several) and not np.issubdtype(several.dtype, np.integer)):
         raise WrongInput(f"worlds are so many, or their whole numbers, not {worlds!r}")
@@ -67,26 +67,26 @@ def _check_numbers(least: int, most: int) -> None:
         raise WrongInput(f"worlds are numbered from 0 to {MOST_WORLDS - 1}")
 
 
-def _check_room(worlds: int, scenario: Scenario) -> None:
-    """Refuse worlds of which the plain tables alone are more than the machine has."""
-    each = EACH_WORLD + sum(plan.capacity * bytes_of_row(plan) for plan in scenario.robots)
-    there = memory_of_machine()
-    if there is not None and worlds * each > there:
+def _check_memory(worlds: int, scenario: Scenario) -> None:
+    """Refuse worlds whose plain tables alone need more memory than the machine has."""
+    each = BYTES_PER_WORLD + sum(plan.capacity * bytes_of_row(plan) for plan in scenario.robots)
+    memory = memory_of_machine()
+    if memory is not None and worlds * each > memory:
         raise WrongInput(
             f"{worlds} worlds need {worlds * each / GIB:,.1f} GiB of memory or more; this machine "
-            f"has {there / GIB:,.1f} GiB, for {there // each} of them at the very most"
+            f"has {memory / GIB:,.1f} GiB, for {memory // each} of them at the very most"
         )
 
 
 def bytes_of_row(plan: GroupPlan) -> int:
-    """What a robot needs at the least: plugins may have memory of their own."""
+    """The memory that a robot needs at least; plugins may need more."""
     beliefs = bool(plan.estimator) + len(plan.rivals)
     tables = [STATE] * (1 + beliefs) + [ADDRESS, CONTACT, COMMAND, DRIVE]
     return sum(kind.itemsize for kind in tables + [sensor.measures for sensor in plan.sensors])
 
 
 def memory_of_machine() -> int | None:
-    """All memory there is, bytes, with what is swapped out; None where no one says."""
+    """The memory of the machine with its swap space, bytes; None if it is unknown."""
     try:
         lines = MEMINFO.read_text(encoding="ascii").splitlines()
         sizes = dict(line.split(":", 1) for line in lines)

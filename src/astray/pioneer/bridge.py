@@ -104,7 +104,9 @@ class PioneerBridge:
                     line.owe()
                     self.server.owing.add(line)
             held = self.period * HOLD  # ticks
-            self.server.flush(None if self.lockstep else sim.pace.when((sim.steps + held) * sim.dt))
+            self.server.flush(
+                None if self.lockstep else sim.pace.due_at((sim.steps + held) * sim.dt)
+            )
             if self.lockstep:
                 self._await_clients(sim)
 

@@ -126,7 +126,7 @@ class Foxglove:
         """Say again what stays as it is: who comes has not heard it."""
         lasting = self._lasting.get(topic)
         if lasting is not None:
-            self.sim.pace.ask(lambda: self._say_again(topic, lasting()))
+            self.sim.pace.request(lambda: self._say_again(topic, lasting()))
 
     def _say_again(self, topic: str, messages: list[bytes]) -> None:
         for data in messages:

@@ -211,7 +211,7 @@ class Engine:
         self._ended = self._ended.copy()
         for row in rows:
             self._ended[row] = hits["stamp"][hits["row"] == row][-1]
-        self.sim.environment.restore_hits(hits[:0])
+        self.sim.environment.restore_collisions(hits[:0])
         if not len(self._trucks.rows):
             self._left = 0
 
@@ -223,7 +223,9 @@ class Engine:
         truth, drive = self._bytes
         belief = None if trucks.estimator is None else trucks.belief.copy()
         if lidar:
-            ranges = self._lidar.look(self._all, trucks.scene, trucks.time).arrays["ranges"]
+            ranges = self._lidar.sample_out_of_turn(self._all, trucks.scene, trucks.time).arrays[
+                "ranges"
+            ]
         sight = TruckScan(
             truth.copy(),
             drive.copy(),

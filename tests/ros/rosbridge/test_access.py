@@ -152,10 +152,10 @@ def test_calls_that_take_long_keep_nobody_from_other_services_and_end_with_their
             assert receive(bad, "service_response")["result"]
             for _ in range(30):
                 bad.send(json.dumps(steps))
-            until(lambda: wire.sim.pace.granted > 0)
+            until(lambda: wire.sim.pace.granted_ticks > 0)
             good.send('{"op": "call_service", "service": "/get_simulation_state"}')
             assert receive(good, "service_response")["values"]["state"] == {"state": 2}
-        until(lambda: wire.sim.pace.granted == 0)
+        until(lambda: wire.sim.pace.granted_ticks == 0)
         good.send(json.dumps({**steps, "args": [3]}))
         assert receive(good, "service_response")["values"]["result"]["result"] == 1
 

@@ -186,7 +186,7 @@ def test_dragging_a_ghost_sets_the_belief_and_not_the_truth(tab: Tab, view: View
     tab.hold()
     group = view.sim.robots["scout"]
     group.place(robots=[0], x=6.0, y=7.6)
-    view.sim.pace.ask(lambda: None)
+    view.sim.pace.request(lambda: None)
     tab.wait("s.robots[0].x === 6.0")
     ghost = tab.state["robots"][0]["beliefs"]["belief"]
     tab.drag(tab.at(ghost["x"], ghost["y"]), tab.at(8.0, 7.4))

@@ -550,7 +550,7 @@ def test_a_page_that_stops_reading_misses_frames_and_holds_no_one_up(going: Room
 def test_nobody_looks_and_the_run_is_not_asked(going: Room) -> None:
     with going.connect() as client:
         frame(client)
-    until(lambda: not going.view.hub.pages and not going.sim.pace.asked)
+    until(lambda: not going.view.hub.pages and not going.sim.pace.requests)
     assert going.view.hub.wishes.robots == frozenset()
     frames = []
     going.view.source.frame = lambda wishes: frames.append(wishes) or b""  # type: ignore[method-assign,func-returns-value]

@@ -1,7 +1,7 @@
-"""Evaluates a belief against the truth of its own stamp, not of the present.
+"""Evaluates a belief against the truth at the time of its stamp, not of the present.
 
-A belief that was built from late readings is stamped with the time at which they were taken. So the
-truth of the last few moments is kept, and a belief is compared with the moment it is of.
+A belief from delayed readings is stamped with the time at which they were sampled. So the recent
+truth is kept, and a belief is compared with the truth of its own time.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from astray.plugin import Metric
 from astray.tables import STATE, Array, Column, Row, Rows, Table, clear, columns, table
 
 MOMENT = columns("stamp s", "x m", "y m", "yaw rad", "vx m/s", "vy m/s", "wz rad/s")
-"""What is kept of the truth."""
+"""One entry of the truth history."""
 
 STATISTICS = columns(Column("count", "", "i8"), "last", "total", "squares", "most")
-"""A metric so far: how many values, the last, their sum, that of their squares, the largest."""
+"""Statistics of a metric: count, last value, sum, sum of squares, largest value."""
 
 
 @kernel
@@ -30,7 +30,7 @@ def copy_moment(then: Row, s: Row) -> None:
 
 @kernel
 def find_truth_all(then: Table, history: Table, truth: Table, belief: Table, rows: Rows) -> None:
-    """Find the truth at the stamp of each belief, or the moment nearest to it."""
+    """Find the truth at the stamp of each belief, or the one nearest to it."""
     for i in rows:
         stamp = belief[i].stamp
         if then[i].stamp == stamp:
@@ -65,18 +65,18 @@ def accumulate_all(statistics: Table, values: Array, rows: Rows) -> None:
         s.last = value
         s.total += value
         s.squares += value * value
-        s.most = value if s.count == 1 else max(s.most, value)  # all may be below 0
+        s.most = value if s.count == 1 else max(s.most, value)  # all values may be negative
 
 
 class TruthHistory:
-    """The truth of the last moments of a group, for as long as its readings may be late."""
+    """A ring buffer of the truth of each row, as long as the largest delay of a reading."""
 
     def __init__(self, n: int, depth: int) -> None:
         self.moments = table(MOMENT, n * depth).reshape(n, depth)
         self.next_slot = np.zeros(n, np.int64)
 
     def begin(self, rows: Rows) -> None:
-        """Discard the past of these rows."""
+        """Clear the history of these rows."""
         clear(self.moments, rows)
         self.moments["stamp"][rows] = np.inf
         self.next_slot[rows] = 0
@@ -107,7 +107,7 @@ class BeliefEvaluator:
         return {"then": self.then, "values": self.values, "statistics": self.statistics}
 
     def begin(self, rows: Rows) -> None:
-        """Start the statistics of these rows anew."""
+        """Reset the statistics of these rows."""
         clear(self.then, rows)
         self.then["stamp"][rows] = np.nan
         self.values[rows] = 0.0

@@ -1,4 +1,4 @@
-"""All evaluators of a group of robots: one per metric and belief, and the past that they need."""
+"""The evaluation of a group: an evaluator per metric and belief, and the history of the truth."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from astray.plugin import ContactMetric, Estimator, Known, Metric, Scene, Tracks
 from astray.robot.estimators import RemoteEstimator
 from astray.tables import CONTACTS, Rows, Table
 
-REMOTE_LAG = 5.0  # s by which the belief of a remote filter may be late
-REMOTE_STEP = 0.01  # s between two moments that a remote filter may send a belief of
+REMOTE_LAG = 5.0  # s: the largest delay of the belief of a remote filter
+REMOTE_STEP = 0.01  # s: the resolution of the stamps of a remote filter
 
 
 class Subjects(NamedTuple):
-    """What is evaluated of a group of robots, and against what."""
+    """The beliefs and tracks of a group that are evaluated, and the truth to compare with."""
 
     name: str
     seed: int
     dt: float
     address: Table
     scene: Scene
-    """The truth; `gather` brings its grid of robots up to date."""
+    """The truth; `update_robot_grid` brings its grid of robots up to date."""
     beliefs: Mapping[str, Table]
     """The belief and those of the rivals, by name."""
     estimators: Sequence[tuple[Estimator, Table, Known]]
     pipelines: Mapping[str, SensorPipeline]
     contacts: Tracks | None
-    """What the robots believe of others; None without a tracker."""
-    gather: Callable[[], None]
+    """The tracks of other robots; None without a tracker."""
+    update_robot_grid: Callable[[], None]
 
 
 class Evaluation:
-    """Every metric of every belief of a group, and the truth of the last few moments."""
+    """Every metric of every belief of a group, and the recent truth."""
 
     def __init__(self, subjects: Subjects, metrics: Iterable[Metric | ContactMetric]) -> None:
         self.evaluators: list[BeliefEvaluator | TrackEvaluator] = []
         self.history = TruthHistory(len(subjects.scene.truth), 0)
-        self.history_schedule: Schedule | None = None  # when the truth is kept, beside at readings
+        self.history_schedule: Schedule | None = None  # of the truth, in addition to the readings
         for metric in metrics:
             own = make_schedule(metric.rate, metric.offset, subjects.dt) if metric.rate else None
             if isinstance(metric, ContactMetric):
@@ -67,11 +67,11 @@ class Evaluation:
         bound = metric.attach(of.address, {}, of.dt, of.seed, of.name)
         detecting = [p for p in of.pipelines.values() if p.sensor.measures == CONTACTS]
         depth = moments_within(*longest_delay(detecting))
-        made = TrackEvaluator(bound, of.contacts, of.scene, own, depth, of.gather)
+        made = TrackEvaluator(bound, of.contacts, of.scene, own, depth, of.update_robot_grid)
         self.evaluators.append(made)
 
     def _make_history(self, of: Subjects) -> None:
-        """Make room for every moment of the truth that a belief may be of when it changes."""
+        """Size the history: it holds every truth whose stamp a changed belief may have."""
         delay, schedules = longest_delay(of.pipelines.values())
         if any(isinstance(estimator, RemoteEstimator) for estimator, _, _ in of.estimators):
             self.history_schedule = Schedule(max(1, round(REMOTE_STEP / of.dt)))
@@ -80,19 +80,19 @@ class Evaluation:
         self.history = TruthHistory(len(of.scene.truth), moments_within(delay, schedules))
 
     def begin(self, rows: Rows) -> None:
-        """Start the statistics of these rows anew."""
+        """Reset the statistics of these rows."""
         if self.evaluators:
             self.history.begin(rows)
         for evaluator in self.evaluators:
             evaluator.begin(rows)
 
     def keep_truth(self, rows: Rows, truth: Table) -> None:
-        """Keep the truth of rows that have taken a reading, for when the reading arrives."""
+        """Keep the truth of rows whose sensors were sampled, until the readings arrive."""
         if self.evaluators:
             self.history.keep(rows, truth)
 
     def keep_truth_of_all(self, rows: Rows) -> None:
-        """Keep the truth of all that these rows may have detected."""
+        """Keep the truth of all robots that these rows may have detected."""
         for evaluator in self.evaluators:
             if isinstance(evaluator, TrackEvaluator):
                 evaluator.keep_truth(rows)
@@ -100,7 +100,7 @@ class Evaluation:
     def evaluate(
         self, due: Callable[[Schedule], Rows | None], arrived: Rows | None, truth: Table
     ) -> None:
-        """Evaluate beliefs for which a reading arrived, or those whose metric is due."""
+        """Evaluate the beliefs of rows with a new reading, and those whose metric is due."""
         for evaluator in self.evaluators:
             if evaluator.schedule is None:
                 if arrived is not None:
@@ -112,7 +112,7 @@ class Evaluation:
                 evaluator.evaluate(rows, truth, self.history)
 
     def evaluate_set_belief(self, rows: Rows, belief: Table, truth: Table) -> None:
-        """Evaluate a belief that was set from outside."""
+        """Evaluate a belief that an event has set."""
         for evaluator in self.evaluators:
             if isinstance(evaluator, BeliefEvaluator) and evaluator.belief is belief:
                 if evaluator.schedule is None:
@@ -122,13 +122,13 @@ class Evaluation:
 
 
 def longest_delay(pipelines: Iterable[SensorPipeline]) -> tuple[int, list[Schedule]]:
-    """How late readings arrive at most, ticks, and when they are taken."""
-    taking = [p for p in pipelines if p.taking.offset < NEVER]
-    return max((p.latest for p in taking), default=0), [p.taking for p in taking]
+    """The largest delay of a reading, ticks, and the schedules of the sensors."""
+    periodic = [p for p in pipelines if p.sample_schedule.offset < NEVER]
+    return max((p.max_delay for p in periodic), default=0), [p.sample_schedule for p in periodic]
 
 
 def moments_within(ticks: int, schedules: Iterable[Schedule]) -> int:
-    """How many moments of these schedules there are at most in some ticks up to now."""
+    """The largest number of moments of these schedules in the last so many ticks."""
     if not ticks:
-        return 0  # the present needs no history
+        return 0  # without a delay the present truth is enough
     return min(ticks + 1, sum(ticks // each.period + 1 for each in schedules))

@@ -1,7 +1,7 @@
-"""Evaluates what robots believe of each other against the truth of all robots at that time.
+"""Evaluates the tracks of other robots against the truth at the time of their stamp.
 
-Tracks of late detections are stamped with the time at which these were taken. So the truth of all
-robots is kept for as long as detections may be late, and the scene of that time is rebuilt.
+Tracks of delayed detections are stamped with the time of the detection. So the truth of all robots
+is kept for the largest delay of a detection, and the scene of that time is rebuilt.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from astray.world.geometry import build_robot_grid, make_robot_grid
 def find_truth_of_all(
     then: Table, history: Table, everyone: Table, stamps: Array, worlds: Array, rows: Rows
 ) -> None:
-    """Find the truth of these rows at the stamp of their world, or the moment nearest to it."""
+    """Find the truth of these rows at the stamp of their world, or the one nearest to it."""
     for i in rows:
         stamp = stamps[worlds[i]]
         if math.isnan(stamp):
@@ -54,15 +54,15 @@ class TrackEvaluator:
         scene: Scene,
         schedule: Schedule | None,
         depth: int,
-        gather: Callable[[], None],
+        update_robot_grid: Callable[[], None],
     ) -> None:
         n, everyone = len(scene.truth), len(scene.everyone)
         self.metric = metric
         self.contacts = contacts
-        self.belief = scene.truth  # which names the world and robot of each row
+        self.belief = scene.truth  # for the world and robot of each row
         self.scene = scene
         self.schedule = schedule
-        self.gather = gather  # brings `scene.crowd` up to date
+        self._update_robot_grid = update_robot_grid
         self.stamps = np.full(n, np.nan)
         self.values = np.zeros(n)
         self.statistics = table(STATISTICS, n)
@@ -70,10 +70,10 @@ class TrackEvaluator:
         self.then = table(STATE, everyone if depth else 0)
         self._past_scene = scene
         if depth:
-            mine = slice(scene.first, scene.first + n)
+            own = slice(scene.first, scene.first + n)
             crowd = make_robot_grid(everyone, len(scene.crowd.grids))
             self._past_scene = dataclasses.replace(
-                scene, truth=self.then[mine], everyone=self.then, crowd=crowd, _view=None
+                scene, truth=self.then[own], everyone=self.then, crowd=crowd, _view=None
             )
 
     def arrays(self) -> dict[str, Array]:
@@ -84,20 +84,20 @@ class TrackEvaluator:
         return found
 
     def begin(self, rows: Rows) -> None:
-        """Start the statistics of these rows anew."""
+        """Reset the statistics of these rows."""
         self.stamps[rows] = np.nan
         self.values[rows] = 0.0
         clear(self.statistics, rows)
         self.metric.begin(rows)
         if len(self.then):
-            self.history.begin(self._all_with(rows))
+            self.history.begin(self._rows_of_worlds(rows))
 
     def keep_truth(self, rows: Rows) -> None:
         """Keep the present truth of all robots in the worlds of these rows."""
         if len(self.then):
-            self.history.keep(self._all_with(rows), self.scene.everyone)
+            self.history.keep(self._rows_of_worlds(rows), self.scene.everyone)
 
-    def _all_with(self, rows: Rows) -> Rows:
+    def _rows_of_worlds(self, rows: Rows) -> Rows:
         """The rows of all robots in the worlds of these rows."""
         return np.flatnonzero(np.isin(self.scene.all_worlds, self.scene.worlds[rows]))
 
@@ -116,7 +116,7 @@ class TrackEvaluator:
 
     def measure(self, rows: Rows) -> None:
         """Compute the metric for these rows."""
-        self.gather()
+        self._update_robot_grid()
         if len(self.then):
             self._rebuild_past_scene(rows)
         self.metric.measure(rows, self._past_scene, self.contacts, self.values)

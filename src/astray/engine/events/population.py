@@ -1,75 +1,80 @@
-"""Events that change which robots are there: spawn, remove, ghost."""
+"""Events that add and remove robots: spawn, remove, ghost."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from astray.engine.event_queue import Event
-from astray.engine.events.kinds import EventKind
-from astray.engine.events.poses import PLACED
-from astray.engine.events.selectors import check_rows, group_of, living_rows_of, rows_of
-from astray.engine.events.values import check_columns, check_nothing, write_columns
+from astray.engine.events.base import (
+    EventKind,
+    active_rows_of,
+    check_columns,
+    check_no_values,
+    check_selection,
+    group_of,
+    rows_of,
+    write_columns,
+)
+from astray.engine.events.poses import PLACE_VALUES
 from astray.engine.run import Run
 from astray.errors import EventError
 
 
 def check_spawn(run: Run, event: Event) -> list[Event]:
     """Finite values for columns of the pose."""
-    group = group_of(run, event)
-    check_rows(run, group, event)
-    check_columns(group, event.values, PLACED, "spawn")
+    group = check_selection(run, event)
+    check_columns(group, event.values, PLACE_VALUES, "spawn")
     return [event]
 
 
 def apply_spawn(run: Run, event: Event) -> None:
-    """Start the first sleeping robot of each world that is named."""
+    """Start the first inactive robot of each world of the event."""
     group = group_of(run, event)
     rows = rows_of(run, group, event)
-    asleep = rows[~group.truth["alive"][rows]]
-    _, first = np.unique(group.world_of_row[asleep], return_index=True)
-    woken = asleep[first]
-    if not len(woken):
+    inactive = rows[~group.truth["alive"][rows]]
+    _, first = np.unique(group.world_of_row[inactive], return_index=True)
+    spawned = inactive[first]
+    if not len(spawned):
         return
-    group.begin(woken, run.environment.spots_taken())
-    run.environment.changed()
+    group.start_rows(spawned, run.environment.spots_taken())
+    run.environment.robots_changed()
     for state in {id(t): t for t in (group.truth, *group.beliefs().values())}.values():
-        write_columns(group, state, woken, event.values)
-    for estimator, belief, _ in group.estimators:  # it started where the row was drawn
-        estimator.believe(woken, belief)
-    run.wake([woken if one is group else woken[:0] for one in run.robots.values()])
+        write_columns(group, state, spawned, event.values)
+    for estimator, belief, _ in group.estimators:  # it started at the drawn start pose
+        estimator.believe(spawned, belief)
+    run.sense_first([spawned if one is group else spawned[:0] for one in run.robots.values()])
 
 
 def check_remove(run: Run, event: Event) -> list[Event]:
-    """It needs no values."""
-    group = group_of(run, event)
-    check_rows(run, group, event)
-    check_nothing(event.values)
+    """No values."""
+    check_selection(run, event)
+    check_no_values(event.values)
     return [event]
 
 
 def apply_remove(run: Run, event: Event) -> None:
-    """Put the robots to sleep."""
+    """Deactivate the robots."""
     group = group_of(run, event)
-    rows = living_rows_of(run, group, event)
+    rows = active_rows_of(run, group, event)
     if len(rows):
-        group.end(rows)
-    run.environment.changed()
+        group.remove_rows(rows)
+    run.environment.robots_changed()
 
 
 def check_ghost(run: Run, event: Event) -> list[Event]:
     """`ghostly` is true or false."""
-    group, values = group_of(run, event), event.values
-    check_rows(run, group, event)
-    wrong = [name for name in values if name != "ghostly"]
-    if wrong or not isinstance(values.get("ghostly", True), bool):
+    check_selection(run, event)
+    values = event.values
+    unknown = [name for name in values if name != "ghostly"]
+    if unknown or not isinstance(values.get("ghostly", True), bool):
         raise EventError(f"ghost: ghostly is true or false, and all that is needed, not {values}")
     return [event]
 
 
 def apply_ghost(run: Run, event: Event) -> None:
-    """Leave the robots out of what is around others, or put them back."""
+    """Exclude the robots from interactions and detection, or include them again."""
     group = group_of(run, event)
-    rows = living_rows_of(run, group, event)
+    rows = active_rows_of(run, group, event)
     ghostly = bool(event.values.get("ghostly", True))
     run.environment.make_ghosts(group.scene.first + rows, ghostly)
 

@@ -1,22 +1,24 @@
-"""All kinds of events, by name. A new kind is a file beside this one and its name here."""
+"""The registry of event kinds. A new kind is an entry of `KINDS` in a file of this package."""
 
 from __future__ import annotations
 
 from astray.engine.event_queue import Event, is_whole
-from astray.engine.events import commands, parameters, population, poses, worlds
-from astray.engine.events.kinds import EventKind
+from astray.engine.events import commands, population, poses, worlds
+from astray.engine.events.base import EventKind
 from astray.engine.run import Run
 from astray.errors import EventError, suggest
 
 EVENT_KINDS: dict[str, EventKind] = {
-    kind.name: kind
-    for module in (commands, poses, worlds, population, parameters)
-    for kind in module.KINDS
+    kind.name: kind for module in (commands, poses, worlds, population) for kind in module.KINDS
 }
 
 
 def check_event(run: Run, event: Event) -> list[Event]:
-    """The event as it is to be logged, one or several; EventError if it could do nothing."""
+    """The event as it is to be logged: one, or several in its place.
+
+    Raises:
+        EventError: It could not take effect.
+    """
     if event.kind not in EVENT_KINDS:
         hint = suggest(event.kind, EVENT_KINDS)
         raise EventError(f"no event kind {event.kind!r}{hint} ({', '.join(EVENT_KINDS)})")
@@ -26,5 +28,5 @@ def check_event(run: Run, event: Event) -> list[Event]:
 
 
 def apply_event(run: Run, event: Event) -> None:
-    """Let an event take effect."""
+    """Apply an event."""
     EVENT_KINDS[event.kind].apply(run, event)

@@ -1,4 +1,4 @@
-"""Events that are about whole worlds: reset, world."""
+"""Events for whole worlds: reset, world."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from astray.engine.clocks import MOST_EPISODES
 from astray.engine.event_queue import Event, is_whole
-from astray.engine.events.kinds import EventKind
-from astray.engine.events.selectors import worlds_of
+from astray.engine.events.base import EventKind, worlds_of
 from astray.engine.run import Run
 from astray.errors import EventError
 from astray.world import Map, map_dict_fault, map_from_dict, map_to_dict
@@ -16,7 +15,7 @@ from astray.world.maps import differs_per_world, read_map
 
 
 def check_reset(run: Run, event: Event) -> list[Event]:
-    """The number of an episode, if it is named."""
+    """The number of an episode, if there is one."""
     values = event.values
     episode = values.get("episode")
     if "life" in values:
@@ -34,12 +33,12 @@ def check_reset(run: Run, event: Event) -> list[Event]:
 
 
 def apply_reset(run: Run, event: Event) -> None:
-    """Begin the next episode of the worlds, or the one that is named."""
+    """Begin the next episode of the worlds, or the one of the event."""
     run.restart_worlds(worlds_of(run, event), event.values.get("episode"))
 
 
 def check_world(run: Run, event: Event) -> list[Event]:
-    """World events that hold the map itself, so that their log needs no file."""
+    """Events that contain the map itself, so that the log needs no map file."""
     places = worlds_of(run, event)
     if "segments" in event.values:
         if fault := map_dict_fault(event.values):

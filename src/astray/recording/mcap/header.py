@@ -69,7 +69,7 @@ def _group(group: Robots, robots: Sequence[RosRobot]) -> dict[str, Any]:
         "sensors": {
             name: {"kind": channel.sensor.kind, "topic": topics[name]}
             for name, channel in group.pipelines.items()
-            if channel.taking.offset < NEVER
+            if channel.sample_schedule.offset < NEVER
         },
         "robots": [
             {"world": r.world, "number": r.number, "name": r.name, "namespace": r.namespace}

@@ -54,7 +54,7 @@ def sensor_truths(group: Robots, robots: Sequence[RosRobot], dt: float) -> Itera
     period = max(1, round(1.0 / (RATE * dt)))
     for channel in group.pipelines.values():
         sensor = channel.sensor
-        if sensor.remembers is None or channel.taking.offset == NEVER:
+        if sensor.remembers is None or channel.sample_schedule.offset == NEVER:
             continue
         if fields_of(sensor.memory.dtype):
             yield SensorTruth(robots, channel, group.truth, period)

@@ -61,7 +61,7 @@ class Unit:
         """Let a reading of this time arrive."""
         self._scene.truth["stamp"] = seconds
         self.channel.sense(ROW, self._scene)
-        self.channel.stamp(ROW, np.array([seconds]))
+        self.channel.send(ROW, np.array([seconds]))
 
 
 class Player(ABC):

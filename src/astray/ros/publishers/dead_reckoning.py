@@ -71,7 +71,7 @@ class DeadReckoning:
         """When the wheels are read; never for those whose truth is looked up."""
         if self._estimator is None or self._channel is None:
             return Schedule(1, NEVER)
-        return self._channel.arriving
+        return self._channel.arrival_schedule
 
     def newest(self, row: int) -> float:
         """The time up to which a row's way is known, s."""

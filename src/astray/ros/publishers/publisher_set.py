@@ -62,7 +62,7 @@ class PublisherSet:
         reckoning, period = self.dead_reckonings[group.name], self.period
         topics = topics_of(group.pipelines)
         for name, channel in group.pipelines.items():
-            if channel.taking.offset < NEVER:
+            if channel.sample_schedule.offset < NEVER:
                 report = report_of(channel.sensor.measures)
                 yield report(robots, channel, topics[name], frame_of(group, name))
         yield truth_of(robots, group.truth, period)
@@ -139,7 +139,7 @@ def _mounted(group: Robots) -> dict[str, Mount]:
     found: dict[str, Mount] = {}
     for name, channel in group.pipelines.items():
         values = channel.sensor.sheet().values
-        if "x" in values and "y" in values and channel.taking.offset < NEVER:
+        if "x" in values and "y" in values and channel.sample_schedule.offset < NEVER:
             x, y, roll, pitch, yaw = (
                 float(values.get(key, 0.0)) for key in ("x", "y", "roll", "pitch", "yaw")
             )

@@ -28,7 +28,7 @@ class ReadingPublisher(Publisher):
     def __init__(
         self, robots: Sequence[RosRobot], channel: SensorPipeline, topic: str, frame: str
     ) -> None:
-        self.channel, self.schedule = channel, channel.arriving
+        self.channel, self.schedule = channel, channel.arrival_schedule
         sizes, texts = self.shape(channel, robots[0])
         texts = {"header.frame_id": self.frame_of(robots[0], frame), **texts}
         layout, arrived = MessageLayout(self.type_of(channel), sizes, texts), channel.arrived

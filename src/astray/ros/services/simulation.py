@@ -112,8 +112,8 @@ class Services:
         deadline = time.monotonic() + STEP_PATIENCE
         while self.sim.steps < end:
             if not still_wanted():
-                pace.step_no_more()
-            over = pace.stopped or not pace.paused or not pace.granted
+                pace.cancel_steps()
+            over = pace.stopped or not pace.paused or not pace.granted_ticks
             if (over or time.monotonic() > deadline) and self.sim.steps < end:
                 raise Unable(
                     ServiceResult.OPERATION_FAILED, f"stopped at step {self.sim.steps} of {end}"

@@ -34,7 +34,7 @@ def read_between_ticks(sim: Run, what: Callable[[], Found], patience: float = PA
             except Exception as problem:  # noqa: BLE001 - raised where it was asked for
                 found.set_exception(problem)
 
-    sim.pace.ask(do)
+    sim.pace.request(do)
     try:
         return found.result(patience)
     except Late:

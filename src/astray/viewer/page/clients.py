@@ -69,9 +69,9 @@ class PageClients:
             now = time.monotonic()
             if self._asked is None and any(len(page.frames) < ROOM for page in self.pages):
                 self._asked = now  # else no one takes what there is
-                self.sim.pace.ask(self._look)
+                self.sim.pace.request(self._look)
             elif self._asked is not None and self.sim.is_idle and now - self._asked > PATIENCE:
-                self.sim.pace.answer()  # no one is advancing it: nothing moves under our eyes
+                self.sim.pace.serve_requests()  # no thread advances the run now
             if now - told > STATUS:
                 told = now
                 self.status += 1

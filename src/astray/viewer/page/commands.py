@@ -44,9 +44,9 @@ class Commands:
             case messages.Reset():
                 if not self.source.resets:
                     raise EventError("this run cannot be reset: its clients would lose it")
-                if self.sim.is_idle and not pace.ends:
+                if self.sim.is_idle and not pace.has_ended:
                     raise EventError("no one is running it: there is nothing to begin anew")
-                pace.start_over(message.seed)
+                pace.request_restart(message.seed)
             case messages.World():
                 self.source.show(message.place)
             case messages.Drive():

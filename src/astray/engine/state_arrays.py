@@ -1,6 +1,6 @@
-"""The state of a run as named arrays: to save, to compare, to restore.
+"""The state of a run as named arrays: for checkpoints and digests.
 
-The names are part of saved files and of digests, so they stay as they are.
+The names are part of checkpoints and of digests, so some are older than the present words.
 """
 
 from __future__ import annotations
