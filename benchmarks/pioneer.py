@@ -1,9 +1,9 @@
-"""The Pioneer wire: how evenly packets come at real time, and how fast a run in lockstep is.
+"""The Pioneer server: the cadence of packets in real time, and the speed of a run in lockstep.
 
     python benchmarks/pioneer.py
 
 1. Twenty robots in an office, each with a client that drives, reads sonar and laser and the true
-   pose, in a process of its own. From each client's standard packets, the time between two of them.
+   pose, in a process of its own. Measured is the time between two SIPs of a client.
 2. A hundred robots in lockstep with a hundred clients: simulated seconds per second.
 """
 
@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from astray.pioneer import Client, PioneerCommand, commands, serving
-from astray.pioneer.packets import SIP, Framer
+from astray.pioneer.packets import Framer, Sip
 
 HALL = {"kind": "rooms", "size": [80, 60], "seed": 1}  # m
 ROBOTS, SECONDS = 20, 20.0
@@ -27,7 +27,7 @@ MANY, CYCLES = 100, 100
 
 
 def listen(ports: list[int], seconds: float, found: Any) -> None:
-    """Drive every robot and note when its packets come; a selector, so that no client waits."""
+    """Drive every robot and record when its SIPs arrive; one selector reads all of them."""
     robots = [Client(port=port).connect() for port in ports]
     selector = selectors.DefaultSelector()
     times: list[list[float]] = [[] for _ in robots]
@@ -35,16 +35,16 @@ def listen(ports: list[int], seconds: float, found: Any) -> None:
     for k, robot in enumerate(robots):
         robot.scan()
         robot.command(PioneerCommand.SIM_STAT, 2)
-        selector.register(robot._line._sock, selectors.EVENT_READ, k)
-    begin = time.perf_counter() + 2.0  # what piled up while others connected is read by then
+        selector.register(robot._socket, selectors.EVENT_READ, k)
+    begin = time.perf_counter() + 2.0  # by then the backlog of the connecting phase is read
     while time.perf_counter() < begin + seconds:
-        came = []
+        arrived = []
         for key, _ in selector.select(0.2):
-            piece = key.fileobj.recv(1 << 16)  # type: ignore[union-attr]
-            came.append((key.data, piece, time.perf_counter()))
-        for k, piece, now in came:
-            for packet in framers[k].feed(piece):
-                if packet.id == SIP:
+            received = key.fileobj.receive()  # type: ignore[union-attr]
+            arrived.append((key.data, received, time.perf_counter()))
+        for k, received, now in arrived:
+            for packet in framers[k].feed(received):
+                if packet.id == Sip.ID:
                     robots[k].velocity(0.2, 0.3)
                     if now > begin:
                         times[k].append(now)
@@ -57,8 +57,8 @@ def cadence(count: int, seconds: float) -> dict[str, float]:
     """The intervals between standard packets of robots that are all connected, ms."""
     context = multiprocessing.get_context("spawn")
     found = context.Queue()
-    with serving(*["p3dx"] * count, map="office", start="random", speed=1.0) as wire:
-        clients = context.Process(target=listen, args=(wire.ports, seconds, found))
+    with serving(*["p3dx"] * count, map="office", start="random", speed=1.0) as bridge:
+        clients = context.Process(target=listen, args=(bridge.ports, seconds, found))
         clients.start()
         times = found.get(timeout=seconds + 120)
         clients.join()
@@ -78,26 +78,26 @@ def cadence(count: int, seconds: float) -> dict[str, float]:
 def answer(ports: list[int], cycles: int, found: Any) -> None:
     """Answer every packet of every robot, as fast as they come."""
     robots = [Client(port=port).connect(wait=False) for port in ports]
-    said = commands.with_number(PioneerCommand.VEL, 200) + commands.with_number(
+    motion = commands.encode_int(PioneerCommand.VEL, 200) + commands.encode_int(
         PioneerCommand.RVEL, 20
     )
     for k in range(cycles + 1):
         for robot in robots:
             robot.read(60.0)
-            robot._line.send(said)
+            robot._socket.send(motion)
         if k == 0:
             begin = time.perf_counter()
     found.put(time.perf_counter() - begin)
     for robot in robots:
-        robot._line.close()
+        robot._socket.close()
 
 
 def lockstep(count: int, cycles: int) -> dict[str, float]:
     """Simulated seconds per second when every client answers every packet."""
     context = multiprocessing.get_context("spawn")
     found = context.Queue()
-    with serving(*["p3dx"] * count, map=HALL, start="random", lockstep=True, speed=None) as wire:
-        clients = context.Process(target=answer, args=(wire.ports, cycles, found))
+    with serving(*["p3dx"] * count, map=HALL, start="random", lockstep=True, speed=None) as bridge:
+        clients = context.Process(target=answer, args=(bridge.ports, cycles, found))
         clients.start()
         wall = found.get(timeout=600)
         clients.join()

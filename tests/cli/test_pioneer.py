@@ -21,7 +21,7 @@ from astray.pioneer import Client, NoAnswer
 from astray.pioneer.commands import PioneerCommand
 from astray.recording.reader import Recording
 
-PATIENCE = 240  # s, for kernels that have to be compiled
+TIMEOUT = 240  # s, for kernels that have to be compiled
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def refused(*arguments: str) -> str:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -80,7 +80,7 @@ def test_robots_are_served_until_ctrl_c_and_their_run_replays(tmp_path: Path) ->
         *options, "--port", "0", "--lockstep", "--speed", "max", "--out", str(out)
     ) as process:
         first, second = ports(process, 2)
-        with Client(port=first, timeout=PATIENCE) as client:
+        with Client(port=first, timeout=TIMEOUT) as client:
             assert client.true_pose() == pytest.approx((2.0, 2.0, 1.5708), abs=0.002)
             client.velocity(0.3)
             client.wait(3.0)
@@ -98,7 +98,7 @@ def test_robots_are_served_until_ctrl_c_and_their_run_replays(tmp_path: Path) ->
 
 
 @no_signals
-def test_clients_are_served_when_nobody_reads_the_log_any_more() -> None:
+def test_clients_are_served_when_the_log_is_closed() -> None:
     with pioneer("-p", "0") as process:
         (port,) = ports(process, 1)
         assert process.stderr is not None
@@ -111,7 +111,7 @@ def test_clients_are_served_when_nobody_reads_the_log_any_more() -> None:
 
 
 @no_signals
-def test_who_is_told_of_the_port_may_end_the_run_at_once_and_has_its_folder(tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_at_once_is_still_written(tmp_path: Path) -> None:
     kept = ("--out", str(tmp_path / "run"), "--record", str(tmp_path / "run.mcap"))
     with pioneer("-p", "0", *kept) as process:
         ports(process, 1)
@@ -122,7 +122,7 @@ def test_who_is_told_of_the_port_may_end_the_run_at_once_and_has_its_folder(tmp_
 
 
 @no_signals
-def test_a_port_for_each_client_and_a_terminal_are_told() -> None:
+def test_a_port_for_each_client_and_a_terminal_are_printed() -> None:
     with pioneer(
         "-r", "p3dx:anna", "-R", "p3at", "--port", "0", "--pty", "--speed", "20"
     ) as process:
@@ -146,17 +146,17 @@ def test_clients_are_logged_and_end_the_simulator_where_that_is_allowed() -> Non
             client.command(PioneerCommand.SIM_EXIT, 7)
             assert process.wait(30) == 7
         assert process.stderr is not None
-        said = process.stderr.read()
-        assert "p3dx: a client comes" in said
-        assert "received VEL -300" in said
+        error = process.stderr.read()
+        assert "p3dx: client connected" in error
+        assert "received VEL -300" in error
 
 
-def test_a_port_that_is_taken_is_told_with_the_option_that_changes_it() -> None:
+def test_a_port_in_use_is_reported_with_the_option_that_changes_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        said = refused("--port", str(port))
-    assert f"port {port} of 127.0.0.1 cannot be used" in said
-    assert "--port" in said
+        error = refused("--port", str(port))
+    assert f"port {port} of 127.0.0.1 cannot be used" in error
+    assert "--port" in error
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,9 @@ def test_a_port_that_is_taken_is_told_with_the_option_that_changes_it() -> None:
         (("--bind-to-address", "300.1.1.1", "--port", "0"), "--bind-to-address"),
     ],
 )
-def test_wrong_input_is_told_without_a_traceback(arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_input_is_reported_without_a_traceback(
+    arguments: tuple[str, ...], words: str
+) -> None:
     assert words in refused(*arguments)
 
 
@@ -184,7 +186,7 @@ def test_help_is_instant_and_names_mobilesims_options() -> None:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env={**os.environ, "COLUMNS": "200"},
     )
     assert started.returncode == 0

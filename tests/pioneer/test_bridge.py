@@ -1,4 +1,4 @@
-"""A whole run on the wire, in lockstep: it moves as MobileSim did, and its belief goes astray."""
+"""A whole run on the bridge, in lockstep: it moves as MobileSim did, and its belief goes astray."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 import astray
-from astray.pioneer import Client
-from astray.pioneer.background import serving
+from astray.pioneer import Client, serving
 from astray.pioneer.commands import PioneerCommand
-from astray.pioneer.packets.laser import PLAIN, WITH_REFLECTANCE, PlainScan, Scan
+from astray.pioneer.packets.laser import PlainLaserPacket, ReflectanceLaserPacket
 from astray.pioneer.session import SessionOptions
 from support.paths import DATA
 from support.tables import same
@@ -29,7 +28,7 @@ ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 TURNS = [3, 11, 20]  # cycles
 
 
-def alone(model: str = "p3dx", **options: Any) -> Any:
+def exact_robot(model: str = "p3dx", **options: Any) -> Any:
     """A robot in lockstep, as exact as it can be unless asked for otherwise."""
     options = {"odometry": "none", "lockstep": True, "speed": None, **options}
     return serving(model, **options)
@@ -42,8 +41,8 @@ def follow(name: str, **options: Any) -> tuple[list[dict[str, Any]], list[dict[s
     """Send the recorded commands in the recorded cycles; what MobileSim told, and what we tell."""
     records = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").open(encoding="utf-8")]
     begin = next(k for k, record in enumerate(records) if record.get("id") == 0x32)
-    theirs, ours = [], []
-    with alone(**options) as wire, Client(port=wire.ports[0]) as client:
+    recorded_values, simulated = [], []
+    with exact_robot(**options) as bridge, Client(port=bridge.ports[0]) as client:
         for record in records[begin:]:
             if "sent" in record and record["sent"] not in (2, 237):
                 client.command(record["sent"], int(record["arg"]))
@@ -51,21 +50,21 @@ def follow(name: str, **options: Any) -> tuple[list[dict[str, Any]], list[dict[s
                 continue
             client.pulse()
             client.read()
-            row = wire.sim.robots["p3dx"].truth[0]
+            row = bridge.sim.robots["p3dx"].truth[0]
             x, y, yaw = (float(row[c]) for c in ("x", "y", "yaw"))
-            ours.append({"v": client.speed * 1000, "w": client.turn_rate, "pose": (x, y, yaw)})
+            simulated.append({"v": client.speed * 1000, "w": client.turn_rate, "pose": (x, y, yaw)})
             wheels = (record["lv"], record["rv"])
             pose = (record["x"] * 0.485e-3, record["y"] * 0.485e-3, record["th"] * 0.001534)
-            theirs.append(
+            recorded_values.append(
                 {"v": sum(wheels) / 2, "w": record["rotvel10"] / 10 * DEGREE, "pose": pose}
             )
-    return theirs, ours
+    return recorded_values, simulated
 
 
-def within_a_cycle(theirs: list[float], ours: list[float], slack: float) -> bool:
-    """Whether each of our values lies among theirs of the cycles around it."""
-    for k, value in enumerate(ours):
-        near = theirs[max(0, k - 1) : k + 2]
+def within_a_cycle(recorded_values: list[float], simulated: list[float], slack: float) -> bool:
+    """Whether each of our values lies among recorded_values of the cycles around it."""
+    for k, value in enumerate(simulated):
+        near = recorded_values[max(0, k - 1) : k + 2]
         if near and not min(near) - slack <= value <= max(near) + slack:
             return False
     return True
@@ -89,23 +88,23 @@ def driven(told: list[dict[str, Any]]) -> tuple[float, float, float]:
 @recorded
 @pytest.mark.parametrize("name", ["b_vel400", "d_head90", "g_vel2"])
 def test_a_recorded_session_is_followed_within_a_cycle_to_the_same_pose(name: str) -> None:
-    theirs, ours = follow(name)
-    late = first_motion(theirs) - first_motion(ours)
+    recorded_values, simulated = follow(name)
+    late = first_motion(recorded_values) - first_motion(simulated)
     assert 0 <= late <= 2  # we obey in the cycle of the command, MobileSim a cycle or two later
     for axis, slack in (("v", 12.0), ("w", 0.06)):
-        profile = [one[axis] for one in theirs[late:]]
-        assert within_a_cycle(profile, [one[axis] for one in ours], slack)
-    (x, y, yaw), (our_x, our_y, our_yaw) = theirs[-1]["pose"], ours[-1]["pose"]
+        profile = [one[axis] for one in recorded_values[late:]]
+        assert within_a_cycle(profile, [one[axis] for one in simulated], slack)
+    (x, y, yaw), (our_x, our_y, our_yaw) = recorded_values[-1]["pose"], simulated[-1]["pose"]
     assert math.hypot(our_x - x, our_y - y) < 0.002
     assert abs(math.remainder(our_yaw - yaw, math.tau)) < DEGREE
 
 
 @recorded
 def test_with_the_errors_of_a_real_robot_curves_are_arcs() -> None:
-    theirs, ours = follow("g_vel2", odometry="real")
-    (x, y, _), (our_x, our_y, _) = driven(theirs), ours[-1]["pose"]
+    recorded_values, simulated = follow("g_vel2", odometry="real")
+    (x, y, _), (our_x, our_y, _) = driven(recorded_values), simulated[-1]["pose"]
     assert math.hypot(our_x - x, our_y - y) < 0.002
-    x, y, _ = theirs[-1]["pose"]  # by the heading with which each cycle began
+    x, y, _ = recorded_values[-1]["pose"]  # by the heading with which each cycle began
     assert 0.01 < math.hypot(our_x - x, our_y - y) < 0.025
 
 
@@ -113,7 +112,11 @@ def scans_of(packets: list[tuple[int, bytes]]) -> list[list[int]]:
     """Complete scans, mm, of laser packets of either kind."""
     scans, parts = [], []
     for number, data in packets:
-        part = Scan.decode(data) if number == WITH_REFLECTANCE else PlainScan.decode(data)
+        part = (
+            ReflectanceLaserPacket.decode(data)
+            if number == ReflectanceLaserPacket.ID
+            else PlainLaserPacket.decode(data)
+        )
         assert part.first == sum(len(p.ranges) for p in parts)
         parts.append(part)
         if part.first + len(part.ranges) == part.total:
@@ -124,13 +127,13 @@ def scans_of(packets: list[tuple[int, bytes]]) -> list[list[int]]:
 
 
 @recorded
-@pytest.mark.parametrize("kind", [WITH_REFLECTANCE, PLAIN])
+@pytest.mark.parametrize("kind", [ReflectanceLaserPacket.ID, PlainLaserPacket.ID])
 def test_a_recorded_laser_session_is_followed(kind: int) -> None:
     records = [json.loads(line) for line in (RECORDED / "i_laser_setpose.jsonl").open()]
     seen = [(r["id"], bytes.fromhex(r["hex"])) for r in records if r.get("id") == kind]
-    theirs = scans_of(seen)
+    recorded_values = scans_of(seen)
     # The recording is all that is left of its map: a bit of wall across each of its rays.
-    away = np.mean(theirs, axis=0) / 1000
+    away = np.mean(recorded_values, axis=0) / 1000
     angles = np.radians(np.arange(-90.0, 91.0))
     half = away * math.tan(0.49 * DEGREE)
     across = np.stack([-np.sin(angles), np.cos(angles)], axis=1) * half[:, None]
@@ -139,12 +142,12 @@ def test_a_recorded_laser_session_is_followed(kind: int) -> None:
     switch = next(
         k
         for k, r in enumerate(records)
-        if r.get("sent") == 35 and r["arg"] == ("2" if kind == WITH_REFLECTANCE else "1")
+        if r.get("sent") == 35 and r["arg"] == ("2" if kind == ReflectanceLaserPacket.ID else "1")
     )
     session_options = SessionOptions(like_mobilesim=True)
     with (
-        alone(map={"walls": walls}, start=(0.0, 0.0, 0.0), options=session_options) as wire,
-        Client(port=wire.ports[0]) as client,
+        exact_robot(map={"walls": walls}, start=(0.0, 0.0, 0.0), options=session_options) as bridge,
+        Client(port=bridge.ports[0]) as client,
     ):
         client.log = []
         for record in records:
@@ -160,18 +163,18 @@ def test_a_recorded_laser_session_is_followed(kind: int) -> None:
                 client.read()
         client.pulse()
         client.read()
-        ours = scans_of([(p.id, p.data) for p in client.log if p.id == kind])
-    assert abs(len(ours) - len(theirs)) <= 1  # scans of as many cycles
-    assert {len(scan) for scan in ours} == {len(scan) for scan in theirs} == {181}
-    apart = np.abs(np.array(ours) - np.mean(theirs, axis=0))
-    spread = np.abs(np.array(theirs) - np.mean(theirs, axis=0))
+        simulated = scans_of([(p.id, p.data) for p in client.log if p.id == kind])
+    assert abs(len(simulated) - len(recorded_values)) <= 1  # scans of as many cycles
+    assert {len(scan) for scan in simulated} == {len(scan) for scan in recorded_values} == {181}
+    apart = np.abs(np.array(simulated) - np.mean(recorded_values, axis=0))
+    spread = np.abs(np.array(recorded_values) - np.mean(recorded_values, axis=0))
     assert np.median(apart) <= np.median(spread) + 1.0
     assert apart.max() <= 10.0
 
 
 @pytest.mark.parametrize("distance", [1.0, -0.5])
 def test_a_move_ends_where_it_should_in_both_directions(distance: float) -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
         client.move(distance)
         client.wait(1.0)
         client.wait_for(lambda c: c.speed == 0.0)
@@ -179,8 +182,8 @@ def test_a_move_ends_where_it_should_in_both_directions(distance: float) -> None
         assert client.true_pose()[0] == pytest.approx(distance, abs=0.002)
 
 
-def test_a_robot_turns_by_and_to_what_it_is_told_while_it_drives() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+def test_a_robot_turns_to_and_by_an_angle_while_it_drives() -> None:
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.2)
         client.turn_to(math.pi / 2)
         client.wait(8.0)
@@ -192,21 +195,21 @@ def test_a_robot_turns_by_and_to_what_it_is_told_while_it_drives() -> None:
 
 
 @pytest.mark.parametrize("model", ["amigo", "p2dx", "p3at-sh", "powerbot", "pioneer-lx"])
-def test_what_robots_count_in_units_of_their_own_is_understood(model: str) -> None:
-    with alone(model, map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+def test_firmware_units_of_every_robot_are_converted(model: str) -> None:
+    with exact_robot(model, map=ROOM) as bridge, Client(port=bridge.ports[0]) as client:
         with client.together():
             client.scan()
             client.velocity(0.3, 0.2)
         client.wait(3.0)
-        robot = next(iter(wire.sim.robots.values()))
+        robot = next(iter(bridge.sim.robots.values()))
         assert client.odometry[0] == pytest.approx(robot.truth["x"][0], abs=0.002)
         assert client.odometry[2] == pytest.approx(robot.truth["yaw"][0], abs=0.002)
         assert (client.speed, client.turn_rate) == pytest.approx((0.3, 0.2), abs=0.01)
         assert 0.1 <= min(client.sonar) < 4.0
 
 
-def test_a_seekur_goes_sideways() -> None:
-    with alone("seekur") as wire, Client(port=wire.ports[0]) as client:
+def test_a_seekur_moves_sideways() -> None:
+    with exact_robot("seekur") as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.0, 0.0, 0.3)
         client.wait(3.0)
         assert client.odometry[0] == pytest.approx(0.0, abs=0.001)
@@ -216,7 +219,7 @@ def test_a_seekur_goes_sideways() -> None:
 
 
 def test_an_emergency_stop_takes_one_cycle() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.8)
         client.wait(4.0)
         assert client.speed == pytest.approx(0.8, abs=0.01)
@@ -229,37 +232,37 @@ def test_an_emergency_stop_takes_one_cycle() -> None:
 
 
 def listened(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bool:
-    """Whether something holds within so many packets, to which nothing is said."""
+    """Whether something holds within so many packets, to which nothing is log_lines."""
     return any(client.read() and holds() for _ in range(cycles))
 
 
-def test_a_robot_whose_client_falls_silent_stops_and_goes_on_when_it_is_heard_again() -> None:
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]) as client:
+def test_a_robot_with_a_silent_client_stops_and_continues_with_the_next_packet() -> None:
+    with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.3)
         assert listened(client, lambda: client.speed > 0.28)
         assert listened(client, lambda: client.speed == 0.0)
         client.wait_for(lambda c: c.speed > 0.2, cycles=200)
 
 
-def test_like_mobilesim_it_drives_on() -> None:
+def test_like_mobilesim_a_robot_with_a_silent_client_drives_on() -> None:
     session_options = SessionOptions(like_mobilesim=True)
     with (
-        serving("p3dx", speed=20.0, options=session_options) as wire,
-        Client(port=wire.ports[0]) as client,
+        serving("p3dx", speed=20.0, options=session_options) as bridge,
+        Client(port=bridge.ports[0]) as client,
     ):
         client.velocity(0.3)
         assert listened(client, lambda: client.speed > 0.28)
         assert not listened(client, lambda: client.speed < 0.25, cycles=60)
 
 
-def test_a_robot_whose_client_vanishes_stops_and_keeps_its_true_pose_for_the_next() -> None:
-    with alone() as wire:
-        client = Client(port=wire.ports[0]).connect()
+def test_a_robot_stops_when_its_client_vanishes_and_keeps_its_true_pose_for_the_next() -> None:
+    with exact_robot() as bridge:
+        client = Client(port=bridge.ports[0]).connect()
         client.velocity(0.3)
         client.wait(3.0)
         before = client.true_pose()
-        client._line.close()  # without a word
-        with Client(port=wire.ports[0]) as second:
+        client._socket.close()  # without a word
+        with Client(port=bridge.ports[0]) as second:
             second.wait(2.0)
             assert second.speed == 0.0
             assert second.true_pose()[0] == pytest.approx(before[0] + 0.1, abs=0.1)
@@ -269,8 +272,8 @@ def test_a_robot_whose_client_vanishes_stops_and_keeps_its_true_pose_for_the_nex
 # Truth and belief.
 
 
-def test_set_pose_moves_the_truth_and_not_the_odometer() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+def test_set_pose_sets_the_truth_and_not_the_odometry() -> None:
+    with exact_robot(map=ROOM) as bridge, Client(port=bridge.ports[0]) as client:
         client.set_pose(1.0, -0.5, math.pi / 2)
         client.wait(0.3)
         assert client.true_pose() == pytest.approx((1.0, -0.5, math.pi / 2))
@@ -280,10 +283,10 @@ def test_set_pose_moves_the_truth_and_not_the_odometer() -> None:
         assert client.true_pose() == (0.0, 0.0, 0.0)
 
 
-def test_a_robot_that_started_anywhere_is_at_home_there() -> None:
+def test_the_home_of_a_robot_with_a_random_start_is_its_start() -> None:
     with (
-        alone(map="office", start="random", seed=3) as wire,
-        Client(port=wire.ports[0]) as client,
+        exact_robot(map="office", start="random", seed=3) as bridge,
+        Client(port=bridge.ports[0]) as client,
     ):
         home = client.true_pose()
         client.set_pose(home[0] + 0.1, home[1], home[2])
@@ -293,10 +296,13 @@ def test_a_robot_that_started_anywhere_is_at_home_there() -> None:
         assert client.true_pose() == pytest.approx(home, abs=0.02)
 
 
-def test_the_odometer_goes_astray_as_the_wheels_of_a_real_robot_would() -> None:
+def test_the_odometry_drifts_like_that_of_a_real_robot() -> None:
     apart = []
     for seed in range(6):
-        with alone(odometry=None, seed=seed) as wire, Client(port=wire.ports[0]) as client:
+        with (
+            exact_robot(odometry=None, seed=seed) as bridge,
+            Client(port=bridge.ports[0]) as client,
+        ):
             client.velocity(0.5, 0.2)
             client.wait(20.0)
             x, y, _ = client.odometry
@@ -307,11 +313,11 @@ def test_the_odometer_goes_astray_as_the_wheels_of_a_real_robot_would() -> None:
 
 
 def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre() -> None:
-    with alone() as wire, Client(port=wire.ports[0]) as client:
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.5, 0.2)
         client.wait(20.0)
         truth, odometry = client.true_pose(), client.odometry
-        robot = wire.sim.robots["p3dx"]
+        robot = bridge.sim.robots["p3dx"]
         assert math.hypot(truth[0] - odometry[0], truth[1] - odometry[1]) < 0.06  # a cycle's way
         assert robot.belief["x"][0] == pytest.approx(robot.truth["x"][0], abs=0.001)
 
@@ -319,8 +325,8 @@ def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre(
 # What a robot senses.
 
 
-def test_laser_and_sonar_see_the_walls_of_a_room() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+def test_laser_and_sonar_measure_the_walls_of_a_room() -> None:
+    with exact_robot(map=ROOM) as bridge, Client(port=bridge.ports[0]) as client:
         client.scan()
         client.wait(1.0)
         assert len(client.laser) == 181
@@ -331,8 +337,8 @@ def test_laser_and_sonar_see_the_walls_of_a_room() -> None:
         assert len(client.sonar) == 16
 
 
-def test_a_robot_that_drives_into_a_wall_is_stalled_and_feels_its_bumper() -> None:
-    with alone(map=ROOM) as wire, Client(port=wire.ports[0]) as client:
+def test_a_robot_that_drives_into_a_wall_is_stalled_and_presses_its_bumper() -> None:
+    with exact_robot(map=ROOM) as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.5)
         client.wait_for(lambda c: c.stalled, cycles=150)
         assert client.sip is not None
@@ -343,17 +349,19 @@ def test_a_robot_that_drives_into_a_wall_is_stalled_and_feels_its_bumper() -> No
 # Maps.
 
 
-def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
+def test_maps_are_loaded_from_the_allowed_folder_only(tmp_path: Path) -> None:
     allowed = tmp_path / "maps"
     allowed.mkdir()
     head = '2D-Map\nCairn: RobotHome 500 0 0 "" ICON ""\nLINES\n1500 -9000 1500 9000\n'
     (allowed / "near.map").write_text(head, encoding="utf-8")
     (tmp_path / "secret.map").write_text(head, encoding="utf-8")
     (allowed / "broken.map").write_text("no map\n", encoding="utf-8")
-    said: list[str] = []
+    log_lines: list[str] = []
     with contextlib.ExitStack() as stack:
-        wire = stack.enter_context(serving("p3dx", speed=20.0, map_folder=allowed, log=said.append))
-        with Client(port=wire.ports[0]) as client:
+        bridge = stack.enter_context(
+            serving("p3dx", speed=20.0, map_folder=allowed, log=log_lines.append)
+        )
+        with Client(port=bridge.ports[0]) as client:
             client.scan()
             for refused in (
                 "../secret.map",
@@ -365,7 +373,7 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
             loaded = client.load_map("near.map")
             assert (loaded.loaded, loaded.file) == (1, "near.map")
             assert client.load_map("near.map").loaded == 0  # it is there already
-            # The run is faster than the wire, so nobody knows after how many cycles it is heard.
+            # The run is faster than the bridge, so nobody knows after how many cycles it is heard.
             client.wait_for(lambda c: bool(c.laser) and c.laser[90] < 2.0, cycles=1000)
             assert client.laser[90] == pytest.approx(1.5, abs=0.1)
             client.command(PioneerCommand.SIM_RESET)
@@ -374,11 +382,11 @@ def test_maps_are_loaded_below_the_allowed_folder_only(tmp_path: Path) -> None:
                     break
                 client.wait(1.0)
             assert client.true_pose()[0] == pytest.approx(0.5)
-    assert any("secret.map" in line for line in said)
+    assert any("secret.map" in line for line in log_lines)
 
 
 def test_no_map_is_loaded_where_no_folder_was_allowed() -> None:
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]) as client:
+    with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]) as client:
         assert client.load_map("/etc/hostname").loaded == 0
 
 
@@ -394,10 +402,10 @@ def becomes(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
 
 
 def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along() -> None:
-    with serving("p3dx", per_client=("amigo",), speed=20.0) as wire:
-        made = wire.sim.robots["amigo"]
-        with Client(port=wire.ports[1]) as one:
-            with Client(port=wire.ports[1]) as two:
+    with serving("p3dx", per_client=("amigo",), speed=20.0) as bridge:
+        made = bridge.sim.robots["amigo"]
+        with Client(port=bridge.ports[1]) as one:
+            with Client(port=bridge.ports[1]) as two:
                 assert (one.subclass, two.subclass) == ("amigo", "amigo")
                 assert made.truth["alive"].sum() == 2
                 assert one.true_pose()[1] - two.true_pose()[1] == pytest.approx(1.0)
@@ -406,9 +414,9 @@ def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along
 
 
 def test_robots_see_each_other_but_have_odometers_of_their_own() -> None:
-    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
-        assert list(wire.sim.robots) == ["p3dx"]
-        anna, ben = (Client(port=port).connect(wait=False) for port in wire.ports)
+    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as bridge:
+        assert list(bridge.sim.robots) == ["p3dx"]
+        anna, ben = (Client(port=port).connect(wait=False) for port in bridge.ports)
         with anna, ben:
             anna.velocity(0.3)
             nearest = []
@@ -439,25 +447,25 @@ def drive(client: Client) -> None:
 def test_a_program_in_lockstep_gets_the_same_packets_every_time_and_its_events_replay() -> None:
     runs = []
     for _ in range(2):
-        with serving("p3dx", map=ROOM, lockstep=True, speed=None, seed=5) as wire:
-            with Client(port=wire.ports[0]) as client:
+        with serving("p3dx", map=ROOM, lockstep=True, speed=None, seed=5) as bridge:
+            with Client(port=bridge.ports[0]) as client:
                 client.log = []
                 drive(client)
                 packets = [p for p in client.log if p.id in (0x32, 0x61)]
             runs.append(packets)
-        steps, events = wire.sim.steps, list(wire.sim.events)
-        truth, belief = wire.sim.truth.copy(), wire.sim.belief.copy()
+        steps, events = bridge.sim.steps, list(bridge.sim.events)
+        truth, belief = bridge.sim.truth.copy(), bridge.sim.belief.copy()
     assert len(runs[0]) > 200
     assert runs[0] == runs[1]
-    again = astray.Sim(wire.sim.scenario, seed=wire.sim.seed)
+    again = astray.Sim(bridge.sim.scenario, seed=bridge.sim.seed)
     again.replay(events)
     again.step(steps)
     assert same(again.truth, truth)
     assert same(again.belief, belief)
 
 
-def test_intervals_tell_the_pace_of_the_run() -> None:
-    with serving("p3dx", speed=4.0) as wire, Client(port=wire.ports[0]) as client:
+def test_intervals_report_the_timing_of_the_run() -> None:
+    with serving("p3dx", speed=4.0) as bridge, Client(port=bridge.ports[0]) as client:
         client.wait(1.0)
         stat = client.simstat()
         assert (stat.sim_interval_ms, stat.real_interval_ms) == (100, 25)

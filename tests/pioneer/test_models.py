@@ -14,9 +14,8 @@ import pytest
 import astray
 from astray.engine.event_queue import Event
 from astray.errors import ScenarioError, WrongInput
-from astray.pioneer.mobilesim import like_mobilesim
-from astray.pioneer.model import ALIASES, RobotModel, find_model, model_names
-from astray.pioneer.odometry import MODES, odometry_errors
+from astray.pioneer.mobilesim import MODES, like_mobilesim, odometry_errors
+from astray.pioneer.models import ALIASES, RobotModel, find_model, model_names
 from astray.sim import Sim
 from astray.tables import Array
 
@@ -75,7 +74,7 @@ def test_every_model_drives_senses_and_stops(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["p3dx", "p3at", "seekur", "amigo"])
-def test_a_model_has_the_limits_of_its_session_and_an_emergency_stops_it_in_a_cycle(
+def test_a_model_has_the_limits_of_its_session_and_an_emergency_stop_takes_a_cycle(
     name: str,
 ) -> None:
     model = find_model(name)
@@ -89,7 +88,7 @@ def test_a_model_has_the_limits_of_its_session_and_an_emergency_stops_it_in_a_cy
     assert float(sim.truth["vx"][0]) == 0.0
 
 
-def test_only_a_seekur_goes_sideways() -> None:
+def test_only_a_seekur_moves_sideways() -> None:
     for name in ("seekur", "p3dx"):
         model = find_model(name)
         sim = load(model, only=("wheels",))
@@ -168,7 +167,7 @@ def test_a_preset_alone_is_a_model(tmp_path: Path) -> None:
     sim.run(0.1)
 
 
-def test_limits_that_are_drawn_are_told_as_their_datasheets_say(tmp_path: Path) -> None:
+def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_path: Path) -> None:
     drawn = "preset: p3dx\nmotion: {max_speed: {uniform: [0.6, 1.0]}, accel: {normal: [0.4, 0.01]}}"
     model = find_model(write(tmp_path, drawn))
     assert (model.max_speed, model.accel) == pytest.approx((0.8, 0.4))
@@ -180,6 +179,7 @@ def test_limits_that_are_drawn_are_told_as_their_datasheets_say(tmp_path: Path) 
     [
         ("- 1\n", r"mine.yaml:1: a robot is a mapping"),
         ("robot: {preset: p3dx}\nwatchdg: 1\n", r"no key 'watchdg'; did you mean 'watchdog'"),
+        ("robot: {preset: p3dx}\ntold_turn: 1\n", r"told_turn is called reported_turn now"),
         ("robot: {preset: p3dx}\nwatchdog: -1\n", r"watchdog is -1: it must be a positive number"),
         (
             "robot: {preset: p3dx}\nway_error: x\n",

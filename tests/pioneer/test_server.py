@@ -1,4 +1,4 @@
-"""The server and bad company: who vanishes, floods, talks nonsense or never reads harms no one."""
+"""The server and faulty clients: one that vanishes, floods or never reads affects no other."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ import pytest
 
 import astray
 from astray.errors import WrongInput
-from astray.pioneer import Client, NoAnswer, commands
-from astray.pioneer.background import serving
+from astray.pioneer import Client, NoAnswer, commands, serving
 from astray.pioneer.bridge import PioneerBridge
 from astray.pioneer.commands import PioneerCommand
-from astray.pioneer.connection import BACKLOG, Connection
+from astray.pioneer.connection import MAX_UNSENT, ClientConnection, PseudoTerminal
 from astray.pioneer.fleet import RobotSpec, plan_fleet
-from astray.pioneer.packets.framing import Framer, encode
-from astray.pioneer.serial_terminal import PseudoTerminal
-from astray.pioneer.server import MOST_POSTED
+from astray.pioneer.packets.framing import Framer, encode_packet
+from astray.pioneer.server import MAX_POSTED
 from astray.pioneer.session import ServedRobot, SessionOptions
 
 SECONDS = 20.0  # of real time, after which a wait has failed
-HELLO = encode(0) + encode(1) + encode(2) + commands.with_number(PioneerCommand.OPEN, 1)
+HELLO = (
+    encode_packet(0)
+    + encode_packet(1)
+    + encode_packet(2)
+    + commands.encode_int(PioneerCommand.OPEN, 1)
+)
 
 
 def until(holds: object, seconds: float = SECONDS) -> bool:
@@ -42,15 +45,15 @@ def until(holds: object, seconds: float = SECONDS) -> bool:
     return False
 
 
-def plug(port: int, *sent: bytes) -> socket.socket:
-    """A bare connection."""
+def open_socket(port: int, *sent: bytes) -> socket.socket:
+    """A bare connection, on which some bytes were sent."""
     sock = socket.create_connection(("127.0.0.1", port), SECONDS)
     sock.sendall(b"".join(sent))
     return sock
 
 
-def hangs_up(sock: socket.socket) -> bool:
-    """Whether the other side closes, whatever it may send before."""
+def is_closed_by_server(sock: socket.socket) -> bool:
+    """Whether the server closes the connection, whatever it sends before."""
     sock.settimeout(SECONDS)
     try:
         while sock.recv(4096):
@@ -62,25 +65,25 @@ def hangs_up(sock: socket.socket) -> bool:
     return True
 
 
-def clients(wire: PioneerBridge) -> int:
-    with wire.server.changed:
-        return len(list(wire.server.lines()))
+def clients(bridge: PioneerBridge) -> int:
+    with bridge.server.lock:
+        return len(list(bridge.server.connections()))
 
 
-def speed(wire: PioneerBridge, robot: int) -> float:
-    return float(wire.sim.robots["p3dx"].truth["vx"][robot])
+def speed(bridge: PioneerBridge, robot: int) -> float:
+    return float(bridge.sim.robots["p3dx"].truth["vx"][robot])
 
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[PioneerBridge]:
     """Two robots at twenty times real time; tests leave them free."""
-    with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
-        yield wire
+    with serving("p3dx", "p3dx:ben", speed=20.0) as bridge:
+        yield bridge
 
 
 @pytest.fixture
 def bystander(pair: PioneerBridge) -> Iterator[Client]:
-    """A well-behaved client of the second robot, which must be told of it all the time."""
+    """A correct client of the second robot, which must get every packet."""
     assert until(lambda: clients(pair) == 0)
     with Client(port=pair.ports[1]) as client:
         yield client
@@ -89,14 +92,14 @@ def bystander(pair: PioneerBridge) -> Iterator[Client]:
         assert client.cycles == before + 10
 
 
-# Coming and going.
+# Connecting and disconnecting.
 
 
-def test_a_second_client_of_a_robot_is_refused_and_the_first_does_not_notice(
+def test_a_second_client_of_a_robot_is_refused_and_the_first_is_not_affected(
     pair: PioneerBridge,
 ) -> None:
     with Client(port=pair.ports[0]) as first:
-        assert hangs_up(plug(pair.ports[0], encode(0)))
+        assert is_closed_by_server(open_socket(pair.ports[0], encode_packet(0)))
         with pytest.raises(NoAnswer):
             Client(port=pair.ports[0], timeout=2.0).connect()
         first.wait(0.5)
@@ -110,8 +113,8 @@ def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: PioneerBridge)
 
 
 def test_a_port_is_free_again_at_once_after_a_restart() -> None:
-    with serving("p3dx", speed=20.0) as wire:
-        port = wire.ports[0]
+    with serving("p3dx", speed=20.0) as bridge:
+        port = bridge.ports[0]
         client = Client(port=port).connect()
         client.wait(0.3)
     for _ in range(3):
@@ -121,13 +124,13 @@ def test_a_port_is_free_again_at_once_after_a_restart() -> None:
         client.wait(1.0)
 
 
-def test_a_port_that_is_taken_is_told_with_the_option_that_changes_it() -> None:
+def test_a_port_in_use_is_reported_with_the_option_that_changes_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         with pytest.raises(WrongInput, match=f"port {taken} .*--port"), serving("p3dx", port=taken):
             pass
-    with serving("p3dx", port=taken, speed=20.0) as wire:
-        assert wire.ports == [taken]
+    with serving("p3dx", port=taken, speed=20.0) as bridge:
+        assert bridge.ports == [taken]
 
 
 def test_the_switch_interval_is_short_while_a_server_runs() -> None:
@@ -139,16 +142,16 @@ def test_the_switch_interval_is_short_while_a_server_runs() -> None:
 
 def test_threads_end_with_the_server() -> None:
     before = threading.active_count()
-    with serving("p3dx", speed=20.0) as wire, Client(port=wire.ports[0]):
+    with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]):
         assert threading.active_count() > before
     assert threading.active_count() == before
 
 
-# Bad company.
+# Faulty clients.
 
 
 def test_a_client_that_vanishes_stops_its_robot(pair: PioneerBridge, bystander: Client) -> None:
-    sock = plug(pair.ports[0], HELLO, commands.with_number(PioneerCommand.VEL, 500))
+    sock = open_socket(pair.ports[0], HELLO, commands.encode_int(PioneerCommand.VEL, 500))
     assert until(lambda: speed(pair, 0) > 0.2)
     # A reset, as from a program that crashed, not an orderly end.
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -156,11 +159,11 @@ def test_a_client_that_vanishes_stops_its_robot(pair: PioneerBridge, bystander: 
     assert until(lambda: speed(pair, 0) == 0.0)
 
 
-def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
+def test_a_partial_packet_is_completed_later_and_one_that_never_is_does_no_harm(
     pair: PioneerBridge, bystander: Client
 ) -> None:
-    whole = commands.with_number(PioneerCommand.VEL, 400)
-    sock = plug(pair.ports[0], HELLO, whole[:5])
+    whole = commands.encode_int(PioneerCommand.VEL, 400)
+    sock = open_socket(pair.ports[0], HELLO, whole[:5])
     time.sleep(0.05)
     assert speed(pair, 0) == 0.0
     sock.sendall(whole[5:] + whole[:4])
@@ -172,25 +175,25 @@ def test_half_a_packet_is_completed_later_and_one_that_never_is_does_no_harm(
 def test_a_packet_with_a_long_gap_inside_is_dropped(
     pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("astray.pioneer.connection.GAP", 0.1)
-    sock = plug(pair.ports[0], HELLO, encode(PioneerCommand.VEL, bytes(200))[:100])
+    monkeypatch.setattr("astray.pioneer.connection.PACKET_TIMEOUT", 0.1)
+    sock = open_socket(pair.ports[0], HELLO, encode_packet(PioneerCommand.VEL, bytes(200))[:100])
     assert until(lambda: clients(pair) == 2)
     time.sleep(0.3)
     sock.sendall(
-        commands.with_number(PioneerCommand.VEL, 400)
+        commands.encode_int(PioneerCommand.VEL, 400)
     )  # would be swallowed as the rest of it
     assert until(lambda: speed(pair, 0) > 0.1)
     sock.close()
     assert until(lambda: clients(pair) == 1)
 
 
-def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
+def test_noise_is_ignored_and_a_handshake_after_it_succeeds(
     pair: PioneerBridge, bystander: Client
 ) -> None:
     chance = random.Random(3)
     for _ in range(30):
         noise = chance.randbytes(200).replace(b"\xfa\xfb", b"\xfa\xfa")
-        sock = plug(pair.ports[0], noise, bytes(300), HELLO)
+        sock = open_socket(pair.ports[0], noise, bytes(300), HELLO)
         sock.settimeout(SECONDS)
         framer, found = Framer(), []
         while not any(packet.id == 0x32 for packet in found):
@@ -199,17 +202,19 @@ def test_noise_is_ignored_and_the_client_may_come_to_its_senses(
         assert until(lambda: clients(pair) == 1)
 
 
-def test_random_packets_over_a_socket_harm_no_one(pair: PioneerBridge, bystander: Client) -> None:
+def test_random_packets_over_a_socket_affect_no_other_client(
+    pair: PioneerBridge, bystander: Client
+) -> None:
     chance = random.Random(4)
     for _ in range(20):
         sent = b"".join(
-            encode(
+            encode_packet(
                 chance.choice([chance.randrange(256), 224, 236]),
                 chance.randbytes(chance.randrange(14)),
             )
             for _ in range(100)
         )
-        sock = plug(pair.ports[0], HELLO, sent)
+        sock = open_socket(pair.ports[0], HELLO, sent)
         time.sleep(0.02)
         sock.close()
         assert until(lambda: clients(pair) == 1)
@@ -221,12 +226,11 @@ def test_random_packets_over_a_socket_harm_no_one(pair: PioneerBridge, bystander
 def test_a_flood_is_read_no_faster_than_a_cycle_allows(
     pair: PioneerBridge, bystander: Client
 ) -> None:
-    sock = plug(pair.ports[0], HELLO)
+    sock = open_socket(pair.ports[0], HELLO)
     sock.settimeout(0.2)
     before = len(pair.sim.events)
     flood = 2000 * (
-        commands.with_number(PioneerCommand.VEL, 300)
-        + commands.with_number(PioneerCommand.VEL, 200)
+        commands.encode_int(PioneerCommand.VEL, 300) + commands.encode_int(PioneerCommand.VEL, 200)
     )
     steps, sent = pair.sim.steps, 0
     try:
@@ -243,76 +247,80 @@ def test_a_flood_is_read_no_faster_than_a_cycle_allows(
     assert until(lambda: clients(pair) == 1)
 
 
-def test_a_flood_does_not_pile_up_while_the_run_rests() -> None:
-    with serving("p3dx", "p3dx:ben", speed=20.0) as wire:
-        sock = plug(wire.ports[0], HELLO)
-        assert until(lambda: clients(wire) == 1)
-        wire.sim.pace.pause()
+def test_a_flood_does_not_accumulate_while_the_run_is_paused() -> None:
+    with serving("p3dx", "p3dx:ben", speed=20.0) as bridge:
+        sock = open_socket(bridge.ports[0], HELLO)
+        assert until(lambda: clients(bridge) == 1)
+        bridge.sim.pace.pause()
         sock.settimeout(1.0)
-        flood = 3000 * commands.bare(PioneerCommand.SETO)
+        flood = 3000 * commands.encode_empty(PioneerCommand.SETO)
         waiting = 0
         with contextlib.suppress(TimeoutError):  # it is read no further
-            while waiting < 3 * MOST_POSTED:
+            while waiting < 3 * MAX_POSTED:
                 sock.send(flood)
-                waiting = len(wire.sim.event_queue.waiting())
-        assert MOST_POSTED <= len(wire.sim.event_queue.waiting()) < 2 * MOST_POSTED
-        with plug(wire.ports[1], encode(0)) as other:  # who comes meanwhile is heard
+                waiting = len(bridge.sim.event_queue.waiting())
+        assert MAX_POSTED <= len(bridge.sim.event_queue.waiting()) < 2 * MAX_POSTED
+        with open_socket(
+            bridge.ports[1], encode_packet(0)
+        ) as other:  # other clients are still served
             other.settimeout(SECONDS)
-            assert other.recv(100) == encode(0)
-        wire.sim.pace.play()
+            assert other.recv(100) == encode_packet(0)
+        bridge.sim.pace.play()
         sock.close()
-        assert until(lambda: clients(wire) == 0)
+        assert until(lambda: clients(bridge) == 0)
 
 
-def test_a_client_that_stops_reading_is_cut_off(pair: PioneerBridge, bystander: Client) -> None:
+def test_a_client_that_stops_reading_is_disconnected(
+    pair: PioneerBridge, bystander: Client
+) -> None:
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     sock.connect(("127.0.0.1", pair.ports[0]))
-    laser = [commands.with_number(c, v) for c, v in ((36, -180), (37, 180), (38, 13), (35, 2))]
-    sock.sendall(HELLO + b"".join(laser) + commands.with_number(PioneerCommand.VEL, 100))
+    laser = [commands.encode_int(c, v) for c, v in ((36, -180), (37, 180), (38, 13), (35, 2))]
+    sock.sendall(HELLO + b"".join(laser) + commands.encode_int(PioneerCommand.VEL, 100))
     assert until(lambda: clients(pair) == 2)
     assert until(lambda: clients(pair) == 1)
     assert until(lambda: speed(pair, 0) == 0.0)
     sock.close()
 
 
-def test_a_handshake_that_never_ends_is_given_up(
+def test_a_handshake_that_never_ends_times_out(
     pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("astray.pioneer.connection.PATIENCE", 0.3)
-    assert hangs_up(plug(pair.ports[0], encode(0)))
+    monkeypatch.setattr("astray.pioneer.connection.HANDSHAKE_TIMEOUT", 0.3)
+    assert is_closed_by_server(open_socket(pair.ports[0], encode_packet(0)))
 
 
-def test_a_log_that_nobody_can_read_ends_no_service() -> None:
+def test_a_log_that_fails_does_not_stop_the_server() -> None:
     def closed(text: str) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    with serving("p3dx", speed=20.0, log=closed) as wire:
+    with serving("p3dx", speed=20.0, log=closed) as bridge:
         for _ in range(2):
-            with Client(port=wire.ports[0]) as client:
+            with Client(port=bridge.ports[0]) as client:
                 client.wait(0.5)
 
 
-def test_a_fault_in_one_session_ends_that_session_alone(
+def test_an_error_in_one_session_ends_that_session_alone(
     pair: PioneerBridge, bystander: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sock = plug(pair.ports[0], HELLO)
+    sock = open_socket(pair.ports[0], HELLO)
     assert until(lambda: clients(pair) == 2)
-    with pair.server.changed:
-        (line,) = [line for line in pair.server.lines() if line.robot.name == "p3dx"]
-        monkeypatch.setattr(line.session, "feed", lambda packets: 1 / 0)
-    sock.sendall(encode(0))
-    assert hangs_up(sock)
+    with pair.server.lock:
+        (connection,) = [c for c in pair.server.connections() if c.robot.name == "p3dx"]
+        monkeypatch.setattr(connection.session, "receive", lambda packets: 1 / 0)
+    sock.sendall(encode_packet(0))
+    assert is_closed_by_server(sock)
 
 
-def test_a_line_keeps_no_more_than_its_backlog() -> None:
-    class Full:
-        """A channel that takes nothing."""
+def test_a_connection_buffers_a_limited_number_of_bytes() -> None:
+    class FullTransport:
+        """A transport that takes no bytes."""
 
         def fileno(self) -> int:
             return -1
 
-        def recv(self, most: int, /) -> bytes:
+        def recv(self, size: int, /) -> bytes:
             raise BlockingIOError
 
         def send(self, data: bytes, /) -> int:
@@ -322,38 +330,41 @@ def test_a_line_keeps_no_more_than_its_backlog() -> None:
             pass
 
     fleet = plan_fleet([RobotSpec.parse("p3dx")])
-    said: list[str] = []
-    line = Connection(
-        Full(), ServedRobot("anna", fleet.robots[0].model, "p3dx"), SessionOptions(), said.append
+    log_lines: list[str] = []
+    connection = ClientConnection(
+        FullTransport(),
+        ServedRobot("anna", fleet.robots[0].model, "p3dx"),
+        SessionOptions(),
+        log_lines.append,
     )
-    line.queue(bytes(BACKLOG))
-    assert line.send()
-    assert not line.cut
-    line.queue(b"x")
-    assert line.cut
-    assert len(said) == 1
+    connection.enqueue(bytes(MAX_UNSENT))
+    assert connection.flush()
+    assert not connection.must_close
+    connection.enqueue(b"x")
+    assert connection.must_close
+    assert len(log_lines) == 1
 
 
-def test_a_client_that_never_answers_in_lockstep_is_cut_off_and_time_goes_on(
+def test_a_client_that_never_answers_in_lockstep_is_disconnected_and_the_run_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("astray.pioneer.bridge.PATIENCE", 0.3)
-    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as wire:
-        silent = plug(wire.ports[0], HELLO)
-        with Client(port=wire.ports[1]) as other:
+    monkeypatch.setattr("astray.pioneer.bridge.LOCKSTEP_TIMEOUT", 0.3)
+    with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as bridge:
+        silent = open_socket(bridge.ports[0], HELLO)
+        with Client(port=bridge.ports[1]) as other:
             other.wait(1.0)
-        assert hangs_up(silent)
+        assert is_closed_by_server(silent)
 
 
-# Ways to end, and other ways in.
+# Exit and pseudo-terminals.
 
 
 def test_a_client_ends_the_run_only_where_that_is_allowed() -> None:
-    with serving("p3dx", speed=20.0, options=SessionOptions(allow_exit=True)) as wire:
-        with Client(port=wire.ports[0]) as client:
+    with serving("p3dx", speed=20.0, options=SessionOptions(allow_exit=True)) as bridge:
+        with Client(port=bridge.ports[0]) as client:
             client.command(PioneerCommand.SIM_EXIT, 3)
-            assert until(lambda: wire.sim.pace.stopped)
-        assert wire.exit_code == 3
+            assert until(lambda: bridge.sim.pace.stopped)
+        assert bridge.exit_code == 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
@@ -367,17 +378,21 @@ def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
             serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
             framer, found = Framer(), []
             try:
-                for sent, wanted in ((encode(0), 0), (encode(1), 1), (encode(2), 2)):
+                for sent, wanted in (
+                    (encode_packet(0), 0),
+                    (encode_packet(1), 1),
+                    (encode_packet(2), 2),
+                ):
                     os.write(serial, sent)
                     found += framer.feed(os.read(serial, 4096))
                     assert found[-1].id == wanted
-                os.write(serial, commands.with_number(PioneerCommand.OPEN, 1))
-                assert until(lambda: any(line.is_open for line in fleet.ports[0].lines.values()))
+                os.write(serial, commands.encode_int(PioneerCommand.OPEN, 1))
+                assert until(lambda: any(c.is_open for c in fleet.ports[0].connections.values()))
                 sim.step(10)
                 assert framer.feed(os.read(serial, 4096))[0].id == 0x32
-                os.write(serial, commands.with_number(PioneerCommand.CLOSE, 1))
+                os.write(serial, commands.encode_int(PioneerCommand.CLOSE, 1))
                 assert until(
-                    lambda: not any(line.is_open for line in fleet.ports[0].lines.values())
+                    lambda: not any(c.is_open for c in fleet.ports[0].connections.values())
                 )
             finally:
                 os.close(serial)

@@ -216,7 +216,7 @@ def test_reset_base_starts_over() -> None:
     assert later.odom_base_pose.x != pytest.approx(5.0, abs=0.01)
 
 
-def test_the_original_read_back_another_speed_than_it_was_given() -> None:
+def test_the_original_returned_another_speed_than_was_set() -> None:
     engine = Engine()
     engine.reset_base((0, 0, 0), 0.3, 0.5)
     assert engine.state().base_twist.velocity == pytest.approx(0.5, abs=1e-12)
@@ -331,7 +331,7 @@ def test_the_original_had_its_body_5_cm_ahead_and_open_behind(
     assert (engine.state().time == 0.0) == hit
 
 
-def test_the_original_never_saw_a_post_behind_it() -> None:
+def test_the_original_never_collided_with_a_post_behind_it() -> None:
     engine = Engine(map=box(9.0, 10.0, 0.1))
     engine.reset_base((10, 10, 0))
     engine.set_base_control(-0.5, 0.0)
@@ -394,7 +394,7 @@ def test_imu_is_the_motion_of_the_point_where_it_is_mounted(
         assert middle.odom_base_linear_velocity == pytest.approx(velocity_, abs=1e-4)
 
 
-def test_the_original_felt_nothing_that_is_a_number_on_a_straight_line() -> None:
+def test_the_original_measured_nan_on_a_straight_line() -> None:
     engine = Engine()
     assert engine.state().accel_linear_acceleration == pytest.approx([0.0, -9.81, 0.0], abs=1e-12)
     engine.set_base_control(0.8, 0.0)
@@ -405,7 +405,7 @@ def test_the_original_felt_nothing_that_is_a_number_on_a_straight_line() -> None
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_the_original_felt_right_turns_the_wrong_way_round(side: float) -> None:
+def test_the_original_measured_right_turns_with_the_wrong_sign(side: float) -> None:
     engine = Engine()
     engine.set_base_control(0.8, side * 1.2)
     engine.advance(10.0)
@@ -416,7 +416,7 @@ def test_the_original_felt_right_turns_the_wrong_way_round(side: float) -> None:
     assert np.sign(body_acceleration(state)[1]) == side
 
 
-def test_the_original_forgot_that_the_turn_speeds_up() -> None:
+def test_the_original_neglected_the_angular_acceleration() -> None:
     engine = Engine()
     engine.reset_base((0, 0, 0), steering=0.0, velocity=0.5)
     engine.set_base_control(0.5, 1.0)
@@ -426,7 +426,7 @@ def test_the_original_forgot_that_the_turn_speeds_up() -> None:
     assert body_acceleration(state)[1] == pytest.approx(alpha * R[0], rel=0.02)
 
 
-def test_the_original_moved_along_its_nose_in_turns() -> None:
+def test_the_original_moved_along_its_heading_in_turns() -> None:
     engine = Engine()
     engine.set_base_control(0.8, 2.0)
     engine.advance(5.0)
@@ -467,7 +467,7 @@ def test_the_original_had_3199_rays_and_lost_one_at_the_seam() -> None:
     assert wrong == 0
 
 
-def test_the_original_saw_beyond_its_range() -> None:
+def test_the_original_measured_beyond_its_range() -> None:
     model = Model.model_validate({"lidar": {"range_min": 1.0, "range_max": 9.0}})
     engine = Engine(model, map=merge([room(40.0, 40.0), box(21.0, 20.0, 1.0)]))
     engine.reset_base((20, 20, 0))
@@ -481,7 +481,7 @@ def test_the_original_saw_beyond_its_range() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "rays"), [(0.0, 90.0, 91), (315.0, 405.0, 91), (30.0, 30.5, 1)]
 )
-def test_the_original_was_blind_to_a_wall_that_fills_a_narrow_view(
+def test_the_original_missed_a_wall_that_fills_a_narrow_field_of_view(
     first: float, last: float, rays: int
 ) -> None:
     lidar = {"angle_min": first, "angle_max": last, "angle_increment": 1.0}
@@ -504,7 +504,7 @@ def noisy(**more: Any) -> Engine:
     return engine
 
 
-def test_the_original_read_something_else_at_every_look() -> None:
+def test_the_original_read_another_value_at_every_call() -> None:
     engine = noisy()
     one, two = engine.state(), engine.state()
     assert (one.lidar_ranges == two.lidar_ranges).all()  # type: ignore[union-attr]

@@ -65,7 +65,7 @@ tf_static:
 """
 
 
-def test_every_fault_of_a_file_is_told_at_once_with_its_key(tmp_path: Path) -> None:
+def test_every_fault_of_a_file_is_reported_at_once_with_its_key(tmp_path: Path) -> None:
     file = tmp_path / "model.yaml"
     file.write_text(FAULTY)
     with pytest.raises(astray.ScenarioError) as told:

@@ -24,7 +24,7 @@ from astray.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from astray.pioneer import Fleet, Pose, ServedRobot
+    from astray.pioneer import Fleet, PoseTuple, ServedRobot
     from astray.sim import Sim
 
 DEFAULT_ROBOT = "p3dx"
@@ -162,7 +162,7 @@ def serve_pioneers(
         warm_up=warm_up,
     )
     for robot in ghost_robots:
-        sim.robots[robot.group].set_ghost(robots=[robot.number])
+        sim.robots[robot.group].set_ghost(robots=[robot.index])
     options = SessionOptions(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
 
     def log(text: str) -> None:
@@ -201,7 +201,7 @@ def serve_pioneers(
     return bridge.exit_code or 0
 
 
-def _parse_start(text: str | None) -> Pose | str | None:
+def _parse_start(text: str | None) -> PoseTuple | str | None:
     """A start as MobileSim takes it: x,y,th in mm and degrees, or random."""
     import math
 

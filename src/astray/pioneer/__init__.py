@@ -1,19 +1,17 @@
-"""The protocol of Pioneer robots, as ARIA programs and MobileSim speak it."""
+"""Pioneer robots for ARIA programs: the wire protocol of Pioneer robots as MobileSim served it.
 
-from __future__ import annotations
+`serving` serves robots to programs on this machine and `Client` drives one. `PioneerBridge` serves
+the robots of any run that `plan_fleet` has planned.
+"""
 
-from astray.pioneer.background import serving, warm_up
-from astray.pioneer.bridge import PioneerBridge
-from astray.pioneer.client import Client
-from astray.pioneer.client_connection import NoAnswer
+from astray.pioneer.bridge import PioneerBridge, serving, warm_up
+from astray.pioneer.client import Client, NoAnswer
 from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.connection import PseudoTerminal
 from astray.pioneer.fleet import RANDOM_START, Fleet, RobotSpec, plan_fleet
-from astray.pioneer.mobilesim import like_mobilesim
-from astray.pioneer.model import RobotModel, find_model, model_names
-from astray.pioneer.odometry import odometry_errors
-from astray.pioneer.serial_terminal import PseudoTerminal
-from astray.pioneer.session import ServedRobot, SessionOptions
-from astray.pioneer.snapshot import Pose
+from astray.pioneer.mobilesim import like_mobilesim, odometry_errors
+from astray.pioneer.models import PoseTuple, RobotModel, ServedRobot, find_model, model_names
+from astray.pioneer.session import SessionOptions
 
 __all__ = [
     "RANDOM_START",
@@ -22,7 +20,7 @@ __all__ = [
     "NoAnswer",
     "PioneerBridge",
     "PioneerCommand",
-    "Pose",
+    "PoseTuple",
     "PseudoTerminal",
     "RobotModel",
     "RobotSpec",

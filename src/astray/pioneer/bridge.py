@@ -1,38 +1,47 @@
-"""A run on the wire: an observer that copies what packets tell, ten times per simulated second.
+"""The bridge between a run and the server: an observer that reports each robot ten times a second.
 
-It changes nothing: whatever clients want reaches the run as events. In lockstep it holds the run
-after each cycle until every client has answered it, so that a program and the run take turns.
+The bridge changes nothing in the run: what clients command reaches it as events. In lockstep it
+stops the run after each cycle until every client has answered, so that runs are repeatable.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as np
+from astray.engine import Event, Run
+from astray.pioneer.command_handlers import ClearMaster, ExitSimulator, LoadMap, SessionRequest
+from astray.pioneer.connection import ClientConnection, Log
+from astray.pioneer.fleet import RobotSpec, plan_fleet
+from astray.pioneer.map_loading import MapLoader
+from astray.pioneer.models import PoseTuple
+from astray.pioneer.server import PioneerServer, Port
+from astray.pioneer.session import SessionOptions
+from astray.pioneer.snapshot import CycleIntervals, take_snapshot
+from astray.server import in_background
+from astray.sim import Sim, load
 
-from astray.engine import Robots, Run
-from astray.pioneer.connection import Connection, Log
-from astray.pioneer.map_access import MapLoader
-from astray.pioneer.ports import Port
-from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Request
-from astray.pioneer.server import PioneerServer
-from astray.pioneer.session import ServedRobot, SessionOptions
-from astray.pioneer.snapshot import Beams, Intervals, RobotSnapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-CYCLE = 0.1  # s of simulated time from one standard packet to the next
-LOOK = 0.1  # s of real time after which a waiting run looks whether it was stopped
-HOLD = 0.2  # of a cycle, by which packets leave late so that all are evenly late
-PATIENCE = 60.0  # s of real time that a client in lockstep may take to answer
+CYCLE = 0.1  # s of simulated time from one SIP to the next
+SEND_DELAY = 0.2  # of a cycle: packets leave late by a constant, however long a cycle takes
+STOP_POLL = 0.1  # s of real time after which a run in lockstep checks whether it was stopped
+LOCKSTEP_TIMEOUT = 60.0  # s of real time for a client to answer a cycle in lockstep
 
 
 class PioneerBridge:
-    """The robots of a run, served to clients."""
+    """Serves the robots of a run to clients, from `open` to `close` or in a with block.
+
+    Args:
+        sim: The run.
+        ports: The ports and the robots at each.
+        options: What clients may do.
+        lockstep: Stop the run after each cycle until every client has answered.
+        map_folder: The folder from which clients may load maps; None to refuse all.
+        log_packets: Log every packet that is received.
+        log: Called with each line of the log.
+    """
 
     def __init__(
         self,
@@ -47,36 +56,43 @@ class PioneerBridge:
     ) -> None:
         self.sim, self.options = sim, options or SessionOptions()
         self.lockstep = lockstep
-        self.period = max(1, round(CYCLE / sim.dt))
+        self.period = max(1, round(CYCLE / sim.dt))  # ticks
         self.exit_code: int | None = None
-        """What a client wants the program to end with."""
+        """The exit code that a client asks for by SIM_EXIT."""
         self.server = PioneerServer(ports, sim.post, self.options, log, log_packets)
-        self.server.ask = self._ask
+        self.server.on_request = self._process_request
         robots = [robot for port in ports for robot in port.robots]
         for robot in robots:
             truth = sim.robots[robot.group].truth
-            if truth["alive"][robot.number]:  # who starts anywhere is at home there
-                x, y, yaw = (float(truth[c][robot.number]) for c in ("x", "y", "yaw"))
+            if truth["alive"][robot.index]:  # the home of a robot with a random start is there
+                x, y, yaw = (float(truth[c][robot.index]) for c in ("x", "y", "yaw"))
                 robot.home = (x, y, yaw)
-        self.maps = MapLoader(sim, robots, map_folder, self._announce)
-        self._wall = time.perf_counter()
+        self.maps = MapLoader(sim, robots, map_folder, self._send_packet)
+        self._observed_at = time.perf_counter()
 
     @property
     def ports(self) -> list[int]:
-        """The numbers of the ports, in the order of the robots."""
+        """The port numbers, in the order of the robots."""
         return [port.number for port in self.server.ports]
 
     def open(self, address: str = "127.0.0.1") -> None:
-        """Listen, and watch the run."""
+        """Listen on the ports and observe the run.
+
+        Args:
+            address: The address to listen on.
+
+        Raises:
+            WrongInput: A port or the address cannot be used.
+        """
         if self.lockstep:
-            # No one is there to wait for before the first tick: the first client lets it go.
+            # No client can be waited for before the first tick: the first session starts the run.
             self.sim.pace.pause()
-            self.server.greet = self.sim.pace.play
+            self.server.on_session_open = self.sim.pace.play
         self.server.open(address)
         self.sim.observers.append(self)
 
     def close(self) -> None:
-        """Send everyone away; the run is watched no more."""
+        """Disconnect all clients and stop observing the run."""
         self.sim.observers.remove(self)
         self.server.close()
 
@@ -94,6 +110,7 @@ class PioneerBridge:
         return step + -step % self.period
 
     def observe(self, sim: Run) -> None:
+<<<<<<< HEAD
         """Tell every client of its robot."""
         intervals = self._intervals(sim)
         with self.server.changed:
@@ -107,82 +124,133 @@ class PioneerBridge:
             self.server.flush(
                 None if self.lockstep else sim.pace.due_at((sim.steps + held) * sim.dt)
             )
+=======
+        """Send the packets of a cycle to every client."""
+        intervals = self._measure_intervals(sim)
+        with self.server.lock:
+            for connection in self.server.connections():
+                if connection.is_open:
+                    snapshot = take_snapshot(sim, connection.robot)
+                    output = connection.session.report_cycle(snapshot, intervals)
+                    self.server.process(connection, output)
+                    connection.expect_reply()
+                    self.server.awaiting_reply.add(connection)
+            delay = self.period * SEND_DELAY  # ticks
+            send_at = None if self.lockstep else sim.pace.when((sim.steps + delay) * sim.dt)
+            self.server.flush(send_at or 0.0)
+>>>>>>> 7aee41e (Lay the Pioneer protocol out by packets, session, models, connection and server, in the words of ARIA and of networking)
             if self.lockstep:
-                self._await_clients(sim)
+                self._await_replies(sim)
 
-    def _intervals(self, sim: Run) -> Intervals:
-        wall = time.perf_counter()
-        last, self._wall = wall - self._wall, wall
-        simulated = self.period * sim.dt * 1000.0
-        real = simulated / sim.pace.speed if sim.pace.speed else last * 1000.0
-        return Intervals(round(simulated), round(real), round(last * 1000.0))
+    def _measure_intervals(self, sim: Run) -> CycleIntervals:
+        now = time.perf_counter()
+        last_ms, self._observed_at = (now - self._observed_at) * 1000.0, now
+        simulated_ms = self.period * sim.dt * 1000.0
+        real_ms = simulated_ms / sim.pace.speed if sim.pace.speed else last_ms
+        return CycleIntervals(round(simulated_ms), round(real_ms), round(last_ms))
 
-    def _await_clients(self, sim: Run) -> None:
-        while not self.server.closing and not sim.pace.stopped:
-            if not self.server.owing and any(line.is_open for line in self.server.lines()):
+    def _await_replies(self, sim: Run) -> None:
+        """Wait until every client has answered; disconnect those that do not in time."""
+        server = self.server
+        while not server.is_closing and not sim.pace.stopped:
+            if not server.awaiting_reply and any(c.is_open for c in server.connections()):
                 return
-            for line in self.server.owing:
-                if time.monotonic() - line.owes_since > PATIENCE and not line.cut:
-                    line.cut = True
-                    line.log(f"has not answered for {PATIENCE:g} s and is cut off")
-            self.server.changed.wait(LOOK)
+            for connection in server.awaiting_reply:
+                overdue = time.monotonic() - connection.cycle_sent_at > LOCKSTEP_TIMEOUT
+                if overdue and not connection.must_close:
+                    connection.must_close = True
+                    connection.log(f"no reply for {LOCKSTEP_TIMEOUT:g} s: is disconnected")
+            server.lock.wait(STOP_POLL)
 
-    # What concerns more than one robot.
+    # Requests that concern more than one robot.
 
-    def _ask(self, line: Connection, request: Request) -> None:
-        if isinstance(request, Exit):
+    def _process_request(self, connection: ClientConnection, request: SessionRequest) -> None:
+        if isinstance(request, ExitSimulator):
             self.exit_code = request.code
-            line.log(f"ends the simulator with code {request.code}")
+            connection.log(f"ends the simulator with code {request.code}")
             self.sim.pace.stop()
         elif isinstance(request, LoadMap):
-            self.maps.load(line, request)
+            self.maps.load(connection, request)
         elif isinstance(request, ClearMaster):
             self.maps.master = None
 
-    def _announce(self, packet: bytes, to: Connection | None) -> None:
+    def _send_packet(self, packet: bytes, receiver: ClientConnection | None) -> None:
         """Send a packet to one client, or to all."""
-        with self.server.changed:
-            for line in self.server.lines():
-                if line.is_open and to in (None, line):
-                    line.queue(packet)
+        with self.server.lock:
+            for connection in self.server.connections():
+                if connection.is_open and receiver in (None, connection):
+                    connection.enqueue(packet)
             self.server.flush()
 
 
-def moment_of(sim: Run, robot: ServedRobot) -> RobotSnapshot:
-    """What there is to tell of a robot now."""
-    group, model = sim.robots[robot.group], robot.model
-    row = robot.number
-    truth, belief, contacts = group.truth, group.belief, group.scene.contacts
-    more = {}
-    if model.sonar is not None:
-        reading = group.readings[model.sonar]
-        more["sonar"] = reading["ranges"][row].copy()
-        reach = float(reading["min_range"][row]), float(reading["max_range"][row])
-        more["sonar_reach"] = reach
-    if model.laser is not None:
-        scan = group.readings[model.laser]
-        start, step = float(scan["start"][row]), float(scan["step"][row])
-        ranges = scan["ranges"][row].copy()
-        more["beams"] = Beams(ranges, start, step, float(scan["max_range"][row]))
-    if model.bumper is not None:
-        pressed = np.flatnonzero(group.readings[model.bumper]["arcs"][row])
-        more["bumped"] = sum(robot.bumper_bits[k] for k in pressed)
-    return RobotSnapshot(
-        time=float(truth["stamp"][row]),
-        truth=(float(truth["x"][row]), float(truth["y"][row]), float(truth["yaw"][row])),
-        belief=(float(belief["x"][row]), float(belief["y"][row]), float(belief["yaw"][row])),
-        vx=float(belief["vx"][row]),
-        vy=float(belief["vy"][row]),
-        wz=float(belief["wz"][row]),
-        stalled=bool(contacts["stalled"][row]),
-        wheels=_wheels(group, row),
-        **more,
+def warm_up(sim: Sim) -> None:
+    """Compile the kernels of a session and reset the run, so that no client waits for them.
+
+    Args:
+        sim: The run, before anything observes it.
+    """
+    targets = {"mode": "servo", "distance": 1.0, "heading": 1.0}
+    events = []
+    for name, group in sim.robots.items():
+        if not group.plan.count:
+            events.append(Event("spawn", name, (0,), (0,)))
+        events.append(Event("command", name, values=targets))
+        events.append(Event("believe", name, values={"x": 0.0, "y": 0.0, "yaw": 0.0}))
+        events.append(Event("place", name, values={"yaw": 0.0}))
+    sim.warm_up(events, max(1, round(CYCLE / sim.dt)))
+
+
+@contextlib.contextmanager
+def serving(
+    *robots: str,
+    map: str | Mapping[str, Any] | None = None,
+    start: PoseTuple | str | None = None,
+    odometry: str | None = None,
+    port: int = 0,
+    speed: float | None = 1.0,
+    lockstep: bool = False,
+    seed: int | None = None,
+    options: SessionOptions | None = None,
+    map_folder: Path | None = None,
+    per_client: tuple[str, ...] = (),
+    log: Log = lambda text: None,
+) -> Iterator[PioneerBridge]:
+    """Serve robots in the background of a with block: for tests, notebooks and examples.
+
+    Args:
+        *robots: "model" or "model:name" of each robot.
+        map: A map file, a bundled map, or a mapping; None for an empty world.
+        start: The start of the robots, as for `plan_fleet`.
+        odometry: A mode of odometry errors, as for `odometry_errors`; None for the models'.
+        port: The number of the first port; 0 for free ports.
+        speed: Simulated seconds per second; None for as fast as possible.
+        lockstep: Stop the run after each cycle until every client has answered.
+        seed: The random seed of the run.
+        options: What clients may do.
+        map_folder: The folder from which clients may load maps; None to refuse all.
+        per_client: Models of which each client gets a robot of its own.
+        log: Called with each line of the log.
+
+    Yields:
+        The bridge: `ports` has the port numbers, `sim` is the run.
+
+    Raises:
+        WrongInput: A model, the map, a mode or a port is wrong.
+    """
+    options = options or SessionOptions()
+    mobilesim = options.like_mobilesim
+    fleet = plan_fleet(
+        [RobotSpec.parse(text, odometry, mobilesim) for text in robots],
+        map=map,
+        start=start,
+        port=port,
+        watchdog=not mobilesim,
+        per_client=[RobotSpec.parse(text, odometry, mobilesim) for text in per_client],
     )
-
-
-def _wheels(group: Robots, row: int) -> tuple[int, int]:
-    """Ticks of the left and the right wheel, where the robot counts them."""
-    reading = group.readings.get("wheels")
-    if reading is None or "count" not in (reading.table.dtype.names or ()):
-        return 0, 0
-    return int(reading["count"][row][0]), int(reading["count"][row][1])
+    sim = load(fleet.scenario, seed=seed)
+    warm_up(sim)
+    bridge = PioneerBridge(
+        sim, fleet.ports, options, lockstep=lockstep, map_folder=map_folder, log=log
+    )
+    with bridge, in_background(sim, speed=speed):
+        yield bridge

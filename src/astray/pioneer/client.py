@@ -1,228 +1,280 @@
-"""A client of a Pioneer robot, real or simulated, over TCP. Metres, seconds and radians.
+"""A client of a Pioneer robot, real or simulated, over TCP, in metres, seconds and radians.
 
     with Client("127.0.0.1", 8101) as robot:
         robot.velocity(0.3, 0.1)
         robot.wait(2.0)
         print(robot.odometry, min(robot.sonar), robot.true_pose())
 
-It has no thread: packets are read while something is waited for. The odometer reads zero when a
-session begins; where the robot really is only a simulator can tell.
+The client has no thread: it reads packets while a call waits for one. The odometry is zero when a
+session begins. Only a simulator reports the true pose.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import socket
 import struct
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
+from astray.errors import AstrayError
 from astray.pioneer import commands
-from astray.pioneer.client_connection import Connection, NoAnswer, TooLate
 from astray.pioneer.commands import ControlCommand, PioneerCommand
+from astray.pioneer.models import PoseTuple, find_model, model_names
 from astray.pioneer.packets import (
-    CONFIG,
-    MAP_CHANGED,
-    PLAIN,
-    SIMINFO,
-    SIMSTAT,
-    SIP,
-    SIP_MOVING,
-    STALLED,
-    WITH_REFLECTANCE,
+    SIP_MOVING_ID,
+    STALL_BITS,
     BadPacket,
     Config,
+    Framer,
     MapChanged,
     Packet,
-    PlainScan,
-    Scan,
+    PlainLaserPacket,
+    ReflectanceLaserPacket,
     SimInfo,
     SimStat,
     Sip,
-    encode,
-    from_text,
+    decode_c_string,
+    encode_packet,
 )
 
-Pose = tuple[float, float, float]
-TURN = 0x8000  # counts after which the odometer starts anew
-TRIES = 5  # of each SYNC
+ODOMETER_RANGE = 0x8000  # firmware units after which the odometer of a robot starts again
+SYNC_ATTEMPTS = 5  # of each SYNC packet
+CYCLE_RATE = 10  # Hz, of SIPs
+
+
+class NoAnswer(AstrayError):
+    """The robot disconnected, cannot be reached, or did not do what was waited for."""
+
+
+class AnswerTimeout(NoAnswer):
+    """The robot did not answer in time."""
 
 
 class Client:
-    """A connection to one robot; `connect`, or the start of a with block, opens it."""
+    """A connection to one robot, opened by `connect` or by a with block.
+
+    Args:
+        host: The address of the robot.
+        port: The number of its port.
+        timeout: The time to wait for an answer, s.
+    """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8101, *, timeout: float = 5.0) -> None:
         self.host, self.port, self.timeout = host, port, timeout
         self.name = self.robot_class = self.subclass = ""
         self.sip: Sip | None = None
-        """The newest standard packet."""
-        self.odometry: Pose = (0.0, 0.0, 0.0)
-        """Where the robot believes to be, m and rad, from where it was when we came."""
+        """The last SIP."""
+        self.odometry: PoseTuple = (0.0, 0.0, 0.0)
+        """The believed pose relative to the start of the session, m and rad."""
         self.laser: list[float] = []
-        """Ranges of the newest complete scan, m."""
+        """Ranges of the last complete scan, m."""
         self.cycles = 0
-        """Standard packets so far."""
+        """Number of SIPs so far."""
         self.log: list[Packet] | None = None
-        """All packets so far, if it is made a list."""
-        self._scan: list[int] = []
-        self._counts = (0, 0)
-        self._connection: Connection | None = None
+        """All packets so far, if set to a list."""
         self.distance_factor, self.angle_factor = 1.0, math.tau / 4096
         self.speed_factor = self.range_factor = 1.0
         self.vel2_divisor = 20
+        self._partial_scan: list[int] = []
+        self._odometer = (0, 0)  # x and y of the last SIP
+        self._connected: PacketSocket | None = None
 
-    # Coming and going.
+    # Connection.
 
     def connect(self, wait: bool = True) -> Client:
-        """Shake hands and open the session; wait for the robot to tell of itself.
+        """Shake hands and open the session.
 
-        A program with several robots in lockstep lets all of them in before it waits for any.
+        Args:
+            wait: Wait for the first SIP. In lockstep a program with several robots connects all of
+                them before it waits for any.
+
+        Returns:
+            The client.
+
+        Raises:
+            NoAnswer: The robot cannot be reached or does not answer.
         """
-        from astray.pioneer.model import find_model, model_names
-
-        if self._connection is not None:
+        if self._connected is not None:
             return self
-        self._connection = Connection(self.host, self.port, self.timeout)
+        self._connected = PacketSocket(self.host, self.port, self.timeout)
         for step in range(3):
             answer = self._sync(step)
-        names, rest = [], answer.data
-        for _ in range(3):
-            text, rest = from_text(rest)
-            names.append(text)
-        self.name, self.robot_class, self.subclass = names
+        self.name, data = decode_c_string(answer.data)
+        self.robot_class, data = decode_c_string(data)
+        self.subclass, _ = decode_c_string(data)
         if self.subclass in model_names():
             model = find_model(self.subclass)
             self.distance_factor, self.angle_factor = model.distance_factor, model.angle_factor
             self.speed_factor, self.range_factor = model.speed_factor, model.range_factor
             self.vel2_divisor = model.vel2_divisor
-        self._line.send(commands.with_number(PioneerCommand.OPEN, 1))
+        self.command(PioneerCommand.OPEN, 1)
         if wait:
             self.read()
         return self
 
     def close(self) -> None:
         """End the session; the robot stops."""
-        if self._connection is not None:
+        if self._connected is not None:
             with contextlib.suppress(OSError, NoAnswer):
-                self._line.send(commands.with_number(PioneerCommand.CLOSE, 1))
-            self._connection.close()
-            self._connection = None
+                self.command(PioneerCommand.CLOSE, 1)
+            self._connected.close()
+            self._connected = None
 
     def __enter__(self) -> Client:
-        return self if self._connection else self.connect()
+        return self if self._connected else self.connect()
 
     def __exit__(self, *problem: object) -> None:
         self.close()
 
     def _sync(self, step: int) -> Packet:
-        for _ in range(TRIES):
-            self._line.send(encode(step))
-            with contextlib.suppress(TooLate):
-                return self._await(lambda p: p.id == step, self.timeout / TRIES)
+        for _ in range(SYNC_ATTEMPTS):
+            self.raw(step)
+            with contextlib.suppress(AnswerTimeout):
+                return self._await(lambda p: p.id == step, self.timeout / SYNC_ATTEMPTS)
         raise NoAnswer(f"{self.host}:{self.port} does not answer SYNC{step}: is it a robot?")
 
-    # Driving.
+    # Motion.
 
     def velocity(self, vx: float, wz: float = 0.0, vy: float | None = None) -> None:
-        """Keep a speed along, m/s, a turn rate, rad/s, and where it can a speed aside, m/s."""
+        """Keep a velocity.
+
+        Args:
+            vx: Forward speed, m/s.
+            wz: Turn rate, rad/s.
+            vy: Lateral speed, m/s, for robots that can move sideways.
+        """
         with self.together():
-            self._line.send(commands.with_number(PioneerCommand.VEL, vx * 1000.0))
-            self._line.send(commands.with_number(PioneerCommand.RVEL, math.degrees(wz)))
+            self.command(PioneerCommand.VEL, vx * 1000.0)
+            self.command(PioneerCommand.RVEL, math.degrees(wz))
             if vy is not None:
-                self._line.send(commands.with_number(PioneerCommand.LATVEL, vy * 1000.0))
+                self.command(PioneerCommand.LATVEL, vy * 1000.0)
 
     def wheels(self, left: float, right: float) -> None:
-        """Keep the speeds of the two wheels, m/s, in steps of 20 mm/s."""
-        steps = [round(v * 1000.0 / self.vel2_divisor) for v in (left, right)]
-        self._line.send(
-            commands.with_word(PioneerCommand.VEL2, *(max(-128, min(s, 127)) for s in steps))
-        )
+        """Keep the speeds of the two wheels, m/s; robots take steps of 20 mm/s."""
+        steps = [round(speed * 1000.0 / self.vel2_divisor) for speed in (left, right)]
+        left_step, right_step = (max(-128, min(step, 127)) for step in steps)
+        self._socket.send(commands.encode_byte_pair(PioneerCommand.VEL2, left_step, right_step))
 
     def move(self, distance: float) -> None:
-        """Go some way and stop, m."""
-        self._line.send(commands.with_number(PioneerCommand.MOVE, distance * 1000.0))
+        """Drive a distance, m, and stop; backwards if it is negative."""
+        self.command(PioneerCommand.MOVE, distance * 1000.0)
 
     def turn_to(self, heading: float) -> None:
-        """Turn to a heading of the odometer, rad."""
-        degrees = math.degrees(math.remainder(heading, math.tau))
-        self._line.send(commands.with_number(PioneerCommand.HEAD, degrees))
+        """Turn to a heading of the odometry, rad."""
+        self.command(PioneerCommand.HEAD, math.degrees(math.remainder(heading, math.tau)))
 
     def turn_by(self, angle: float) -> None:
-        """Turn by some angle, rad."""
-        self._line.send(commands.with_number(PioneerCommand.DHEAD, math.degrees(angle)))
+        """Turn by an angle, rad."""
+        self.command(PioneerCommand.DHEAD, math.degrees(angle))
 
     def stop(self) -> None:
-        """Stop by the usual deceleration."""
-        self._line.send(commands.bare(PioneerCommand.STOP))
+        """Stop with the usual deceleration."""
+        self.command(PioneerCommand.STOP)
 
     def stop_at_once(self) -> None:
-        """Stop as fast as can be."""
-        self._line.send(commands.bare(PioneerCommand.ESTOP))
+        """Stop as fast as the robot can: an emergency stop."""
+        self.command(PioneerCommand.ESTOP)
 
     def pulse(self) -> None:
-        """Show that we are there: a robot that hears nothing for two seconds stops."""
-        self._line.send(commands.bare(PioneerCommand.PULSE))
+        """Keep the robot alive: it stops when it receives nothing for two seconds."""
+        self.command(PioneerCommand.PULSE)
 
     def command(self, number: int, value: float | None = None) -> None:
-        """Send any other command, with a whole number or without."""
-        sent = commands.bare(number) if value is None else commands.with_number(number, value)
-        self._line.send(sent)
+        """Send a command.
 
-    def raw(self, number: int, data: bytes) -> None:
-        """Send any other command, with these bytes as its data."""
-        self._line.send(encode(number, data))
+        Args:
+            number: The number of the command.
+            value: An integer argument; other numbers are rounded. None for no argument.
+        """
+        if value is None:
+            self._socket.send(commands.encode_empty(number))
+        else:
+            self._socket.send(commands.encode_int(number, value))
+
+    def raw(self, number: int, data: bytes = b"") -> None:
+        """Send a command with these bytes as its data."""
+        self._socket.send(encode_packet(number, data))
 
     def together(self) -> AbstractContextManager[None]:
-        """Send the commands within in one piece: a simulator in lockstep sees them at once."""
-        return self._line.together()
+        """Send the commands of a with block at once, so that a run in lockstep takes them all."""
+        return self._socket.batch()
 
-    # Listening.
+    # Waiting for packets.
 
     def read(self, timeout: float | None = None) -> Sip:
-        """The next standard packet; what came with it is known then, too."""
-        self._await(lambda p: p.id in (SIP, SIP_MOVING), timeout)
+        """Wait for the next SIP.
+
+        Args:
+            timeout: The time to wait, s; None for that of the client.
+
+        Returns:
+            The SIP; `odometry` and `laser` are then up to date.
+
+        Raises:
+            NoAnswer: No SIP came in time.
+        """
+        self._await(lambda p: p.id in (Sip.ID, SIP_MOVING_ID), timeout)
         assert self.sip is not None
         return self.sip
 
     def wait(self, seconds: float) -> None:
-        """Listen until so much time has passed by the robot's packets, ten of them a second."""
-        for _ in range(round(seconds * 10)):
+        """Keep the robot alive and read packets for a time by its SIPs, s, ten of them a second."""
+        for _ in range(round(seconds * CYCLE_RATE)):
             self.pulse()
             self.read()
 
     def wait_for(self, reached: Callable[[Client], bool], cycles: int = 600) -> None:
-        """Listen until something holds; NoAnswer if it does not within so many packets."""
+        """Keep the robot alive and read packets until a condition holds.
+
+        Args:
+            reached: The condition, which is given this client after each SIP.
+            cycles: The number of SIPs to wait for.
+
+        Raises:
+            NoAnswer: The condition did not hold in time.
+        """
         for _ in range(cycles):
             self.pulse()
             self.read()
             if reached(self):
                 return
-        raise NoAnswer(f"{cycles} packets came and it does not hold yet")
+        raise NoAnswer(f"the condition does not hold after {cycles} packets")
+
+    # Readings.
 
     @property
     def sonar(self) -> list[float]:
-        """Ranges of the sonars, m, as the newest packet has them."""
-        found = self.sip.sonars if self.sip else ()
-        return [units * self.range_factor / 1000.0 for _, units in found]
+        """Ranges of the sonars in the last SIP, m."""
+        ranges = self.sip.sonars if self.sip else ()
+        return [units * self.range_factor / 1000.0 for _, units in ranges]
 
     @property
     def speed(self) -> float:
-        """The speed along by the newest packet, m/s."""
+        """Forward speed in the last SIP, m/s."""
         units = self.sip.left_mm_s + self.sip.right_mm_s if self.sip else 0
         return units * self.speed_factor / 2000.0
 
     @property
     def turn_rate(self) -> float:
-        """The turn rate by the newest packet, rad/s."""
+        """Turn rate in the last SIP, rad/s."""
         return math.radians(self.sip.turn_decideg_s / 10.0) if self.sip else 0.0
 
     @property
     def stalled(self) -> bool:
-        """Whether the robot cannot go where it drives."""
-        return bool(self.sip and self.sip.stall & STALLED)
+        """Whether an obstacle stops the wheels."""
+        return bool(self.sip and self.sip.stall & STALL_BITS)
 
     def scan(self, start_deg: int = -90, end_deg: int = 90, increment_deg: float = 1.0) -> None:
-        """Switch the laser on; `laser` then has each complete scan."""
+        """Switch the laser on; `laser` then has the ranges of the last complete scan.
+
+        Args:
+            start_deg: The angle of the first ray, degrees.
+            end_deg: The angle of the last ray, degrees.
+            increment_deg: The angle between rays, degrees.
+        """
         with self.together():
             self.command(PioneerCommand.OLD_LASER_START, start_deg)
             self.command(PioneerCommand.OLD_LASER_END, end_deg)
@@ -230,85 +282,190 @@ class Client:
             self.command(PioneerCommand.OLD_LASER_ENABLE, 2)
 
     def config(self) -> Config:
-        """What the robot tells of itself."""
-        self.command(PioneerCommand.CONFIG, 1)
-        return Config.decode(self._await(lambda p: p.id == CONFIG).data)
+        """Ask for the configuration of the robot.
 
-    # What only simulators understand.
+        Raises:
+            NoAnswer: The robot did not answer in time.
+        """
+        self.command(PioneerCommand.CONFIG, 1)
+        return Config.decode(self._await(lambda p: p.id == Config.ID).data)
+
+    # Simulators only.
 
     def simstat(self) -> SimStat:
-        """The true pose and the timing of the run."""
-        self.command(PioneerCommand.SIM_STAT, 1)
-        return SimStat.decode(self._await(lambda p: p.id == SIMSTAT).data)
+        """Ask for the true pose and the timing of the run.
 
-    def true_pose(self) -> Pose:
-        """Where the robot really is, m and rad, to the millimetre and degree."""
+        Raises:
+            NoAnswer: The robot did not answer in time: it may be a real one.
+        """
+        self.command(PioneerCommand.SIM_STAT, 1)
+        return SimStat.decode(self._await(lambda p: p.id == SimStat.ID).data)
+
+    def true_pose(self) -> PoseTuple:
+        """Ask for the true pose, m and rad, rounded to a millimetre and a degree.
+
+        Raises:
+            NoAnswer: The robot did not answer in time: it may be a real one.
+        """
         stat = self.simstat()
         return stat.x_mm / 1000.0, stat.y_mm / 1000.0, math.radians(stat.heading_deg)
 
     def siminfo(self) -> SimInfo:
-        """What simulates the robot."""
-        self.raw(
-            PioneerCommand.SIM_CTRL, struct.pack("<Bh", commands.POSITIVE, ControlCommand.INFO)
-        )
-        return SimInfo.decode(self._await(lambda p: p.id == SIMINFO).data)
+        """Ask for the simulator and its devices.
+
+        Raises:
+            NoAnswer: The robot did not answer in time: it may be a real one.
+        """
+        operation = struct.pack("<Bh", commands.POSITIVE, ControlCommand.INFO)
+        self.raw(PioneerCommand.SIM_CTRL, operation)
+        return SimInfo.decode(self._await(lambda p: p.id == SimInfo.ID).data)
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Move the truth, m and rad; the odometer does not notice."""
+        """Set the true pose, m and rad; the odometry stays as it is."""
         pose = (round(x * 1000.0), round(y * 1000.0), round(math.degrees(yaw)))
         self.raw(PioneerCommand.SIM_SET_POSE, struct.pack("<Biii", 0, *pose))
 
     def reset_odometry(self) -> None:
-        """Let the robot take the place where it is for zero."""
-        self._line.send(commands.bare(PioneerCommand.SETO))
-        self.odometry, self._counts = (0.0, 0.0, 0.0), (0, 0)
+        """Set the odometry to zero."""
+        self.command(PioneerCommand.SETO)
+        self.odometry, self._odometer = (0.0, 0.0, 0.0), (0, 0)
 
     def load_map(self, file: str, timeout: float = 30.0) -> MapChanged:
-        """Put another map in place; `loaded` of the answer tells whether it was."""
+        """Load another map.
+
+        Args:
+            file: The file, in the folder that the simulator allows.
+            timeout: The time to wait for the answer, s.
+
+        Returns:
+            The answer; `loaded` is 1 if the map was loaded.
+
+        Raises:
+            NoAnswer: The simulator did not answer in time.
+        """
         name = file.encode("utf-8")
         head = struct.pack("<BhH", commands.TEXT, ControlCommand.LOAD_MAP, len(name))
         self.raw(PioneerCommand.SIM_CTRL, head + name + b"\0")
-        return MapChanged.decode(self._await(lambda p: p.id == MAP_CHANGED, timeout).data)
+        return MapChanged.decode(self._await(lambda p: p.id == MapChanged.ID, timeout).data)
 
-    # Packets.
+    # Received packets.
 
     @property
-    def _line(self) -> Connection:
-        if self._connection is None:
+    def _socket(self) -> PacketSocket:
+        if self._connected is None:
             raise NoAnswer("not connected")
-        return self._connection
+        return self._connected
 
-    def _await(self, wanted: Callable[[Packet], bool], timeout: float | None = None) -> Packet:
+    def _await(self, matches: Callable[[Packet], bool], timeout: float | None = None) -> Packet:
         seconds = self.timeout if timeout is None else timeout
-        return self._line.wait(wanted, self._note, seconds)
+        return self._socket.wait(matches, self._process, seconds)
 
-    def _note(self, packet: Packet) -> None:
+    def _process(self, packet: Packet) -> None:
+        """Take the readings of a packet over; a malformed one is ignored."""
         if self.log is not None:
             self.log.append(packet)
         with contextlib.suppress(BadPacket):
-            if packet.id in (SIP, SIP_MOVING):
+            if packet.id in (Sip.ID, SIP_MOVING_ID):
                 self.sip = Sip.decode(packet.data)
                 self.cycles += 1
-                self._count(self.sip)
-            elif packet.id in (PLAIN, WITH_REFLECTANCE):
-                kind = PlainScan if packet.id == PLAIN else Scan
-                self._collect(kind.decode(packet.data))
+                self._update_odometry(self.sip)
+            elif packet.id == PlainLaserPacket.ID:
+                self._add_ranges(PlainLaserPacket.decode(packet.data))
+            elif packet.id == ReflectanceLaserPacket.ID:
+                self._add_ranges(ReflectanceLaserPacket.decode(packet.data))
 
-    def _count(self, sip: Sip) -> None:
-        """Follow the odometer, which starts anew every 32768 counts."""
+    def _update_odometry(self, sip: Sip) -> None:
+        """Integrate the odometer, which starts again every 32768 units."""
         x, y, _ = self.odometry
-        moved_x = math.remainder(sip.x - self._counts[0], TURN)
-        moved_y = math.remainder(sip.y - self._counts[1], TURN)
-        self._counts = (sip.x, sip.y)
-        unit = self.distance_factor / 1000.0
+        dx = math.remainder(sip.x - self._odometer[0], ODOMETER_RANGE)
+        dy = math.remainder(sip.y - self._odometer[1], ODOMETER_RANGE)
+        self._odometer = (sip.x, sip.y)
+        unit = self.distance_factor / 1000.0  # m
         heading = math.remainder(sip.heading * self.angle_factor, math.tau)
-        self.odometry = (x + moved_x * unit, y + moved_y * unit, heading)
+        self.odometry = (x + dx * unit, y + dy * unit, heading)
 
-    def _collect(self, part: PlainScan | Scan) -> None:
-        """Put a scan together of its packets."""
+    def _add_ranges(self, part: PlainLaserPacket | ReflectanceLaserPacket) -> None:
+        """Append the ranges of a packet to its scan."""
         if part.first == 0:
-            self._scan = []
-        if part.first == len(self._scan):
-            self._scan += part.ranges
-            if len(self._scan) >= part.total:
-                self.laser = [mm / 1000.0 for mm in self._scan]
+            self._partial_scan = []
+        if part.first == len(self._partial_scan):
+            self._partial_scan += part.ranges
+            if len(self._partial_scan) >= part.total:
+                self.laser = [mm / 1000.0 for mm in self._partial_scan]
+
+
+class PacketSocket:
+    """A TCP connection on which packets are read while a call waits for one."""
+
+    def __init__(self, host: str, port: int, timeout: float) -> None:
+        self.peer, self.timeout = f"{host}:{port}", timeout
+        with self._errors_as_no_answer():
+            self._sock = socket.create_connection((host, port), timeout)
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._framer = Framer()
+        self._packets: list[Packet] = []
+        self._batch: list[bytes] | None = None
+
+    def fileno(self) -> int:
+        """The descriptor that a selector watches."""
+        return self._sock.fileno()
+
+    def receive(self) -> bytes:
+        """Receive the bytes that are there."""
+        return self._sock.recv(1 << 16)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._sock.close()
+
+    def send(self, data: bytes) -> None:
+        """Send bytes, at once or at the end of `batch`."""
+        if self._batch is not None:
+            self._batch.append(data)
+            return
+        with self._errors_as_no_answer():
+            self._sock.settimeout(self.timeout)
+            self._sock.sendall(data)
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[None]:
+        """Send the bytes of a with block at once."""
+        if self._batch is not None:  # within another one
+            yield
+            return
+        self._batch = []
+        try:
+            yield
+        finally:
+            data, self._batch = b"".join(self._batch), None
+        self.send(data)
+
+    def wait(
+        self, matches: Callable[[Packet], bool], process: Callable[[Packet], None], seconds: float
+    ) -> Packet:
+        """The next packet that matches. It and the packets before it are processed."""
+        deadline = time.monotonic() + seconds
+        while True:
+            while self._packets:
+                packet = self._packets.pop(0)
+                process(packet)
+                if matches(packet):
+                    return packet
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise AnswerTimeout(f"{self.peer} does not answer")
+            self._sock.settimeout(remaining)
+            with contextlib.suppress(TimeoutError), self._errors_as_no_answer():
+                received = self.receive()
+                if not received:
+                    raise NoAnswer(f"{self.peer} disconnected")
+                self._packets += self._framer.feed(received)
+
+    @contextlib.contextmanager
+    def _errors_as_no_answer(self) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            raise
+        except OSError as problem:
+            raise NoAnswer(f"{self.peer}: {problem.strerror or problem}") from None

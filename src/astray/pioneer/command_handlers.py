@@ -1,130 +1,127 @@
-"""What becomes of each command: it changes the session, is answered, or is passed on."""
+"""The commands of clients: `COMMANDS`, at the end, has the argument and the handler of each.
+
+A handler changes the session, answers with a packet, posts an event, or makes a request that
+concerns more than its robot. Arguments are converted to SI where they are decoded.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from astray.pioneer.commands import ControlCommand, PioneerCommand, number, numbers, signed, words
+from astray.pioneer.commands import (
+    ControlCommand,
+    PioneerCommand,
+    read_int,
+    read_signed_int,
+    read_struct,
+    read_text,
+)
+from astray.pioneer.packet_builders import LaserFormat, Reporting, build_config, build_siminfo
 from astray.pioneer.packets import BatteryPacket, Packet, ScanLayout
-from astray.pioneer.requests import ClearMaster, Exit, LoadMap, Say
-from astray.pioneer.snapshot import Pose
-from astray.pioneer.units import config_of, siminfo_of
 
 if TYPE_CHECKING:
     from astray.pioneer.session import Session
 
-FARTHEST = 1e5  # m, that a robot is put away from the origin
-OFF, ALWAYS = 0, 2  # 1 is once
+MAX_COORDINATE = 1e5  # m from the origin to which a client may teleport its robot
 
 
-def _enable(session: Session, packet: Packet) -> None:
-    session.panel.motors = number(packet) != 0
-    if not session.panel.motors:
-        _stop(session, packet)
+@dataclass(frozen=True)
+class LoadMap:
+    """A request to load a map; a master keeps other clients from loading maps."""
+
+    file: str
+    master: bool = False
 
 
-def _stop(session: Session, packet: Packet) -> None:
-    session.axes.halt()
-    session.told = False
+@dataclass(frozen=True)
+class ClearMaster:
+    """A request to let all clients load maps again."""
 
 
-def _stop_at_once(session: Session, packet: Packet) -> None:
-    session.axes.stop_at_once()
-    session.panel.estop = True
-    session.told = False
+@dataclass(frozen=True)
+class ExitSimulator:
+    """A request to end the simulator."""
+
+    code: int = 0
 
 
-def _set_accel(session: Session, packet: Packet) -> None:
-    session.axes.limit_accel(signed(packet) / 1000.0)
-    session.told = False
+@dataclass(frozen=True)
+class LogText:
+    """A request to log a text."""
+
+    text: str
 
 
-def _set_turn_accel(session: Session, packet: Packet) -> None:
-    session.axes.limit_turn_accel(math.radians(signed(packet)))
-    session.told = False
+SessionRequest = LoadMap | ClearMaster | ExitSimulator | LogText
 
 
-def _set_speed(session: Session, packet: Packet) -> None:
-    if number(packet) > 0:
-        session.axes.speed = number(packet) / 1000.0
-        session.told = False
+# Handlers of commands whose effect takes more than a line.
 
 
-def _set_turn(session: Session, packet: Packet) -> None:
-    if number(packet) > 0:
-        session.axes.turn = math.radians(number(packet))
-        session.told = False
+def _enable_motors(session: Session, enabled: int) -> None:
+    session.settings.motors = enabled != 0
+    if not session.settings.motors:
+        session.motion.stop()
 
 
-def _set_odometer(session: Session, packet: Packet) -> None:
-    """Let the odometer read zero, or what is given; a heading to come to turns with it."""
-    given = numbers(packet, "hhh", skip=len(packet.data) - 6) if len(packet.data) > 5 else None
-    x_mm, y_mm, heading_deg = given or (0, 0, 0)
+def _emergency_stop(session: Session, _: None) -> None:
+    session.motion.emergency_stop()
+    session.settings.estop = True
+
+
+def _set_odometry(session: Session, packet: Packet) -> None:
+    """Set the odometry to zero, or to the pose given; a target heading keeps its direction."""
+    has_pose = len(packet.data) > 5
+    pose = read_struct(packet, "hhh", offset=len(packet.data) - 6) if has_pose else None
+    x_mm, y_mm, heading_deg = pose or (0, 0, 0)
     heading = math.radians(heading_deg)
-    if session.axes.heading is not None:
-        session.axes.face(session.axes.heading + heading - session.heading)
-        session.told = False
-    session.heading = heading
-    session.post("believe", {"x": x_mm / 1000.0, "y": y_mm / 1000.0, "yaw": heading})
+    if session.motion.heading is not None:
+        session.motion.turn_to(session.motion.heading + heading - session.odometry_heading)
+    session.set_odometry(x_mm / 1000.0, y_mm / 1000.0, heading)
 
 
-def _set_pose(session: Session, packet: Packet) -> None:
-    given = numbers(packet, "iii")
-    if given is not None and max(abs(given[0]), abs(given[1])) < FARTHEST * 1000:
-        x_mm, y_mm, heading_deg = given
-        _place(session, (x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg % 360)))
+def _set_wheel_speeds(session: Session, word: int) -> None:
+    """Set the speeds of both wheels. As in MobileSim, the results are cut to mm/s and °/s."""
+    left_mm_s, right_mm_s = (
+        (byte - 256 if byte > 127 else byte) * session.model.vel2_divisor
+        for byte in (word >> 8 & 0xFF, word & 0xFF)
+    )
+    session.motion.set_speed(int((left_mm_s + right_mm_s) / 2) / 1000.0)
+    turn_deg_s = int(math.degrees((right_mm_s - left_mm_s) / 2 * session.model.wheel_factor))
+    session.motion.set_turn_rate(math.radians(turn_deg_s))
 
 
-def _reset(session: Session, packet: Packet) -> None:
-    _place(session, (0.0, 0.0, 0.0) if session.options.like_mobilesim else session.robot.home)
-    session.heading = 0.0
-    session.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
+def _set_true_pose(session: Session, packet: Packet) -> None:
+    pose = read_struct(packet, "iii")
+    if pose is not None and max(abs(pose[0]), abs(pose[1])) < MAX_COORDINATE * 1000:
+        x_mm, y_mm, heading_deg = pose
+        session.place((x_mm / 1000.0, y_mm / 1000.0, math.radians(heading_deg % 360)))
 
 
-def _place(session: Session, pose: Pose) -> None:
-    session.teleported = True
-    session.post("place", dict(zip(("x", "y", "yaw"), pose, strict=True)))
+def _reset_poses(session: Session, _: None) -> None:
+    session.place((0.0, 0.0, 0.0) if session.options.like_mobilesim else session.robot.home)
+    session.set_odometry(0.0, 0.0, 0.0)
 
 
-def _send_config(session: Session, packet: Packet) -> None:
-    session.answer(config_of(session.model, session.robot.bumpers).encode())
+def _set_digital_outputs(session: Session, word: int) -> None:
+    mask, states = word >> 8 & 0xFF, word & 0xFF
+    session.settings.digital_out = session.settings.digital_out & ~mask & 0xFF | states & mask
 
 
-def _send_battery(session: Session, packet: Packet) -> None:
-    if number(packet) and not session.options.like_mobilesim:
-        session.answer(BatteryPacket().encode())
-
-
-def _switch_sonar(session: Session, packet: Packet) -> None:
-    session.panel.sonar = bool(number(packet) & 1)
-
-
-def _switch_outputs(session: Session, packet: Packet) -> None:
-    word = number(packet) & 0xFFFF
-    mask, states = word >> 8, word & 0xFF
-    session.panel.digital_out = session.panel.digital_out & ~mask & 0xFF | states & mask
-
-
-def _switch_encoders(session: Session, packet: Packet) -> None:
-    session.encoders = number(packet) if 0 <= number(packet) <= ALWAYS else OFF
-
-
-def _switch_inputs(session: Session, packet: Packet) -> None:
-    session.inputs = number(packet) if 0 <= number(packet) <= ALWAYS else OFF
-
-
-def _switch_laser(session: Session, packet: Packet) -> None:
+def _set_laser_format(session: Session, packet: Packet) -> None:
     if _is_first_laser(packet):
-        session.laser = number(packet) if 0 <= number(packet) <= 2 else OFF
+        known = read_int(packet) in tuple(LaserFormat)
+        session.settings.laser = LaserFormat(read_int(packet)) if known else LaserFormat.OFF
 
 
-def _lay_out_laser(session: Session, packet: Packet) -> None:
+def _set_scan_layout(session: Session, packet: Packet) -> None:
     if not _is_first_laser(packet):
         return
-    start, end = session.layout.start_deg, session.layout.end_deg
-    increment, value = session.layout.increment_centideg, signed(packet)
+    start, end = session.settings.scan_layout.start_deg, session.settings.scan_layout.end_deg
+    increment, value = session.settings.scan_layout.increment_centideg, read_signed_int(packet)
     if packet.id in (PioneerCommand.OLD_LASER_INCREMENT, PioneerCommand.SIM_LRF_INCREMENT):
         increment = max(value, 1)
     elif abs(value) > 360:
@@ -133,154 +130,155 @@ def _lay_out_laser(session: Session, packet: Packet) -> None:
         start = value
     else:
         end = value
-    session.layout = ScanLayout(start, end, increment)
+    session.settings.scan_layout = ScanLayout(start, end, increment)
 
 
 def _is_first_laser(packet: Packet) -> bool:
+    """Whether a laser command is for the first laser; only SIM_LRF_* name one."""
     return packet.id < PioneerCommand.SIM_LRF_ENABLE or len(packet.data) < 4 or packet.data[3] <= 1
 
 
-def _switch_stat(session: Session, packet: Packet) -> None:
-    session.stat = number(packet) if 0 <= number(packet) <= ALWAYS else OFF
+def _send_battery(session: Session, wanted: int) -> None:
+    if wanted and not session.options.like_mobilesim:
+        session.send(BatteryPacket().encode())
 
 
-def _spoof_battery(session: Session, packet: Packet) -> None:
-    session.panel.battery_dv = number(packet) if 0 < number(packet) < 256 else None
+def _set_battery(session: Session, decivolts: int) -> None:
+    session.settings.battery_dv = decivolts if 0 < decivolts < 256 else None
 
 
-def _spoof_heat(session: Session, packet: Packet) -> None:
-    session.panel.hot = number(packet) != 0
+def _set_overheated(session: Session, overheated: int) -> None:
+    session.settings.overheated = overheated != 0
 
 
-def _spoof_temperature(session: Session, packet: Packet) -> None:
-    value = signed(packet)
-    session.panel.temperature_deg = value if -128 < value < 128 else None
+def _set_temperature(session: Session, degrees: int) -> None:
+    session.settings.temperature_deg = degrees if -128 < degrees < 128 else None
 
 
-def _say(session: Session, packet: Packet) -> None:
-    session.ask(Say(words(packet)))
-
-
-def _control(session: Session, packet: Packet) -> None:
-    """Do what concerns the simulator as a whole."""
-    given = numbers(packet, "h")
-    what = given[0] if given else 0
-    if what in (ControlCommand.LOAD_MAP, ControlCommand.MASTER_LOAD_MAP):
-        length = numbers(packet, "H", skip=3)
-        text = packet.data[5 : 5 + (length[0] if length else 0)].split(b"\0")[0]
-        file = text.decode("utf-8", "surrogateescape")
+def _control_simulator(session: Session, packet: Packet) -> None:
+    """Execute a SIM_CTRL operation, which concerns the whole simulator."""
+    (operation,) = read_struct(packet, "h") or (0,)
+    if operation in (ControlCommand.LOAD_MAP, ControlCommand.MASTER_LOAD_MAP):
+        (length,) = read_struct(packet, "H", offset=3) or (0,)
+        file = packet.data[5 : 5 + length].split(b"\0")[0].decode("utf-8", "surrogateescape")
         if file:
-            session.ask(LoadMap(file, what == ControlCommand.MASTER_LOAD_MAP))
-    elif what == ControlCommand.CLEAR_MASTER:
-        session.ask(ClearMaster())
-    elif what == ControlCommand.LOG_STATE:
-        session.ask(Say(f"state: {session.axes.values()} {session.panel}"))
-    elif what == ControlCommand.GHOST:
+            session.request(LoadMap(file, operation == ControlCommand.MASTER_LOAD_MAP))
+    elif operation == ControlCommand.CLEAR_MASTER:
+        session.request(ClearMaster())
+    elif operation == ControlCommand.LOG_STATE:
+        demand = session.motion.command_values()
+        session.request(LogText(f"state: {demand} {session.settings}"))
+    elif operation == ControlCommand.GHOST:
         session.post("ghost", {})
-    elif what == ControlCommand.INFO:
-        name = session.robot.name
-        session.answer(siminfo_of(session.model, name, session.options.like_mobilesim).encode())
+    elif operation == ControlCommand.INFO:
+        session.send(build_siminfo(session.robot, session.options.like_mobilesim).encode())
 
 
-def _exit(session: Session, packet: Packet) -> None:
+def _exit_simulator(session: Session, code: int) -> None:
     if session.options.allow_exit:
-        session.ask(Exit(number(packet) & 0xFF))
+        session.request(ExitSimulator(code & 0xFF))
     else:
-        session.ask(Say("SIM_EXIT is not allowed here"))
+        session.request(LogText("SIM_EXIT is not allowed here"))
 
 
-def _close(session: Session, packet: Packet) -> None:
-    session.leave()
+def _set_reporting(name: str) -> Callable[[Session, int], None]:
+    """A handler that sets how often a packet is sent."""
+
+    def handler(session: Session, value: int) -> None:
+        known = value in tuple(Reporting)
+        setattr(session.settings, name, Reporting(value) if known else Reporting.OFF)
+
+    return handler
 
 
-def _vel(session: Session, packet: Packet) -> None:
-    session.axes.drive(signed(packet) / 1000.0)
+# The table of commands.
 
 
-def _rvel(session: Session, packet: Packet) -> None:
-    session.axes.spin(math.radians(signed(packet)))
+def _none(packet: Packet) -> None:
+    """No argument, or one that is ignored."""
 
 
-def _vel2(session: Session, packet: Packet) -> None:
-    """Speeds of the two wheels; speed and turn rate are cut to whole mm/s and deg/s."""
-    word = number(packet) & 0xFFFF
-    left, right = (
-        (byte - 256 if byte > 127 else byte) * session.model.vel2_divisor
-        for byte in (word >> 8, word & 0xFF)
-    )
-    session.axes.drive(int((left + right) / 2) / 1000.0)
-    turn_deg_s = int(math.degrees((right - left) / 2 * session.model.wheel_factor))
-    session.axes.spin(math.radians(turn_deg_s))
+def _raw(packet: Packet) -> Packet:
+    """The packet itself, of which the handler decodes the data."""
+    return packet
 
 
-def _latvel(session: Session, packet: Packet) -> None:
-    session.axes.slide(signed(packet) / 1000.0)
+def _milli(packet: Packet) -> float:
+    """Millimetres, mm/s or mm/s² as m, m/s or m/s²."""
+    return read_signed_int(packet) / 1000.0
 
 
-def _move(session: Session, packet: Packet) -> None:
-    session.axes.move(signed(packet) / 1000.0)
+def _degrees(packet: Packet) -> float:
+    """Degrees, °/s or °/s² as rad, rad/s or rad/s²."""
+    return math.radians(read_signed_int(packet))
 
 
-def _head(session: Session, packet: Packet) -> None:
-    session.axes.face(math.radians(signed(packet)))
+class CommandHandler(NamedTuple):
+    """How a command is decoded and executed."""
 
-
-def _dhead(session: Session, packet: Packet) -> None:
-    session.axes.face(session.heading + math.radians(signed(packet)))
-
-
-def _nothing(session: Session, packet: Packet) -> None:
-    """A sign of life is all that it is."""
+    argument: Callable[[Packet], Any]
+    handler: Callable[[Session, Any], None]
+    moves: bool = False
+    """Whether it is ignored while the motors are off or an emergency stop brakes."""
 
 
 C = PioneerCommand
-MOTIONS: dict[int, Callable[[Session, Packet], None]] = {
-    C.VEL: _vel,
-    C.ROTATE: _rvel,
-    C.RVEL: _rvel,
-    C.VEL2: _vel2,
-    C.LATVEL: _latvel,
-    C.MOVE: _move,
-    C.HEAD: _head,
-    C.DHEAD: _dhead,
+COMMANDS: dict[int, CommandHandler] = {
+    C.PULSE: CommandHandler(_none, lambda session, _: None),
+    C.CLOSE: CommandHandler(_none, lambda session, _: session.close()),
+    # Motion.
+    C.VEL: CommandHandler(_milli, lambda session, v: session.motion.set_speed(v), moves=True),
+    C.ROTATE: CommandHandler(_degrees, lambda session, w: session.motion.set_turn_rate(w), True),
+    C.RVEL: CommandHandler(_degrees, lambda session, w: session.motion.set_turn_rate(w), True),
+    C.VEL2: CommandHandler(read_int, _set_wheel_speeds, moves=True),
+    C.LATVEL: CommandHandler(_milli, lambda session, v: session.motion.set_lateral_speed(v), True),
+    C.MOVE: CommandHandler(_milli, lambda session, d: session.motion.move_by(d), moves=True),
+    C.HEAD: CommandHandler(_degrees, lambda session, a: session.motion.turn_to(a), moves=True),
+    C.DHEAD: CommandHandler(
+        _degrees, lambda session, a: session.motion.turn_to(session.odometry_heading + a), True
+    ),
+    C.STOP: CommandHandler(_none, lambda session, _: session.motion.stop()),
+    C.ESTOP: CommandHandler(_none, _emergency_stop),
+    C.QSTOP: CommandHandler(_none, _emergency_stop),
+    # Limits of the motion.
+    C.ENABLE: CommandHandler(read_int, _enable_motors),
+    C.SETA: CommandHandler(_milli, lambda session, a: session.motion.set_accel(a)),
+    C.SETRA: CommandHandler(_degrees, lambda session, a: session.motion.set_turn_accel(a)),
+    C.SETV: CommandHandler(read_int, lambda session, v: session.motion.set_move_speed(v / 1000.0)),
+    C.SETRV: CommandHandler(
+        read_int, lambda session, w: session.motion.set_heading_rate(math.radians(w))
+    ),
+    # Poses.
+    C.SETO: CommandHandler(_raw, _set_odometry),
+    C.SIM_SET_POSE: CommandHandler(_raw, _set_true_pose),
+    C.SIM_RESET: CommandHandler(_none, _reset_poses),
+    # Devices.
+    C.SONAR: CommandHandler(
+        read_int, lambda session, on: setattr(session.settings, "sonar", bool(on & 1))
+    ),
+    C.DIGOUT: CommandHandler(read_int, _set_digital_outputs),
+    C.OLD_LASER_ENABLE: CommandHandler(_raw, _set_laser_format),
+    C.OLD_LASER_START: CommandHandler(_raw, _set_scan_layout),
+    C.OLD_LASER_END: CommandHandler(_raw, _set_scan_layout),
+    C.OLD_LASER_INCREMENT: CommandHandler(_raw, _set_scan_layout),
+    C.SIM_LRF_ENABLE: CommandHandler(_raw, _set_laser_format),
+    C.SIM_LRF_START: CommandHandler(_raw, _set_scan_layout),
+    C.SIM_LRF_END: CommandHandler(_raw, _set_scan_layout),
+    C.SIM_LRF_INCREMENT: CommandHandler(_raw, _set_scan_layout),
+    C.BATTEST: CommandHandler(read_int, _set_battery),
+    C.DIGTEMPTEST: CommandHandler(read_int, _set_overheated),
+    C.SPOOFANALOGTEMP: CommandHandler(read_signed_int, _set_temperature),
+    # Requests for packets.
+    C.CONFIG: CommandHandler(
+        _none, lambda session, _: session.send(build_config(session.robot).encode())
+    ),
+    C.BATTERYINFO: CommandHandler(read_int, _send_battery),
+    C.ENCODER: CommandHandler(read_int, _set_reporting("encoders")),
+    C.IOREQUEST: CommandHandler(read_int, _set_reporting("inputs")),
+    C.SIM_STAT: CommandHandler(read_int, _set_reporting("simstat")),
+    # The simulator as a whole.
+    C.SIM_CTRL: CommandHandler(_raw, _control_simulator),
+    C.SIM_EXIT: CommandHandler(read_int, _exit_simulator),
+    C.MESSAGE: CommandHandler(read_text, lambda session, text: session.request(LogText(text))),
+    C.SIM_MESSAGE: CommandHandler(read_text, lambda session, text: session.request(LogText(text))),
 }
-"""Commands that move the robot: ignored while its motors are off or it stops in an emergency."""
-
-ORDERS: dict[int, Callable[[Session, Packet], None]] = {
-    C.PULSE: _nothing,
-    C.CLOSE: _close,
-    C.ENABLE: _enable,
-    C.SETA: _set_accel,
-    C.SETV: _set_speed,
-    C.SETO: _set_odometer,
-    C.SETRV: _set_turn,
-    C.CONFIG: _send_config,
-    C.ENCODER: _switch_encoders,
-    C.SETRA: _set_turn_accel,
-    C.SONAR: _switch_sonar,
-    C.STOP: _stop,
-    C.DIGOUT: _switch_outputs,
-    C.OLD_LASER_ENABLE: _switch_laser,
-    C.OLD_LASER_START: _lay_out_laser,
-    C.OLD_LASER_END: _lay_out_laser,
-    C.OLD_LASER_INCREMENT: _lay_out_laser,
-    C.IOREQUEST: _switch_inputs,
-    C.ESTOP: _stop_at_once,
-    C.QSTOP: _stop_at_once,
-    C.MESSAGE: _say,
-    C.BATTERYINFO: _send_battery,
-    C.SIM_SET_POSE: _set_pose,
-    C.SIM_RESET: _reset,
-    C.SIM_LRF_ENABLE: _switch_laser,
-    C.SIM_LRF_START: _lay_out_laser,
-    C.SIM_LRF_END: _lay_out_laser,
-    C.SIM_LRF_INCREMENT: _lay_out_laser,
-    C.SIM_CTRL: _control,
-    C.SIM_STAT: _switch_stat,
-    C.SIM_MESSAGE: _say,
-    C.SIM_EXIT: _exit,
-    C.BATTEST: _spoof_battery,
-    C.DIGTEMPTEST: _spoof_heat,
-    C.SPOOFANALOGTEMP: _spoof_temperature,
-}
-"""All other commands; what is in neither table is ignored, as robots do."""

@@ -1,8 +1,12 @@
-"""What clients can ask for: the numbers of commands, and their arguments both ways.
+"""Packets from a client to its robot: command numbers, and how arguments are encoded and decoded.
 
-An argument is a whole number (3B, or 1B if it is negative, then its magnitude), a text (2B, its
-length, the text, NUL), or raw bytes (2B and the bytes). The simulator's own meaning of 35 to 38,
-which is the laser, wins over those of the robots: it is what ARIA sends.
+    bytes behind the command number      argument
+    none                                 none
+    3B, u16 / 1B, u16                    a positive integer / a negative one, by its magnitude
+    2B, u8 length, text, 00              a text
+    2B, bytes                            raw bytes, as SETO, SIM_SET_POSE and SIM_CTRL take them
+
+Numbers 35 to 38 set the laser of a simulator, as ARIA sends them; robots use them otherwise.
 """
 
 from __future__ import annotations
@@ -10,14 +14,15 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
-from astray.pioneer.packets import Packet, encode, fit
+from astray.pioneer.packets import Packet, clamp, encode_packet
 
-POSITIVE, NEGATIVE, TEXT = 0x3B, 0x1B, 0x2B
-LARGEST = 0x7FFF
+POSITIVE, NEGATIVE, TEXT = 0x3B, 0x1B, 0x2B  # type bytes of arguments
+MAX_INT = 0x7FFF  # of a signed argument
+MAX_TEXT = 200  # bytes
 
 
 class PioneerCommand(IntEnum):
-    """Commands by their names; 0 to 2 are SYNC packets until the session is open."""
+    """Command numbers by ARIA's names; 0 to 2 are SYNC packets until the session is open."""
 
     PULSE = 0
     OPEN = 1
@@ -68,7 +73,7 @@ class PioneerCommand(IntEnum):
 
 
 class ControlCommand(IntEnum):
-    """What SIM_CTRL can ask for."""
+    """Operations of SIM_CTRL, the first two bytes of its argument."""
 
     LOAD_MAP = 1
     MASTER_LOAD_MAP = 2
@@ -79,11 +84,11 @@ class ControlCommand(IntEnum):
     GHOST = 7
 
 
-NAMES = {int(command): command.name for command in PioneerCommand}
+COMMAND_NAMES = {int(command): command.name for command in PioneerCommand}
 
 
-def number(packet: Packet) -> int:
-    """The whole number that a command carries; 0 if there is none."""
+def read_int(packet: Packet) -> int:
+    """The integer argument of a command; 0 without one."""
     data = packet.data
     if len(data) < 2:
         return 0
@@ -91,54 +96,54 @@ def number(packet: Packet) -> int:
     return -value if data[0] == NEGATIVE else value
 
 
-def signed(packet: Packet) -> int:
-    """The same, where a client may have sent a negative number as two's complement."""
-    value = number(packet)
-    return value - 0x10000 if value > LARGEST else value
+def read_signed_int(packet: Packet) -> int:
+    """The integer argument, where a client may send a negative one as two's complement."""
+    value = read_int(packet)
+    return value - 0x10000 if value > MAX_INT else value
 
 
-def words(packet: Packet) -> str:
-    """The text that a command carries."""
+def read_text(packet: Packet) -> str:
+    """The text argument of a command."""
     length = packet.data[1] if len(packet.data) > 1 else 0
     return packet.data[2 : 2 + length].split(b"\0")[0].decode("utf-8", "replace")
 
 
-def numbers(packet: Packet, codes: str, skip: int = 1) -> tuple[int, ...] | None:
-    """The numbers behind the type byte; None if they are not all there."""
+def read_struct(packet: Packet, codes: str, offset: int = 1) -> tuple[int, ...] | None:
+    """Integers by the codes of `struct`, from an offset in the data; None if they are cut off."""
     size = struct.calcsize(f"<{codes}")
-    data = packet.data[skip : skip + size]
+    data = packet.data[offset : offset + size]
     return struct.unpack(f"<{codes}", data) if len(data) == size else None
 
 
-def describe(packet: Packet) -> str:
-    """A command in words, for logs."""
-    name = NAMES.get(packet.id, str(packet.id))
+def describe_command(packet: Packet) -> str:
+    """A command as text for the log."""
+    name = COMMAND_NAMES.get(packet.id, str(packet.id))
     if not packet.data:
         return name
-    plain = packet.data[0] in (POSITIVE, NEGATIVE) and len(packet.data) == 3
-    return f"{name} {number(packet)}" if plain else f"{name} {packet.data.hex()}"
+    is_int = packet.data[0] in (POSITIVE, NEGATIVE) and len(packet.data) == 3
+    return f"{name} {read_int(packet)}" if is_int else f"{name} {packet.data.hex()}"
 
 
-def bare(command: int) -> bytes:
-    """A command without an argument, as it is sent."""
-    return encode(command)
+def encode_empty(command: int) -> bytes:
+    """A command without an argument, as a framed packet."""
+    return encode_packet(command)
 
 
-def with_number(command: int, value: float) -> bytes:
-    """A command with a whole number, as it is sent."""
-    kind = NEGATIVE if value < 0 else POSITIVE
-    return encode(command, struct.pack("<BH", kind, fit(round(abs(value)), "h")))
+def encode_int(command: int, value: float) -> bytes:
+    """A command with an integer, rounded and clamped to 16 bits, as a framed packet."""
+    sign = NEGATIVE if value < 0 else POSITIVE
+    return encode_packet(command, struct.pack("<BH", sign, clamp(round(abs(value)), "h")))
 
 
-def with_word(command: int, high: int, low: int) -> bytes:
-    """A command with two signed bytes, as it is sent."""
+def encode_byte_pair(command: int, high: int, low: int) -> bytes:
+    """A command with two signed bytes in one integer, as a framed packet."""
     word = (high & 0xFF) << 8 | (low & 0xFF)
-    negative = word > LARGEST
-    magnitude = 0x10000 - word if negative else word
-    return encode(command, struct.pack("<BH", NEGATIVE if negative else POSITIVE, magnitude))
+    if word > MAX_INT:
+        return encode_packet(command, struct.pack("<BH", NEGATIVE, 0x10000 - word))
+    return encode_packet(command, struct.pack("<BH", POSITIVE, word))
 
 
-def with_text(command: int, value: str) -> bytes:
-    """A command with a text, as it is sent."""
-    content = value.encode("utf-8")[:200]
-    return encode(command, bytes((TEXT, len(content))) + content + b"\0")
+def encode_text(command: int, text: str) -> bytes:
+    """A command with a text, as a framed packet."""
+    content = text.encode("utf-8")[:MAX_TEXT]
+    return encode_packet(command, bytes((TEXT, len(content))) + content + b"\0")

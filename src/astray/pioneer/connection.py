@@ -1,131 +1,175 @@
-"""One connection: bytes in, packets to a session, and bytes out that a client is slow to take."""
+"""A client's connection: received bytes become packets for its session, sent bytes are buffered."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Protocol
 
-from astray.pioneer.commands import describe
+from astray.errors import WrongInput
+from astray.pioneer.commands import describe_command
+from astray.pioneer.models import ServedRobot
 from astray.pioneer.packets import Framer
-from astray.pioneer.session import (
-    HandshakeStage,
-    ServedRobot,
-    Session,
-    SessionOptions,
-    SessionOutput,
-)
+from astray.pioneer.session import Session, SessionOptions, SessionOutput, SessionState
 
-PATIENCE = 10.0  # s of real time that a handshake may take
-GAP = 1.0  # s of real time within one packet, after which it is dropped
-ALLOWANCE = 4096  # bytes that a client may send in one cycle; the rest waits
-BACKLOG = 1 << 16  # bytes that a client may leave unread before it is cut off
+HANDSHAKE_TIMEOUT = 10.0  # s of real time
+PACKET_TIMEOUT = 1.0  # s of real time without a byte, after which a partial packet is dropped
+READ_QUOTA = 4096  # bytes that are read from a client in one cycle
+MAX_UNSENT = 1 << 16  # bytes that a client may leave unread before it is disconnected
 
 Log = Callable[[str], None]
 
 
 class Transport(Protocol):
-    """Whatever carries the bytes: a socket or a terminal, which never blocks."""
+    """A non-blocking byte stream: a socket or a pseudo-terminal."""
 
     def fileno(self) -> int:
-        """What a selector watches."""
+        """The descriptor that a selector watches."""
         ...
 
-    def recv(self, most: int, /) -> bytes:
-        """Some bytes; none at the end."""
+    def recv(self, size: int, /) -> bytes:
+        """Receive up to so many bytes; none at the end of the stream."""
         ...
 
     def send(self, data: bytes, /) -> int:
-        """Send some bytes, and tell how many."""
+        """Send some of the bytes; the number of bytes sent."""
         ...
 
     def close(self) -> None:
-        """Be done."""
+        """Close the stream."""
         ...
 
 
-class Connection:
-    """A client's connection, and the session on it."""
+class PseudoTerminal:
+    """A pseudo-terminal in place of a port, for programs that only know serial lines.
+
+    Programs open the device `path`.
+
+    Raises:
+        WrongInput: The system has no pseudo-terminals.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import pty
+            import tty
+        except ImportError:
+            raise WrongInput("--pty: this system has no pseudo-terminals") from None
+        self._controller, self._device = pty.openpty()
+        # In raw mode the terminal neither echoes packets nor changes their bytes. The device stays
+        # open here: reading the controller fails while no program has the device open.
+        tty.setraw(self._device)
+        os.set_blocking(self._controller, False)
+        self.path = os.ttyname(self._device)
+
+    def fileno(self) -> int:
+        """The descriptor that a selector watches."""
+        return self._controller
+
+    def recv(self, size: int) -> bytes:
+        """Receive up to so many bytes."""
+        return os.read(self._controller, size)
+
+    def send(self, data: bytes) -> int:
+        """Send some of the bytes; the number of bytes sent."""
+        return os.write(self._controller, data)
+
+    def close(self) -> None:
+        """Close both ends."""
+        os.close(self._controller)
+        os.close(self._device)
+
+
+class ClientConnection:
+    """The connection of a client and the session on it. It never blocks."""
 
     def __init__(
-        self, channel: Transport, robot: ServedRobot, options: SessionOptions, log: Log
+        self,
+        transport: Transport,
+        robot: ServedRobot,
+        options: SessionOptions,
+        log: Log,
+        log_packets: bool = False,
     ) -> None:
-        self.channel, self.robot, self.options, self.log = channel, robot, options, log
-        self.credit = ALLOWANCE
-        self.owes = False
-        """Whether it was sent a cycle and has said nothing since."""
-        self.owes_since = 0.0
-        self.packets_logged = False
-        self.watched = 0
-        """What a selector watches it for."""
-        self.cut = self.gone = False
-        """Whether it is to be cut off, and whether it is."""
-        self.greet()
+        self.transport, self.robot, self.options = transport, robot, options
+        self.log, self._log_packets = log, log_packets
+        self.read_quota = READ_QUOTA
+        """Bytes that may still be read in this cycle."""
+        self.selector_events = 0
+        """The events that a selector watches the transport for."""
+        self.is_closed = False
+        self.restart()
 
-    def greet(self) -> None:
-        """Begin a session."""
+    def restart(self) -> None:
+        """Begin a new session on the same transport."""
         self.session = Session(self.robot, self.options)
+        self.awaits_reply = False
+        """Whether the client was sent a cycle and has not answered since."""
+        self.cycle_sent_at = 0.0
+        self.must_close = False
+        """Whether the client is to be disconnected."""
         self._framer = Framer()
-        self._out = bytearray()
-        self._since = self._last = time.monotonic()
+        self._unsent = bytearray()
+        self._opened_at = self._received_at = time.monotonic()
 
     @property
     def is_open(self) -> bool:
-        """Whether the client wants to be told of its robot."""
-        return self.session.stage is HandshakeStage.OPEN
+        """Whether the session is open, so that the client gets packets."""
+        return self.session.state is SessionState.OPEN
 
     @property
-    def wants_to_send(self) -> bool:
-        """Whether bytes are waiting for the client."""
-        return bool(self._out)
+    def has_unsent(self) -> bool:
+        """Whether bytes wait to be sent."""
+        return bool(self._unsent)
 
     def receive(self) -> SessionOutput | None:
-        """What comes of the bytes that are there; None if the client is gone."""
+        """Process the bytes that have arrived; None if the client has disconnected."""
         try:
-            piece = self.channel.recv(self.credit)
+            received = self.transport.recv(self.read_quota)
         except (BlockingIOError, InterruptedError):
             return SessionOutput()
         except OSError:
             return None
-        if not piece:
+        if not received:
             return None
-        self.credit -= len(piece)
+        self.read_quota -= len(received)
         now = time.monotonic()
-        if self._framer.waiting and now - self._last > GAP:
-            self._framer.forget()
-        self._last = now
-        packets = self._framer.feed(piece)
-        if self.packets_logged:
+        if self._framer.has_partial_packet and now - self._received_at > PACKET_TIMEOUT:
+            self._framer.discard_partial_packet()
+        self._received_at = now
+        packets = self._framer.feed(received)
+        if self._log_packets:
             for packet in packets:
-                self.log(f"received {describe(packet)}")
+                self.log(f"received {describe_command(packet)}")
         if packets:
-            self.owes = False
-        return self.session.feed(packets)
+            self.awaits_reply = False
+        return self.session.receive(packets)
 
-    def queue(self, data: bytes) -> None:
-        """Let bytes be sent; a client that has left too many unread is to be cut off."""
-        self._out += data
-        if len(self._out) > BACKLOG and not self.cut:
-            self.cut = True
-            self.log("reads too slowly and is cut off")
+    def enqueue(self, data: bytes) -> None:
+        """Add bytes to be sent. A client with too many unsent bytes is to be disconnected."""
+        self._unsent += data
+        if len(self._unsent) > MAX_UNSENT and not self.must_close:
+            self.must_close = True
+            self.log("reads too slowly and is disconnected")
 
-    def owe(self) -> None:
-        """Note that the client is to answer."""
-        if not self.owes:
-            self.owes, self.owes_since = True, time.monotonic()
+    def expect_reply(self) -> None:
+        """Note that the client was sent a cycle."""
+        if not self.awaits_reply:
+            self.awaits_reply, self.cycle_sent_at = True, time.monotonic()
 
-    def send(self) -> bool:
-        """Send what can be sent; False if the client is gone."""
+    def flush(self) -> bool:
+        """Send what the transport takes; False if the client has disconnected."""
         try:
-            while self._out:
-                del self._out[: self.channel.send(bytes(self._out[:BACKLOG]))]
+            while self._unsent:
+                del self._unsent[: self.transport.send(bytes(self._unsent[:MAX_UNSENT]))]
         except (BlockingIOError, InterruptedError):
             pass
         except OSError:
             return False
         return True
 
-    def is_late(self) -> bool:
-        """Whether the handshake takes too long."""
-        fresh = self.session.stage in (HandshakeStage.SYNCING, HandshakeStage.SYNCED)
-        return fresh and time.monotonic() - self._since > PATIENCE
+    def handshake_timed_out(self) -> bool:
+        """Whether the session is still not open after the timeout."""
+        shaking_hands = self.session.state in (SessionState.SYNCING, SessionState.SYNCED)
+        return shaking_hands and time.monotonic() - self._opened_at > HANDSHAKE_TIMEOUT

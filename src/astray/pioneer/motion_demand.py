@@ -1,8 +1,9 @@
-"""What a client has asked of its robot's motion: along, aside and about, each on its own.
+"""The motion that a client demands of its robot: forward, lateral and angular, each on its own.
 
-VEL and MOVE are of the axis along, ROTATE, RVEL, HEAD and DHEAD of the one about, and they mix as
-a client likes. Each change gives the values of a command that the servo of the robot closes inside
-the tick, on the belief.
+VEL and MOVE demand forward motion, LATVEL lateral motion, and ROTATE, RVEL, HEAD and DHEAD angular
+motion. They mix freely: a robot may keep a speed while it turns to a heading. A session posts the
+demand as an event of the kind "command" (`command_values`). The autonomy `remote` takes it over,
+and the robot's control `servo` closes it in each tick on the belief.
 """
 
 from __future__ import annotations
@@ -10,88 +11,111 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from astray.pioneer.model import RobotModel
+from astray.pioneer.models import RobotModel
 
 ESTOP_DECEL = 9.999  # m/s²
 ESTOP_TURN_DECEL = math.radians(9999.0)  # rad/s²
 
 
-class Axes:
-    """The goals and limits of one robot's motion, SI."""
+class MotionDemand:
+    """Targets and limits of one robot's motion, in m, rad and s."""
 
     def __init__(self, model: RobotModel) -> None:
-        self.model = model
-        self.speed, self.turn = model.default_speed, model.default_turn
+        self._lateral = model.lateral
+        self.move_speed, self.heading_rate = model.default_speed, model.default_turn
+        """The speed of MOVE, and the turn rate of HEAD and DHEAD."""
         self.accel, self.decel = model.accel, model.decel
         self.turn_accel, self.turn_decel = model.turn_accel, model.turn_decel
-        self.serial = 0
-        self.halt()
+        self.move_serial = 0
+        """Counts MOVE commands, so that the servo tells a repeated one from a new one."""
+        self._stop(emergency=False)
+        self.changed = False
+        """Whether the demand differs from the last one that was posted."""
 
-    def halt(self) -> None:
-        """Stand still, by the usual deceleration."""
+    def stop(self) -> None:
+        """Stop with the usual deceleration."""
+        self._stop(emergency=False)
+
+    def emergency_stop(self) -> None:
+        """Stop with the deceleration of an emergency stop, until `end_emergency_stop`."""
+        self._stop(emergency=True)
+
+    def _stop(self, emergency: bool) -> None:
         self.vx = self.vy = self.wz = 0.0
         self.distance: float | None = None
         self.heading: float | None = None
-        self.emergency = False
+        self.emergency, self.changed = emergency, True
 
-    def stop_at_once(self) -> None:
-        """Stand still as fast as can be."""
-        self.halt()
-        self.emergency = True
+    def end_emergency_stop(self) -> None:
+        """Return to the usual deceleration."""
+        self.emergency, self.changed = False, True
 
-    def drive(self, vx: float) -> None:
-        """Keep a speed along, m/s."""
-        self.vx, self.distance = vx, None
+    def set_speed(self, vx: float) -> None:
+        """Keep a forward speed, m/s."""
+        self.vx, self.distance, self.changed = vx, None, True
 
-    def slide(self, vy: float) -> None:
-        """Keep a speed aside, m/s, where the robot can."""
-        if self.model.lateral:
+    def set_lateral_speed(self, vy: float) -> None:
+        """Keep a lateral speed, m/s, if the robot can move sideways."""
+        if self._lateral:
             self.vy = vy
+        self.changed = True
 
-    def spin(self, wz: float) -> None:
+    def set_turn_rate(self, wz: float) -> None:
         """Keep a turn rate, rad/s."""
-        self.wz, self.heading = wz, None
+        self.wz, self.heading, self.changed = wz, None, True
 
-    def move(self, distance: float) -> None:
-        """Go some way and stop, m."""
-        self.vx, self.distance = 0.0, distance
-        self.serial += 1
+    def move_by(self, distance: float) -> None:
+        """Drive a distance and stop, m."""
+        self.vx, self.distance, self.changed = 0.0, distance, True
+        self.move_serial += 1
 
-    def face(self, heading: float) -> None:
-        """Turn to a heading of the odometer, rad."""
-        self.wz, self.heading = 0.0, math.remainder(heading, math.tau)
+    def turn_to(self, heading: float) -> None:
+        """Turn to a heading of the odometry, rad."""
+        self.wz, self.heading, self.changed = 0.0, math.remainder(heading, math.tau), True
 
-    def give_up_moving(self) -> None:
+    def cancel_move(self) -> None:
         """End a MOVE where the robot is."""
         if self.distance is not None:
-            self.distance, self.vx = None, 0.0
+            self.set_speed(0.0)
 
-    def limit_accel(self, value: float) -> None:
+    def set_accel(self, value: float) -> None:
         """Set the acceleration, or with a negative value the deceleration, m/s²."""
         if value > 0:
             self.accel = value
         elif value < 0:
             self.decel = -value
+        self.changed = True
 
-    def limit_turn_accel(self, value: float) -> None:
+    def set_turn_accel(self, value: float) -> None:
         """Set the angular acceleration, or with a negative value the deceleration, rad/s²."""
         if value > 0:
             self.turn_accel = value
         elif value < 0:
             self.turn_decel = -value
+        self.changed = True
 
-    def values(self) -> dict[str, Any]:
-        """The command that asks for all this."""
+    def set_move_speed(self, speed: float) -> None:
+        """Set the speed of MOVE, m/s; values up to 0 are ignored."""
+        if speed > 0:
+            self.move_speed, self.changed = speed, True
+
+    def set_heading_rate(self, turn_rate: float) -> None:
+        """Set the turn rate of HEAD and DHEAD, rad/s; values up to 0 are ignored."""
+        if turn_rate > 0:
+            self.heading_rate, self.changed = turn_rate, True
+
+    def command_values(self) -> dict[str, Any]:
+        """The demand as values of a "command" event in mode servo."""
         values: dict[str, Any] = {
             "mode": "servo",
             "vx": self.vx,
             "vy": self.vy,
             "wz": self.wz,
-            "serial": self.serial,
-            "speed": self.speed,
+            "serial": self.move_serial,
+            "speed": self.move_speed,
             "accel": self.accel,
             "decel": ESTOP_DECEL if self.emergency else self.decel,
-            "turn": self.turn,
+            "turn": self.heading_rate,
             "turn_accel": self.turn_accel,
             "turn_decel": ESTOP_TURN_DECEL if self.emergency else self.turn_decel,
         }

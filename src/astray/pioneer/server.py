@@ -1,8 +1,11 @@
-"""All bytes of all robots in one thread: a port each, one client at a time, no one harms another.
+"""The server of all robots: one thread, a port per robot, one client at a time on each robot.
 
-The thread reads, feeds sessions, posts what comes of it, and sends. The run hands it the packets of
-each cycle. Whoever sends too much is read no further until the next cycle, and whoever reads too
-little is cut off.
+The thread runs a loop of its own over a selector, since packets must leave every 100 ± 5 ms. It
+reads bytes, lets sessions process them, posts their events, and sends. The run hands it the packets
+of each cycle (`PioneerBridge.observe`) and wakes it through a socket pair.
+
+Back-pressure: a client is read until its quota of the cycle is used up or too many of its events
+wait, and it is disconnected when it leaves too many bytes unread.
 """
 
 from __future__ import annotations
@@ -15,19 +18,61 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from astray.engine import Event
-from astray.pioneer.connection import ALLOWANCE, Connection, Log
-from astray.pioneer.ports import Port, listen
-from astray.pioneer.requests import Request, Say
-from astray.pioneer.serial_terminal import PseudoTerminal
-from astray.pioneer.session import HandshakeStage, ServedRobot, SessionOptions, SessionOutput
-from astray.server import guarded_log, short_switch_interval
+from astray.errors import WrongInput
+from astray.pioneer.command_handlers import LogText, SessionRequest
+from astray.pioneer.connection import READ_QUOTA, ClientConnection, Log, PseudoTerminal
+from astray.pioneer.models import ServedRobot
+from astray.pioneer.session import SessionOptions, SessionOutput, SessionState
+from astray.server import Listener, guarded_log, short_switch_interval
 
-BREATH = 0.1  # s of real time after which the thread looks up by itself
-NEAR = 0.0015  # s before a due time from which on it is slept for
-SEND_BUFFER = 1 << 16  # bytes
-MOST_POSTED = 1000  # events of one robot within a cycle, before its client is read no further
+MAX_WAIT = 0.1  # s of real time after which the loop checks timeouts and refills quotas
+SLEEP_MARGIN = 0.0015  # s before a due time; a selector may be a millisecond late, sleep is not
+SEND_BUFFER = 1 << 16  # bytes of a socket
+MAX_POSTED = 1000  # events of one robot in a cycle, after which its client is not read
+
+
+@dataclass
+class Port:
+    """A port and its robots: one, or one per client that exists while the client is connected."""
+
+    number: int
+    robots: Sequence[ServedRobot]
+    robot_per_client: bool = False
+    connections: dict[int, ClientConnection] = field(default_factory=dict)
+    """By the index of the robot in `robots`."""
+    listener: socket.socket | None = None
+    terminal: PseudoTerminal | None = None
+
+    def first_free_robot(self) -> int | None:
+        """The index of the first robot without a client."""
+        return next((k for k in range(len(self.robots)) if k not in self.connections), None)
+
+    def listen(self, address: str, log: Log) -> None:
+        """Listen for clients. The robots limit their number, so the listener does not."""
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        listener = Listener(family, most=None, log=log)
+        try:
+            listener.open(address, self.number)
+        except OSError as problem:
+            listener.close()
+            reason = problem.strerror or str(problem)
+            raise WrongInput(
+                f"port {self.number} of {address} cannot be used: {reason}; "
+                "choose another by --port, or another address by --bind-to-address"
+            ) from None
+        except OverflowError:
+            listener.close()
+            raise WrongInput(f"{self.number} is no port: they go up to 65535") from None
+        self.listener, self.number = listener, listener.getsockname()[1]
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self.listener is not None:
+            self.listener.close()
+            self.listener = None
 
 
 class PioneerServer:
@@ -42,193 +87,192 @@ class PioneerServer:
         log_packets: bool = False,
     ) -> None:
         self.ports, self.options, self.log = ports, options, guarded_log(log)
+        self._log_packets = log_packets
         self._post, self._posted = post, Counter[tuple[str, int]]()
-        self.ask: Callable[[Connection, Request], None] = lambda line, request: None
-        """Told of what a client wants that concerns more than its robot."""
-        self.greet: Callable[[], None] = lambda: None
-        """Told when a client has opened its session."""
-        self.log_packets = log_packets
-        self.changed = threading.Condition(threading.RLock())
-        """Held by whoever touches lines; notified when no client owes an answer any more."""
-        self.owing: set[Connection] = set()
-        """The lines that were told something and have not answered."""
+        self.on_request: Callable[[ClientConnection, SessionRequest], None] = lambda *_: None
+        """Called with a client's request that concerns more than its robot."""
+        self.on_session_open: Callable[[], None] = lambda: None
+        """Called when a client has opened its session."""
+        self.lock = threading.Condition(threading.RLock())
+        """Guards the connections; notified when no client has a cycle left to answer."""
+        self.awaiting_reply: set[ClientConnection] = set()
+        """Connections that were sent a cycle and have not answered."""
+        self.is_closing = False
         self._selector = selectors.DefaultSelector()
-        self._alarm, self._bell = socket.socketpair()
+        self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
         self._thread: threading.Thread | None = None
-        self._turns = contextlib.ExitStack()
-        self._closing = False
-        self._swept = time.monotonic()
-        self._due: float | None = None  # when what is queued is to be sent
+        self._switch_interval = contextlib.ExitStack()
+        self._checked_at = time.monotonic()
+        self._send_at: float | None = None  # perf_counter when unsent bytes are due
 
-    # For whoever runs it.
+    # Called by other threads.
 
     def open(self, address: str = "127.0.0.1") -> None:
-        """Listen on every port, and begin to serve."""
+        """Listen on every port and start the thread.
+
+        Args:
+            address: The address to listen on.
+
+        Raises:
+            WrongInput: A port or the address cannot be used.
+        """
         try:
             for port in self.ports:
-                port.listener = listen(address, port.number, self.log)
-                port.number = port.listener.getsockname()[1]
+                port.listen(address, self.log)
         except BaseException:
             self._close_ports()
             raise
-        self._alarm.setblocking(False)
-        self._bell.setblocking(False)
-        self._selector.register(self._alarm, selectors.EVENT_READ)
+        self._wakeup_receiver.setblocking(False)
+        self._wakeup_sender.setblocking(False)
+        self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
         for port in self.ports:
             assert port.listener is not None
             self._selector.register(port.listener, selectors.EVENT_READ, port)
             if port.terminal is not None:
-                self._seat(port, port.terminal, 0)
-        self._turns.enter_context(short_switch_interval())
-        # To look through all that was loaded takes the collector as long as a cycle.
+                self._add_connection(port, port.terminal, 0)
+        self._switch_interval.enter_context(short_switch_interval())
+        # A collection of all objects loaded so far would take as long as a cycle.
         gc.freeze()
         self._thread = threading.Thread(target=self._serve, name="astray-pioneer", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Send everyone away and free the ports."""
-        with self.changed:
-            self._closing = True
-            self.changed.notify_all()
+        """Disconnect all clients and free the ports."""
+        with self.lock:
+            self.is_closing = True
+            self.lock.notify_all()
         if self._thread is not None:
-            self._ring()
+            self._wake_up()
             self._thread.join()
             self._thread = None
-            self._turns.close()
+            self._switch_interval.close()
             gc.unfreeze()
         self._close_ports()
         self._selector.close()
-        self._alarm.close()
-        self._bell.close()
+        self._wakeup_receiver.close()
+        self._wakeup_sender.close()
 
-    def lines(self) -> Iterator[Connection]:
-        """The lines of all clients; hold `changed` meanwhile."""
+    def connections(self) -> Iterator[ClientConnection]:
+        """The connections of all clients; hold `lock` meanwhile."""
         for port in self.ports:
-            yield from list(port.lines.values())
+            yield from list(port.connections.values())
 
-    @property
-    def closing(self) -> bool:
-        """Whether it is about to end."""
-        return self._closing
+    def flush(self, at: float = 0.0) -> None:
+        """Begin a new cycle: let the thread send what is enqueued, and read all clients again.
 
-    def flush(self, at: float | None = None) -> None:
-        """Let the thread send what is queued, and read on where it had enough.
-
-        A time by `time.perf_counter` that is near may be given to send it at: an even beat then
-        does not depend on how long a cycle took to work out.
+        With a time of `time.perf_counter` in the near future packets leave then, so that their
+        cadence does not depend on how long the cycle took to compute.
         """
-        at = at or 0.0
-        self._due = at if self._due is None else min(self._due, at)
+        self._send_at = at if self._send_at is None else min(self._send_at, at)
         self._posted.clear()
-        self._refill()
-        self._ring()
+        self._refill_quotas()
+        self._wake_up()
 
     def post(self, robot: ServedRobot, event: Event) -> None:
-        """Let something happen to a robot, and count it: while a run rests, events pile up."""
-        self._posted[robot.group, robot.number] += 1
+        """Post an event and count it: while a run is paused, events accumulate."""
+        self._posted[robot.group, robot.index] += 1
         self._post(event)
 
-    def do(self, line: Connection, outcome: SessionOutput) -> None:
-        """Post, answer and pass on what comes of some packets."""
-        for event in outcome.events:
-            self.post(line.robot, event)
-        if outcome.answer:
-            line.queue(outcome.answer)
-        for request in outcome.requests:
-            if isinstance(request, Say):
-                line.log(request.text)
+    def process(self, connection: ClientConnection, output: SessionOutput) -> None:
+        """Post the events of a session, enqueue its reply and pass its requests on."""
+        for event in output.events:
+            self.post(connection.robot, event)
+        if output.reply:
+            connection.enqueue(output.reply)
+        for request in output.requests:
+            if isinstance(request, LogText):
+                connection.log(request.text)
             else:
-                self.ask(line, request)
+                self.on_request(connection, request)
 
     # The thread.
 
     def _serve(self) -> None:
-        while not self._closing:
-            found = [key.data for key, _ in self._selector.select(self._patience())]
-            with self.changed:
-                if None in found:
-                    self._silence()
-                if self._is_due():
-                    # Everyone is sent the new cycle before anyone's answer to it is looked at.
-                    for line in self.lines():
-                        line.send()
-                        self._watch(line)
-                if time.monotonic() - self._swept > BREATH:
-                    self._refill()
-                    self._swept = time.monotonic()
-                    found += self.lines()
-                # Clients before ports: who has just left makes room for who comes next.
-                for one in found:
-                    if isinstance(one, Connection):
-                        self._attend(one)
-                for one in found:
-                    if isinstance(one, Port):
-                        self._welcome(one)
-                if not self.owing:
-                    self.changed.notify_all()
-        with self.changed:
-            for line in self.lines():
-                self._leave(line)
+        while not self.is_closing:
+            ready = [key.data for key, _ in self._selector.select(self._select_timeout())]
+            with self.lock:
+                if None in ready:
+                    self._drain_wakeups()
+                if self._wait_for_send_time():
+                    # All clients get the new cycle before the reply of any client is processed.
+                    for connection in self.connections():
+                        connection.flush()
+                        self._update_selector(connection)
+                if time.monotonic() - self._checked_at > MAX_WAIT:
+                    self._refill_quotas()
+                    self._checked_at = time.monotonic()
+                    ready += self.connections()
+                # Connections before ports: a client that disconnects frees a robot for the next.
+                for connection in (item for item in ready if isinstance(item, ClientConnection)):
+                    self._transfer(connection)
+                for port in (item for item in ready if isinstance(item, Port)):
+                    self._accept(port)
+                if not self.awaiting_reply:
+                    self.lock.notify_all()
+        with self.lock:
+            for connection in self.connections():
+                self._end_session(connection)
 
-    def _patience(self) -> float:
-        """For how long to wait for news: a selector is a millisecond late at worst."""
-        if self._due is None:
-            return BREATH
-        return min(BREATH, max(0.0, self._due - time.perf_counter() - NEAR))
+    def _select_timeout(self) -> float:
+        if self._send_at is None:
+            return MAX_WAIT
+        return min(MAX_WAIT, max(0.0, self._send_at - time.perf_counter() - SLEEP_MARGIN))
 
-    def _is_due(self) -> bool:
-        """Whether to send what is queued, now or after a nap."""
-        if self._due is None or (wait := self._due - time.perf_counter()) > NEAR:
+    def _wait_for_send_time(self) -> bool:
+        """Whether enqueued bytes are due, now or after a short sleep."""
+        if self._send_at is None or (wait := self._send_at - time.perf_counter()) > SLEEP_MARGIN:
             return False
         if wait > 0.0:
             time.sleep(wait)
-        self._due = None
+        self._send_at = None
         return True
 
-    def _attend(self, line: Connection) -> None:
-        """Read and send on one line; whatever goes wrong there is no one else's matter."""
-        if line.gone:
+    def _transfer(self, connection: ClientConnection) -> None:
+        """Receive from and send to one client. A failure disconnects this client alone."""
+        if connection.is_closed:
             return
         try:
-            was_open = line.is_open
-            outcome = line.receive() if line.credit > 0 else SessionOutput()
-            if outcome is not None:
-                self.do(line, outcome)
-            if not line.owes:
-                self.owing.discard(line)
-            if line.is_open and not was_open:
-                self.greet()
-            # What waits for its time is not sent with an answer that comes before it.
-            sent = self._due is not None or line.send()
-            stays = outcome is not None and sent and not line.cut and not line.is_late()
+            was_open = connection.is_open
+            output = connection.receive() if connection.read_quota > 0 else SessionOutput()
+            if output is not None:
+                self.process(connection, output)
+            if not connection.awaits_reply:
+                self.awaiting_reply.discard(connection)
+            if connection.is_open and not was_open:
+                self.on_session_open()
+            # The packets of a cycle wait for their send time, and replies behind them, too.
+            sent = self._send_at is not None or connection.flush()
+            is_sound = not connection.must_close and not connection.handshake_timed_out()
+            stays = output is not None and sent and is_sound
         except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
-            line.log(f"is cut off: {type(problem).__name__}: {problem}")
+            connection.log(f"is disconnected: {type(problem).__name__}: {problem}")
             stays = False
-        if stays and line.session.stage is not HandshakeStage.LEFT:
-            self._watch(line)
+        if stays and connection.session.state is not SessionState.CLOSED:
+            self._update_selector(connection)
         else:
-            self._leave(line)
+            self._end_session(connection)
 
-    def _watch(self, line: Connection) -> None:
-        """Wait for what the line is ready for: to be read while it may send, to be sent more."""
-        mask = selectors.EVENT_READ if line.credit > 0 else 0
-        mask |= selectors.EVENT_WRITE if line.wants_to_send else 0
-        if mask == line.watched:
+    def _update_selector(self, connection: ClientConnection) -> None:
+        """Watch a connection for reading while it has quota, for writing while bytes are unsent."""
+        events = selectors.EVENT_READ if connection.read_quota > 0 else 0
+        events |= selectors.EVENT_WRITE if connection.has_unsent else 0
+        if events == connection.selector_events:
             return
-        if not line.watched:
-            self._selector.register(line.channel, mask, line)
-        elif not mask:
-            self._selector.unregister(line.channel)
+        if not connection.selector_events:
+            self._selector.register(connection.transport, events, connection)
+        elif not events:
+            self._selector.unregister(connection.transport)
         else:
-            self._selector.modify(line.channel, mask, line)
-        line.watched = mask
+            self._selector.modify(connection.transport, events, connection)
+        connection.selector_events = events
 
-    def _welcome(self, port: Port) -> None:
+    def _accept(self, port: Port) -> None:
+        """Accept a client, or refuse it where every robot has one."""
         assert port.listener is not None
-        with contextlib.suppress(OSError):  # who has gone again, or there is no descriptor for
+        with contextlib.suppress(OSError):  # the client has gone, or no descriptor is left
             sock, _ = port.listener.accept()
-            place = port.vacant()
-            if place is None or not self._may_post(port.robots[place]):
+            index = port.first_free_robot()
+            if index is None or not self._may_post(port.robots[index]):
                 self.log(f"port {port.number}: a further client is refused")
                 sock.close()
                 return
@@ -236,69 +280,67 @@ class PioneerServer:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-            robot = port.robots[place]
             if port.robot_per_client:
-                self.post(
-                    robot, Event("spawn", robot.group, (self.options.world,), (robot.number,))
-                )
-            self._seat(port, sock, place)
+                self._post_existence("spawn", port.robots[index])
+            self._add_connection(port, sock, index).log("client connected")
 
-    def _seat(self, port: Port, channel: socket.socket | PseudoTerminal, place: int) -> None:
-        robot = port.robots[place]
+    def _add_connection(
+        self, port: Port, transport: socket.socket | PseudoTerminal, index: int
+    ) -> ClientConnection:
+        robot = port.robots[index]
 
         def log(text: str) -> None:
             self.log(f"{robot.name}: {text}")
 
-        line = port.lines[place] = Connection(channel, robot, self.options, log)
-        line.packets_logged = self.log_packets
-        if not isinstance(channel, PseudoTerminal):
-            log("a client comes")
-        self._watch(line)
+        connection = ClientConnection(transport, robot, self.options, log, self._log_packets)
+        port.connections[index] = connection
+        self._update_selector(connection)
+        return connection
 
-    def _leave(self, line: Connection) -> None:
-        """Let a client go: its robot stops, and is free for the next one."""
-        self.owing.discard(line)
-        for event in line.session.end():
-            self.post(line.robot, event)
-        if isinstance(line.channel, PseudoTerminal) and not self._closing:
-            line.greet()  # whoever opens the terminal next finds a robot that waits for SYNC
-            line.cut = line.owes = False
-            self._watch(line)
-            return
-        if not isinstance(line.channel, PseudoTerminal):
-            line.log("the client goes")
-        line.gone = True
-        if line.watched:
-            self._selector.unregister(line.channel)
-        line.channel.close()
+    def _end_session(self, connection: ClientConnection) -> None:
+        """Stop the robot and disconnect its client; a pseudo-terminal waits for the next one."""
+        self.awaiting_reply.discard(connection)
+        for event in connection.session.end():
+            self.post(connection.robot, event)
+        if isinstance(connection.transport, PseudoTerminal):
+            if not self.is_closing:
+                connection.restart()
+                self._update_selector(connection)
+                return
+        else:
+            connection.log("client disconnected")
+        connection.is_closed = True
+        if connection.selector_events:
+            self._selector.unregister(connection.transport)
+        connection.transport.close()
         for port in self.ports:
-            for place, seated in list(port.lines.items()):
-                if seated is line:
-                    del port.lines[place]
+            for index, present in list(port.connections.items()):
+                if present is connection:
+                    del port.connections[index]
                     if port.robot_per_client:
-                        whom = (line.robot.number,)
-                        removal = Event("remove", line.robot.group, (self.options.world,), whom)
-                        self.post(line.robot, removal)
+                        self._post_existence("remove", connection.robot)
 
-    def _refill(self) -> None:
-        for line in self.lines():
-            if self._may_post(line.robot):
-                line.credit = ALLOWANCE
+    def _post_existence(self, kind: str, robot: ServedRobot) -> None:
+        """Post the event "spawn" or "remove" of a robot."""
+        self.post(robot, Event(kind, robot.group, (self.options.world,), (robot.index,)))
+
+    def _refill_quotas(self) -> None:
+        for connection in self.connections():
+            if self._may_post(connection.robot):
+                connection.read_quota = READ_QUOTA
 
     def _may_post(self, robot: ServedRobot) -> bool:
-        return self._posted[robot.group, robot.number] < MOST_POSTED
+        return self._posted[robot.group, robot.index] < MAX_POSTED
 
-    def _ring(self) -> None:
+    def _wake_up(self) -> None:
         with contextlib.suppress(BlockingIOError, OSError):
-            self._bell.send(b"\0")
+            self._wakeup_sender.send(b"\0")
 
-    def _silence(self) -> None:
+    def _drain_wakeups(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            while self._alarm.recv(4096):
+            while self._wakeup_receiver.recv(4096):
                 pass
 
     def _close_ports(self) -> None:
         for port in self.ports:
-            if port.listener is not None:
-                port.listener.close()
-                port.listener = None
+            port.close()

@@ -1,7 +1,15 @@
-"""One client's session: what it has set, and what becomes of each of its commands.
+"""The session of one client with its robot: handshake, commands, and the packets of each cycle.
 
-A session holds no socket and no simulation. It is fed packets; what comes of them are bytes to
-answer, events to post and requests that concern more than this robot.
+A session has no socket and no simulation. It is given packets and returns the bytes to send, the
+events to post and the requests that concern more than its robot. `command_handlers.COMMANDS` has
+each command with its argument and its handler.
+
+    state      packet                    reply                             next state
+    SYNCING    SYNC0 (0), SYNC1 (1)      the same                          SYNCING
+    SYNCING    SYNC2 (2)                 SYNC2, name, class and subclass   SYNCED
+    SYNCED     SYNC0, SYNC2              as above                          SYNCING, SYNCED
+    SYNCED     OPEN (1)                  from now on, a SIP every cycle    OPEN
+    any        CLOSE (2, an argument)                                      CLOSED
 """
 
 from __future__ import annotations
@@ -10,215 +18,223 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from astray.engine import Event
-from astray.pioneer.command_handlers import ALWAYS, MOTIONS, OFF, ORDERS
-from astray.pioneer.model import RobotModel
-from astray.pioneer.motion_demand import Axes
+from astray.pioneer.command_handlers import COMMANDS, LogText, SessionRequest
+from astray.pioneer.models import PoseTuple, ServedRobot
+from astray.pioneer.motion_demand import MotionDemand
+from astray.pioneer.packet_builders import (
+    LaserFormat,
+    RobotSettings,
+    build_simstat,
+    build_sip,
+    build_sync2,
+    odometry_pose,
+)
 from astray.pioneer.packets import (
     EncoderPacket,
     InputOutputPacket,
     Packet,
-    ScanLayout,
-    encode,
-    plain_scan_packets,
-    scan_packets,
+    encode_packet,
+    encode_plain_scan,
+    encode_reflectance_scan,
 )
-from astray.pioneer.requests import Request, Say
-from astray.pioneer.snapshot import Intervals, Pose, RobotSnapshot
-from astray.pioneer.units import Panel, hello, odometer_of, simstat_of, sip_of
+from astray.pioneer.snapshot import CycleIntervals, RobotSnapshot
 
-STANDING = 0.001  # m/s and rad/s: slower counts as standing still after an emergency stop
-
-
-class HandshakeStage(Enum):
-    """How far a client has come."""
-
-    SYNCING = 0
-    SYNCED = 1
-    OPEN = 2
-    LEFT = 3
+STANDSTILL = 0.001  # m/s and rad/s: a slower robot has completed its emergency stop
 
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What clients may do, and whose habits hold."""
+    """What clients may do, and whether their sessions behave like MobileSim's.
+
+    Args:
+        like_mobilesim: Only warn of a silent client instead of stopping its robot; identify as
+            MobileSim; reset to the origin; do not answer commands that MobileSim ignores.
+        allow_exit: Let clients end the simulator by SIM_EXIT.
+        world: The world of the run in which the robots are.
+    """
 
     like_mobilesim: bool = False
-    """Warn only of a silent client; be called MobileSim, reset to the origin, answer no more."""
     allow_exit: bool = False
-    """Let a client end the simulator."""
     world: int = 0
-    """The world of the run that the robots are in."""
 
 
-@dataclass
-class ServedRobot:
-    """A robot as the wire knows it: its name, its model, and where its row is."""
+class SessionState(Enum):
+    """The progress of a session."""
 
-    name: str
-    model: RobotModel
-    group: str
-    number: int = 0
-    home: Pose = (0.0, 0.0, 0.0)
-    """Where SIM_RESET brings it; another map has another home."""
-    bumpers: tuple[int, int] = (0, 0)
-    """How many there are in front and behind."""
-    bumper_bits: tuple[int, ...] = ()
-    """The bit of the standard packet that each of them sets."""
+    SYNCING = 0
+    SYNCED = 1
+    OPEN = 2
+    CLOSED = 3
 
 
 @dataclass
 class SessionOutput:
-    """What comes of some packets."""
+    """Results of some packets or of a cycle."""
 
-    answer: bytes = b""
+    reply: bytes = b""
+    """Bytes for the client."""
     events: list[Event] = field(default_factory=list)
-    requests: list[Request] = field(default_factory=list)
+    """Events for the run."""
+    requests: list[SessionRequest] = field(default_factory=list)
+    """Requests that concern more than this robot."""
 
 
 class Session:
-    """What one client has set, from its first SYNC to its CLOSE."""
+    """The state of one client's session."""
 
     def __init__(self, robot: ServedRobot, options: SessionOptions) -> None:
-        self.robot, self.options = robot, options
+        self.robot: ServedRobot = robot
         self.model = robot.model
-        self.stage = HandshakeStage.SYNCING
-        self.axes = Axes(robot.model)
-        self.panel = Panel()
-        self.layout = ScanLayout()
-        self.laser = OFF  # or the kind of packets: 1 plain, 2 with reflectance
-        self.stat = self.encoders = self.inputs = OFF
-        self.heading = 0.0  # rad, of the odometer when it was last told
-        self.time = self.heard = 0.0  # s of simulated time
-        self.teleported = False
-        self.warned = False
-        self._begun = False  # whether it was told the time
-        self._outcome = SessionOutput()
-        self.told = True  # whether the run knows what the axes want
-        self._kept_alive = False  # whether it heard of this client in the present cycle
+        self.options = options
+        self.state = SessionState.SYNCING
+        self.motion: MotionDemand = MotionDemand(robot.model)
+        self.settings: RobotSettings = RobotSettings()
+        self.odometry_heading: float = 0.0  # rad, in the last cycle
+        self.teleported = False  # since the last scan
+        self._time = self._last_packet_time = 0.0  # s of simulated time
+        self._has_time = False  # whether there was a cycle
+        self._watchdog_warned = False
+        self._kept_alive = False  # whether a command event was posted in this cycle
+        self._output = SessionOutput()
 
-    # What comes in.
+    # Input.
 
-    def feed(self, packets: list[Packet]) -> SessionOutput:
-        """What comes of some packets that came together."""
+    def receive(self, packets: list[Packet]) -> SessionOutput:
+        """Process packets that arrived together. Their motion commands become one event."""
         for packet in packets:
-            if self.stage is HandshakeStage.LEFT:
+            if self.state is SessionState.CLOSED:
                 break
-            if self.stage is HandshakeStage.OPEN:
-                self._obey(packet)
+            if self.state is SessionState.OPEN:
+                self._execute(packet)
             else:
-                self._greet(packet)
-        if packets and self.stage is HandshakeStage.OPEN:
-            self._keep_alive()
-        outcome, self._outcome = self._outcome, SessionOutput()
-        return outcome
+                self._handshake(packet)
+        if packets and self.state is SessionState.OPEN:
+            self._post_motion()
+        return self._take_output()
 
     def end(self) -> list[Event]:
-        """What is to happen when the client has left: the robot stops."""
-        was_open, self.stage = self.stage is HandshakeStage.OPEN, HandshakeStage.LEFT
-        self.axes.halt()
-        return [self._event("command", self.axes.values())] if was_open else []
+        """End the session, and return the events that stop the robot."""
+        was_open, self.state = self.state is SessionState.OPEN, SessionState.CLOSED
+        self.motion.stop()
+        return [self._event("command", self.motion.command_values())] if was_open else []
 
-    def _greet(self, packet: Packet) -> None:
-        """Echo SYNC packets; the last is answered by who we are, and followed by OPEN."""
+    def _handshake(self, packet: Packet) -> None:
+        """Answer SYNC packets; after the last of them, OPEN opens the session."""
         if packet.id == 0:
-            self.stage = HandshakeStage.SYNCING
-            self.answer(encode(0))
-        elif packet.id == 1 and self.stage is HandshakeStage.SYNCING:
-            self.answer(encode(1))
+            self.state = SessionState.SYNCING
+            self.send(encode_packet(0))
+        elif packet.id == 1 and self.state is SessionState.SYNCING:
+            self.send(encode_packet(1))
         elif packet.id == 1:
-            self.stage = HandshakeStage.OPEN
+            self.state = SessionState.OPEN
             self.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
-            self.told = False
+            self.motion.changed = True
         elif packet.id == 2 and packet.data:
-            self.stage = HandshakeStage.LEFT  # CLOSE, of a client that has thought better of it
+            self.state = SessionState.CLOSED
         elif packet.id == 2:
-            self.stage = HandshakeStage.SYNCED
-            self.answer(hello(self.model))
+            self.state = SessionState.SYNCED
+            self.send(build_sync2(self.model))
 
-    def _obey(self, packet: Packet) -> None:
-        self._wake_from_watchdog()
-        if packet.id in MOTIONS:
-            if self.panel.motors and not self.panel.estop:
-                MOTIONS[packet.id](self, packet)
-                self.told = False
-        elif packet.id in ORDERS:
-            ORDERS[packet.id](self, packet)
-
-    def _wake_from_watchdog(self) -> None:
-        """A MOVE that the watchdog has stopped is over; speeds and headings go on."""
-        if self.time - self.heard >= self.model.watchdog and not self.options.like_mobilesim:
-            self.axes.give_up_moving()
-        self.heard, self.warned = self.time, False
-
-    def _keep_alive(self) -> None:
-        """Let the run know that the client lives, once a cycle, or at once if it wants a change."""
-        if not self.told or not (self._kept_alive or self.options.like_mobilesim):
-            self.post("command", self.axes.values())
-            self.told = self._kept_alive = True
-
-    # What goes out.
-
-    def tell(self, moment: RobotSnapshot, intervals: Intervals) -> SessionOutput:
-        """The packets of one cycle."""
-        if not self._begun:
-            self.heard, self._begun = moment.time, True
-        self.time, self.heading = moment.time, moment.belief[2]
-        self._kept_alive = False
-        if self.panel.estop and max(abs(moment.vx), abs(moment.wz)) < STANDING:
-            self.panel.estop = self.axes.emergency = False
-            self.told = False
-        self._watch()
-        if self.stage is HandshakeStage.OPEN:
-            if self.stat:
-                self.answer(simstat_of(moment, intervals).encode())
-                self.stat = ALWAYS if self.stat == ALWAYS else OFF
-            self.answer(sip_of(self.model, moment, self.panel).encode())
-            self._tell_laser(moment)
-            if self.encoders:
-                self.answer(EncoderPacket(*moment.wheels).encode())
-                self.encoders = ALWAYS if self.encoders == ALWAYS else OFF
-            if self.inputs:
-                self.answer(InputOutputPacket((0xFF,), (self.panel.digital_out,), ()).encode())
-                self.inputs = ALWAYS if self.inputs == ALWAYS else OFF
-        outcome, self._outcome = self._outcome, SessionOutput()
-        return outcome
-
-    def _tell_laser(self, moment: RobotSnapshot) -> None:
-        if not self.laser or self.model.laser is None:
+    def _execute(self, packet: Packet) -> None:
+        """Execute a command; unknown ones are ignored, as robots do."""
+        self._restart_watchdog()
+        command = COMMANDS.get(packet.id)
+        if command is None:
             return
-        ranges = moment.beams.in_layout_mm(self.layout)
-        if self.laser == 1:
-            self.answer(plain_scan_packets(ranges, odometer_of(moment)))
+        if not command.moves or (self.settings.motors and not self.settings.estop):
+            command.handler(self, command.argument(packet))
+
+    def _restart_watchdog(self) -> None:
+        """Note that the client is alive. If the watchdog stopped the robot, its MOVE is over."""
+        silence = self._time - self._last_packet_time
+        if silence >= self.model.watchdog and not self.options.like_mobilesim:
+            self.motion.cancel_move()
+        self._last_packet_time, self._watchdog_warned = self._time, False
+
+    def _post_motion(self) -> None:
+        """Post the motion demand if it changed, else once a cycle to keep the robot alive."""
+        if self.motion.changed or not (self._kept_alive or self.options.like_mobilesim):
+            self.post("command", self.motion.command_values())
+            self.motion.changed, self._kept_alive = False, True
+
+    # Output.
+
+    def report_cycle(self, snapshot: RobotSnapshot, intervals: CycleIntervals) -> SessionOutput:
+        """The packets of one cycle: SIMSTAT, SIP, laser, encoders, inputs and outputs."""
+        if not self._has_time:
+            self._last_packet_time, self._has_time = snapshot.time, True
+        self._time, self.odometry_heading = snapshot.time, snapshot.belief[2]
+        self._kept_alive = False
+        if self.settings.estop and max(abs(snapshot.vx), abs(snapshot.wz)) < STANDSTILL:
+            self.settings.estop = False
+            self.motion.end_emergency_stop()
+        self._check_watchdog()
+        settings = self.settings
+        if self.state is SessionState.OPEN:
+            if settings.simstat:
+                self.send(build_simstat(snapshot, intervals).encode())
+                settings.simstat = settings.simstat.after_report()
+            self.send(build_sip(self.model, snapshot, settings).encode())
+            self._report_laser(snapshot)
+            if settings.encoders:
+                self.send(EncoderPacket(*snapshot.encoder_ticks).encode())
+                settings.encoders = settings.encoders.after_report()
+            if settings.inputs:
+                self.send(InputOutputPacket((0xFF,), (settings.digital_out,), ()).encode())
+                settings.inputs = settings.inputs.after_report()
+        return self._take_output()
+
+    def _report_laser(self, snapshot: RobotSnapshot) -> None:
+        if self.settings.laser is LaserFormat.OFF or self.model.laser is None:
+            return
+        ranges = snapshot.laser.resample_mm(self.settings.scan_layout)
+        if self.settings.laser is LaserFormat.PLAIN:
+            self.send(encode_plain_scan(ranges, odometry_pose(snapshot)))
         else:
-            self.answer(scan_packets(ranges, self.teleported))
+            self.send(encode_reflectance_scan(ranges, self.teleported))
         self.teleported = False
 
-    def _watch(self) -> None:
-        """Say it, once, when a client has been silent for too long; the run stops the robot."""
-        silent = self.time - self.heard
-        if self.stage is HandshakeStage.OPEN and silent > self.model.watchdog and not self.warned:
-            self.warned = True
-            what = "only a warning" if self.options.like_mobilesim else "the robot stops"
-            self.ask(Say(f"nothing heard for {silent:.1f} s: {what}"))
+    def _check_watchdog(self) -> None:
+        """Log once that a client is silent. The autonomy of the robot stops it by itself."""
+        silence = self._time - self._last_packet_time
+        is_silent = self.state is SessionState.OPEN and silence > self.model.watchdog
+        if is_silent and not self._watchdog_warned:
+            self._watchdog_warned = True
+            effect = "only a warning" if self.options.like_mobilesim else "the robot stops"
+            self.request(LogText(f"no packet received for {silence:.1f} s: {effect}"))
 
-    # What orders use.
+    def _take_output(self) -> SessionOutput:
+        output, self._output = self._output, SessionOutput()
+        return output
 
-    def answer(self, data: bytes) -> None:
+    # Used by the handlers.
+
+    def send(self, data: bytes) -> None:
         """Send bytes to the client."""
-        self._outcome.answer += data
-
-    def _event(self, kind: str, values: dict[str, object]) -> Event:
-        who = (self.robot.number,)
-        return Event(kind, self.robot.group, (self.options.world,), who, values)
+        self._output.reply += data
 
     def post(self, kind: str, values: dict[str, object]) -> None:
-        """Let something happen to the robot."""
-        self._outcome.events.append(self._event(kind, values))
+        """Post an event for this robot."""
+        self._output.events.append(self._event(kind, values))
 
-    def ask(self, request: Request) -> None:
+    def request(self, request: SessionRequest) -> None:
         """Ask for something that concerns more than this robot."""
-        self._outcome.requests.append(request)
+        self._output.requests.append(request)
 
-    def leave(self) -> None:
-        """End the session as the client wants."""
-        self._outcome.events.extend(self.end())
+    def close(self) -> None:
+        """End the session at the client's request."""
+        self._output.events.extend(self.end())
+
+    def place(self, pose: PoseTuple) -> None:
+        """Teleport the robot: set its true pose."""
+        self.teleported = True
+        self.post("place", dict(zip(("x", "y", "yaw"), pose, strict=True)))
+
+    def set_odometry(self, x: float, y: float, heading: float) -> None:
+        """Set the belief, m and rad."""
+        self.odometry_heading = heading
+        self.post("believe", {"x": x, "y": y, "yaw": heading})
+
+    def _event(self, kind: str, values: dict[str, object]) -> Event:
+        robots = (self.robot.index,)
+        return Event(kind, self.robot.group, (self.options.world,), robots, values)

@@ -13,19 +13,24 @@ from hypothesis import strategies as st
 
 from astray.pioneer import commands
 from astray.pioneer.commands import PioneerCommand
-from astray.pioneer.packets.config import Config
-from astray.pioneer.packets.extras import BatteryPacket, EncoderPacket, Gyro, InputOutputPacket
-from astray.pioneer.packets.fields import BadPacket, wrap16
-from astray.pioneer.packets.framing import LONGEST, Framer, Packet, checksum, encode
+from astray.pioneer.packets.fields import BadPacket, wrap_i16
+from astray.pioneer.packets.framing import MAX_DATA, Framer, Packet, checksum, encode_packet
 from astray.pioneer.packets.laser import (
-    PlainScan,
-    Scan,
+    PlainLaserPacket,
+    ReflectanceLaserPacket,
     ScanLayout,
-    plain_scan_packets,
-    scan_packets,
+    encode_plain_scan,
+    encode_reflectance_scan,
+)
+from astray.pioneer.packets.robot import (
+    BatteryPacket,
+    Config,
+    EncoderPacket,
+    GyroPacket,
+    InputOutputPacket,
+    Sip,
 )
 from astray.pioneer.packets.simulator import Device, MapChanged, SimInfo, SimStat
-from astray.pioneer.packets.sip import Sip
 from support.paths import DATA
 
 RECORDED = DATA / "pioneer"
@@ -33,18 +38,18 @@ recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="needs the recording
 KINDS: dict[int, Any] = {
     0x20: Config,
     0x32: Sip,
-    0x60: PlainScan,
-    0x61: Scan,
+    0x60: PlainLaserPacket,
+    0x61: ReflectanceLaserPacket,
     0x62: SimStat,
     0x63: SimInfo,
     0x66: MapChanged,
     0x90: EncoderPacket,
-    0x98: Gyro,
+    0x98: GyroPacket,
     0xF0: InputOutputPacket,
     0xFA: BatteryPacket,
 }
 UNINITIALISED = ("lateral_max", "lateral_accel", "lateral_decel")
-bodies = st.builds(Packet, st.integers(0, 255), st.binary(max_size=LONGEST))
+bodies = st.builds(Packet, st.integers(0, 255), st.binary(max_size=MAX_DATA))
 
 
 def recording(name: str) -> Iterator[dict[str, Any]]:
@@ -85,9 +90,9 @@ def test_an_odd_last_byte_enters_the_checksum_by_exclusive_or() -> None:
 
 
 def test_more_data_than_a_packet_holds_are_refused() -> None:
-    assert len(encode(1, bytes(LONGEST))) == LONGEST + 6
+    assert len(encode_packet(1, bytes(MAX_DATA))) == MAX_DATA + 6
     with pytest.raises(ValueError, match="252 bytes"):
-        encode(1, bytes(LONGEST + 1))
+        encode_packet(1, bytes(MAX_DATA + 1))
 
 
 @given(st.lists(bodies, max_size=5), st.lists(st.integers(0, 400), max_size=8))
@@ -101,14 +106,14 @@ def test_a_stream_gives_the_same_packets_however_it_is_cut(
         at = max(at, min(cut, len(stream)))
     found += framer.feed(stream[at:])
     assert found == packets
-    assert framer.dropped == 0
+    assert framer.dropped_bytes == 0
 
 
 @given(st.binary(max_size=60).filter(lambda noise: b"\xfa" not in noise), bodies)
-def test_noise_before_a_packet_costs_nothing_but_itself(noise: bytes, packet: Packet) -> None:
+def test_noise_before_a_packet_is_dropped_alone(noise: bytes, packet: Packet) -> None:
     framer = Framer()
     assert framer.feed(noise + packet.encode()) == [packet]
-    assert framer.dropped == len(noise)
+    assert framer.dropped_bytes == len(noise)
 
 
 @given(bodies, st.integers(0, 10_000), st.integers(1, 255))
@@ -128,20 +133,20 @@ def test_a_damaged_packet_is_dropped_and_the_next_is_found(
 
 
 @given(st.lists(st.binary(max_size=300), max_size=20))
-def test_a_framer_keeps_less_than_one_packet(pieces: list[bytes]) -> None:
+def test_a_framer_buffers_less_than_one_packet(pieces: list[bytes]) -> None:
     framer = Framer()
     fed = sum(len(piece) for piece in pieces)
     found = [packet for piece in pieces for packet in framer.feed(piece)]
-    assert len(framer._kept) < LONGEST + 6
-    assert fed == framer.dropped + len(framer._kept) + sum(len(p.data) + 6 for p in found)
+    assert len(framer._buffer) < MAX_DATA + 6
+    assert fed == framer.dropped_bytes + len(framer._buffer) + sum(len(p.data) + 6 for p in found)
 
 
-def test_a_packet_whose_rest_never_came_can_be_forgotten() -> None:
+def test_a_partial_packet_can_be_discarded() -> None:
     framer = Framer()
-    assert framer.feed(encode(11, b"\x3b\x64\x00")[:5]) == []
-    assert framer.waiting
-    framer.forget()
-    assert framer.feed(encode(29)) == [Packet(29)]
+    assert framer.feed(encode_packet(11, b"\x3b\x64\x00")[:5]) == []
+    assert framer.has_partial_packet
+    framer.discard_partial_packet()
+    assert framer.feed(encode_packet(29)) == [Packet(29)]
 
 
 # What MobileSim sent.
@@ -149,7 +154,7 @@ def test_a_packet_whose_rest_never_came_can_be_forgotten() -> None:
 
 @recorded
 @pytest.mark.parametrize("name", ["a_info", "b_vel400", "d_head90", "g_vel2", "i_laser_setpose"])
-def test_every_recorded_packet_is_read_and_written_back_byte_for_byte(name: str) -> None:
+def test_every_recorded_packet_is_decoded_and_encoded_byte_for_byte(name: str) -> None:
     seen = set()
     for raw, packet in packets_of(name):
         assert packet.encode() == raw
@@ -160,7 +165,7 @@ def test_every_recorded_packet_is_read_and_written_back_byte_for_byte(name: str)
 
 
 @recorded
-def test_recorded_packets_mean_what_was_noted_beside_them() -> None:
+def test_recorded_packets_decode_to_the_recorded_values() -> None:
     for record in recording("b_vel400"):
         if record.get("id") == 0x32:
             sip = Sip.decode(Framer().feed(bytes.fromhex(record["raw"]))[0].data)
@@ -189,13 +194,13 @@ def test_the_recorded_simulator_names_its_sonar_and_its_laser() -> None:
 
 
 @recorded
-def test_a_recorded_scan_is_complete_in_six_packets_and_made_again_from_its_ranges() -> None:
+def test_a_recorded_scan_is_complete_in_six_packets_and_encoded_again_from_its_ranges() -> None:
     packets = [(raw, p) for raw, p in packets_of("i_laser_setpose") if p.id == 0x61][:6]
-    parts = [Scan.decode(packet.data) for _, packet in packets]
+    parts = [ReflectanceLaserPacket.decode(packet.data) for _, packet in packets]
     assert [part.first for part in parts] == [0, 32, 64, 96, 128, 160]
     ranges = [mm for part in parts for mm in part.ranges]
     assert len(ranges) == parts[0].total == ScanLayout(-90, 90, 100).count == 181
-    assert scan_packets(ranges) == b"".join(raw for raw, _ in packets)
+    assert encode_reflectance_scan(ranges) == b"".join(raw for raw, _ in packets)
 
 
 # Packets of our own making.
@@ -223,8 +228,15 @@ MADE = st.one_of(
         devices=st.lists(st.builds(Device, texts, texts, u8, u16), max_size=2).map(tuple),
     ),
     st.builds(MapChanged, u8, u8, texts),
-    st.builds(PlainScan, i16, i16, i16, u16, u16, st.lists(u16, max_size=32).map(tuple)),
-    st.builds(Scan, u16, u16, st.lists(st.tuples(u16, u8, u8, u8), max_size=32).map(tuple), u8, u8),
+    st.builds(PlainLaserPacket, i16, i16, i16, u16, u16, st.lists(u16, max_size=32).map(tuple)),
+    st.builds(
+        ReflectanceLaserPacket,
+        u16,
+        u16,
+        st.lists(st.tuples(u16, u8, u8, u8), max_size=32).map(tuple),
+        u8,
+        u8,
+    ),
     st.builds(EncoderPacket, i32, i32),
     st.builds(
         InputOutputPacket,
@@ -233,19 +245,19 @@ MADE = st.one_of(
         st.lists(u16, max_size=9).map(tuple),
     ),
     st.builds(BatteryPacket, relative_percent=u8),
-    st.builds(Gyro, st.lists(st.tuples(u16, u8), max_size=20).map(tuple)),
+    st.builds(GyroPacket, st.lists(st.tuples(u16, u8), max_size=20).map(tuple)),
 )
 
 
 @given(MADE)
-def test_a_packet_is_read_as_it_was_written(made: Any) -> None:
+def test_a_packet_decodes_to_what_was_encoded(made: Any) -> None:
     (packet,) = Framer().feed(made.encode())
     assert KINDS[packet.id] is type(made)
     assert KINDS[packet.id].decode(packet.data) == made
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(sorted(KINDS)), st.binary(max_size=LONGEST))
+@given(st.sampled_from(sorted(KINDS)), st.binary(max_size=MAX_DATA))
 def test_any_bytes_are_a_packet_or_a_bad_packet(kind: int, data: bytes) -> None:
     try:
         read = KINDS[kind].decode(data)
@@ -254,7 +266,7 @@ def test_any_bytes_are_a_packet_or_a_bad_packet(kind: int, data: bytes) -> None:
     assert isinstance(read, KINDS[kind])
 
 
-def test_a_standard_packet_of_old_firmware_is_read_without_its_end() -> None:
+def test_a_sip_of_old_firmware_is_decoded_without_its_end() -> None:
     whole = Sip(x=5, sonars=((0, 700),), digital_out=3)
     short = Framer().feed(whole.encode())[0].data[:22]
     assert Sip.decode(short) == Sip(x=5, sonars=((0, 700),))
@@ -299,12 +311,12 @@ def test_a_number_that_does_not_fit_is_sent_as_the_nearest_that_does() -> None:
     ("value", "wrapped"), [(0, 0), (32767, 32767), (32768, -32768), (-32769, 32767), (65536, 0)]
 )
 def test_odometers_wrap_around(value: int, wrapped: int) -> None:
-    assert wrap16(value) == wrapped
+    assert wrap_i16(value) == wrapped
 
 
-def test_plain_scans_carry_the_odometer_and_at_most_32_ranges() -> None:
-    packets = Framer().feed(plain_scan_packets(range(1000, 1070), (5, -6, 7)))
-    parts = [PlainScan.decode(packet.data) for packet in packets]
+def test_plain_laser_packets_hold_the_odometry_and_at_most_32_ranges() -> None:
+    packets = Framer().feed(encode_plain_scan(range(1000, 1070), (5, -6, 7)))
+    parts = [PlainLaserPacket.decode(packet.data) for packet in packets]
     assert [len(part.ranges) for part in parts] == [32, 32, 6]
     assert {(part.x_mm, part.y_mm, part.heading_deg, part.total) for part in parts} == {
         (5, -6, 7, 70)
@@ -320,7 +332,7 @@ def test_plain_scans_carry_the_odometer_and_at_most_32_ranges() -> None:
         (ScanLayout(0, 0, 100), 1, 0.0),
     ],
 )
-def test_a_layout_has_a_ray_more_than_steps_and_may_run_backwards(
+def test_a_layout_has_a_ray_more_than_increments_and_may_run_clockwise(
     layout: ScanLayout, count: int, last: float
 ) -> None:
     angles = layout.angles_deg()
@@ -332,51 +344,51 @@ def test_a_layout_has_a_ray_more_than_steps_and_may_run_backwards(
 
 @given(st.integers(-32767, 32767))
 def test_a_number_arrives_as_it_was_sent(value: int) -> None:
-    (packet,) = Framer().feed(commands.with_number(PioneerCommand.VEL, value))
-    assert commands.number(packet) == commands.signed(packet) == value
+    (packet,) = Framer().feed(commands.encode_int(PioneerCommand.VEL, value))
+    assert commands.read_int(packet) == commands.read_signed_int(packet) == value
     assert packet.data[0] == (0x1B if value < 0 else 0x3B)
 
 
 @given(st.integers(-128, 127), st.integers(-128, 127))
 def test_the_two_bytes_of_vel2_arrive_as_they_were_sent(left: int, right: int) -> None:
-    (packet,) = Framer().feed(commands.with_word(PioneerCommand.VEL2, left, right))
-    word = commands.number(packet) & 0xFFFF
+    (packet,) = Framer().feed(commands.encode_byte_pair(PioneerCommand.VEL2, left, right))
+    word = commands.read_int(packet) & 0xFFFF
     assert struct.unpack(">bb", struct.pack(">H", word)) == (left, right)
 
 
 def test_300_and_100_mm_per_second_are_the_word_that_was_recorded() -> None:
-    assert commands.with_word(PioneerCommand.VEL2, 15, 5) == commands.with_number(
+    assert commands.encode_byte_pair(PioneerCommand.VEL2, 15, 5) == commands.encode_int(
         PioneerCommand.VEL2, 3845
     )
 
 
 def test_a_text_arrives_as_it_was_sent() -> None:
-    (packet,) = Framer().feed(commands.with_text(PioneerCommand.SIM_MESSAGE, "Grüße"))
-    assert commands.words(packet) == "Grüße"
+    (packet,) = Framer().feed(commands.encode_text(PioneerCommand.SIM_MESSAGE, "Grüße"))
+    assert commands.read_text(packet) == "Grüße"
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (commands.bare(PioneerCommand.STOP), "STOP"),
-        (commands.with_number(PioneerCommand.VEL, -300), "VEL -300"),
-        (commands.with_number(77, 1), "77 1"),
-        (encode(224, bytes(13)), "SIM_SET_POSE " + "00" * 13),
+        (commands.encode_empty(PioneerCommand.STOP), "STOP"),
+        (commands.encode_int(PioneerCommand.VEL, -300), "VEL -300"),
+        (commands.encode_int(77, 1), "77 1"),
+        (encode_packet(224, bytes(13)), "SIM_SET_POSE " + "00" * 13),
     ],
 )
-def test_a_command_is_described_in_words(raw: bytes, words: str) -> None:
-    assert commands.describe(Framer().feed(raw)[0]) == words
+def test_a_command_is_described_as_text(raw: bytes, words: str) -> None:
+    assert commands.describe_command(Framer().feed(raw)[0]) == words
 
 
 @given(st.builds(Packet, st.integers(0, 255), st.binary(max_size=20)))
-def test_arguments_of_any_packet_are_read_without_a_fault(packet: Packet) -> None:
+def test_arguments_of_any_packet_are_decoded_without_an_error(packet: Packet) -> None:
     readers: list[Callable[[Packet], object]] = [
-        commands.number,
-        commands.signed,
-        commands.words,
-        commands.describe,
+        commands.read_int,
+        commands.read_signed_int,
+        commands.read_text,
+        commands.describe_command,
     ]
     for reader in readers:
         reader(packet)
-    assert -65535 <= commands.number(packet) <= 65535
-    assert commands.numbers(packet, "iii") is None or len(packet.data) >= 13
+    assert -65535 <= commands.read_int(packet) <= 65535
+    assert commands.read_struct(packet, "iii") is None or len(packet.data) >= 13

@@ -18,8 +18,8 @@ import pytest
 
 import astray
 from astray.engine.event_queue import Event
-from astray.pioneer.model import find_model
-from astray.pioneer.odometry import odometry_errors
+from astray.pioneer.mobilesim import odometry_errors
+from astray.pioneer.models import find_model
 from astray.tables import Array
 from support.paths import DATA
 

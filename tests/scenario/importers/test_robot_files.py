@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import astray
 from astray.errors import WrongInput
-from astray.pioneer.model import find_model
+from astray.pioneer.models import find_model
 from astray.scenario.importers.aria_robot import read_aria_robot
 from astray.scenario.importers.robot_file import baseline, corners
 from astray.scenario.importers.stage_robot import read_stage_robot

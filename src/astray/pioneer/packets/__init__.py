@@ -1,41 +1,42 @@
-"""The packets of the Pioneer protocol, read and written."""
+"""The packets from a robot to its client, their framing and the encoding of their fields."""
 
-from astray.pioneer.packets.config import CONFIG, Config
-from astray.pioneer.packets.extras import BatteryPacket, EncoderPacket, InputOutputPacket
-from astray.pioneer.packets.fields import BadPacket, fit, from_text, wrap16
-from astray.pioneer.packets.framing import Framer, Packet, encode
+from astray.pioneer.packets.fields import BadPacket, clamp, decode_c_string, wrap_i16
+from astray.pioneer.packets.framing import Framer, Packet, encode_packet
 from astray.pioneer.packets.laser import (
-    PLAIN,
-    WITH_REFLECTANCE,
-    PlainScan,
-    Scan,
+    PlainLaserPacket,
+    ReflectanceLaserPacket,
     ScanLayout,
-    plain_scan_packets,
-    scan_packets,
+    encode_plain_scan,
+    encode_reflectance_scan,
 )
-from astray.pioneer.packets.simulator import (
-    MAP_CHANGED,
-    SIMINFO,
-    SIMSTAT,
-    Device,
-    MapChanged,
-    SimInfo,
-    SimStat,
+from astray.pioneer.packets.robot import (
+    ESTOP_FLAG,
+    FIRST_FRONT_BUMPER,
+    FIRST_REAR_BUMPER,
+    MOTORS_FLAG,
+    NO_TEMPERATURE,
+    SIP_MOVING_ID,
+    SONAR_FLAGS,
+    STALL_BITS,
+    TEMPERATURE_FAULT,
+    BatteryPacket,
+    Config,
+    EncoderPacket,
+    InputOutputPacket,
+    Sip,
 )
-from astray.pioneer.packets.sip import FIRST_FRONT, FIRST_REAR, SIP, SIP_MOVING, STALLED, Sip
+from astray.pioneer.packets.simulator import Device, MapChanged, SimInfo, SimStat
 
 __all__ = [
-    "CONFIG",
-    "FIRST_FRONT",
-    "FIRST_REAR",
-    "MAP_CHANGED",
-    "PLAIN",
-    "SIMINFO",
-    "SIMSTAT",
-    "SIP",
-    "SIP_MOVING",
-    "STALLED",
-    "WITH_REFLECTANCE",
+    "ESTOP_FLAG",
+    "FIRST_FRONT_BUMPER",
+    "FIRST_REAR_BUMPER",
+    "MOTORS_FLAG",
+    "NO_TEMPERATURE",
+    "SIP_MOVING_ID",
+    "SONAR_FLAGS",
+    "STALL_BITS",
+    "TEMPERATURE_FAULT",
     "BadPacket",
     "BatteryPacket",
     "Config",
@@ -45,16 +46,16 @@ __all__ = [
     "InputOutputPacket",
     "MapChanged",
     "Packet",
-    "PlainScan",
-    "Scan",
+    "PlainLaserPacket",
+    "ReflectanceLaserPacket",
     "ScanLayout",
     "SimInfo",
     "SimStat",
     "Sip",
-    "encode",
-    "fit",
-    "from_text",
-    "plain_scan_packets",
-    "scan_packets",
-    "wrap16",
+    "clamp",
+    "decode_c_string",
+    "encode_packet",
+    "encode_plain_scan",
+    "encode_reflectance_scan",
+    "wrap_i16",
 ]

@@ -1,26 +1,31 @@
-"""Fields of packets: little-endian numbers, texts that end with NUL, and lists with their count.
+"""Encoding of packet fields: little-endian integers, NUL-terminated strings and counted lists.
 
-A packet is a frozen dataclass whose fields, in order, say how they look on the wire:
+A packet is a frozen dataclass. Its fields stand in the order of their bytes, and each declares its
+format:
 
-    x: int = i16()
-    name: str = text("MobileSim")
-    ranges: tuple[tuple[int, ...], ...] = listed("B", "BH")
+    class Example(RobotPacket):
+        ID = 0x42
+        x: int = i16()
+        name: str = c_string("MobileSim")
+        readings: tuple[tuple[int, int], ...] = counted_list("B", "BH")
 
-A number that does not fit its field is sent as the nearest that does.
+An integer that exceeds the range of its field is sent as the nearest value within the range.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import struct
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from astray.errors import WrongInput
+from astray.pioneer.packets.framing import encode_packet
 
-P = TypeVar("P")
-LIMITS = {
+P = TypeVar("P", bound="RobotPacket")
+RANGES = {
     "B": (0, 0xFF),
     "b": (-0x80, 0x7F),
     "H": (0, 0xFFFF),
@@ -28,168 +33,184 @@ LIMITS = {
     "I": (0, 0xFFFFFFFF),
     "i": (-0x80000000, 0x7FFFFFFF),
 }
+"""The smallest and the largest value of each integer code of `struct`."""
 
 
 class BadPacket(WrongInput):
-    """Data that do not make up the packet they are said to be."""
+    """Data that cannot be decoded as the packet that its id announces."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Coder:
-    """How a field that is more than a number is written, and read with what is left behind it."""
+class FieldCodec(NamedTuple):
+    """The functions of a field that is more than an integer."""
 
-    write: Callable[[Any], bytes]
-    read: Callable[[bytes], tuple[Any, bytes]]
-
-
-Run = tuple[tuple[str, ...], str, Coder | None]
-_known: dict[Any, list[Run]] = {}
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], tuple[Any, bytes]]
+    """Returns the value and the data behind it."""
 
 
-def coded(how: str | Coder, default: Any) -> Any:
-    """A field that is written this way: a code of `struct`, or a coder."""
-    return dataclasses.field(default=default, metadata={"wire": how})
+class FieldGroup(NamedTuple):
+    """Consecutive integer fields, which are packed at once, or one field with a codec."""
+
+    names: tuple[str, ...]
+    codes: str
+    codec: FieldCodec | None
+
+
+class RobotPacket:
+    """A packet from a robot to its client, as a dataclass of its fields; abstract."""
+
+    ID: ClassVar[int]
+    MIN_BYTES: ClassVar[int] = 0
+    """Bytes of data that a packet has at least; fields beyond them may be missing."""
+
+    def encode(self) -> bytes:
+        """The framed bytes of the packet."""
+        data: list[bytes] = []
+        for names, codes, codec in self._field_groups():
+            if codec is not None:
+                data.append(codec.encode(getattr(self, names[0])))
+            else:
+                data.append(pack_clamped(codes, [getattr(self, name) for name in names]))
+        return encode_packet(self.ID, b"".join(data))
+
+    @classmethod
+    def decode(cls: type[P], data: bytes) -> P:
+        """Decode the data of a packet. Missing fields at the end get their defaults.
+
+        Raises:
+            BadPacket: The data is shorter than `MIN_BYTES` or ends inside a field.
+        """
+        if len(data) < cls.MIN_BYTES:
+            raise BadPacket(f"{cls.__name__}: {cls.MIN_BYTES} bytes are needed, not {len(data)}")
+        values: dict[str, Any] = {}
+        for names, codes, codec in cls._field_groups():
+            if codec is not None:
+                if data:
+                    values[names[0]], data = codec.decode(data)
+                continue
+            size = struct.calcsize(f"<{codes}")
+            if len(data) >= size:
+                values |= zip(names, struct.unpack(f"<{codes}", data[:size]), strict=True)
+                data = data[size:]
+                continue
+            for name, code in zip(names, codes, strict=True):
+                size = struct.calcsize(code)
+                if 0 < len(data) < size:
+                    raise BadPacket(f"{cls.__name__}: {name} is cut off")
+                if data:
+                    (values[name],) = struct.unpack(f"<{code}", data[:size])
+                    data = data[size:]
+        return cls(**values)
+
+    @classmethod
+    @functools.cache
+    def _field_groups(cls) -> list[FieldGroup]:
+        """The fields of a packet class in the order of their bytes."""
+        groups: list[FieldGroup] = []
+        for field in dataclasses.fields(cast(Any, cls)):
+            layout = field.metadata["layout"]
+            if isinstance(layout, FieldCodec):
+                groups.append(FieldGroup((field.name,), "", layout))
+            elif groups and groups[-1].codec is None:
+                names, codes, _ = groups[-1]
+                groups[-1] = FieldGroup((*names, field.name), codes + layout, None)
+            else:
+                groups.append(FieldGroup((field.name,), layout, None))
+        return groups
+
+
+def packet_field(layout: str | FieldCodec, default: Any) -> Any:
+    """A field of a packet: a code of `struct`, or a codec."""
+    return dataclasses.field(default=default, metadata={"layout": layout})
 
 
 def u8(default: int = 0) -> Any:
     """An unsigned byte."""
-    return coded("B", default)
+    return packet_field("B", default)
 
 
 def i8(default: int = 0) -> Any:
     """A signed byte."""
-    return coded("b", default)
+    return packet_field("b", default)
 
 
 def u16(default: int = 0) -> Any:
     """Two bytes, unsigned."""
-    return coded("H", default)
+    return packet_field("H", default)
 
 
 def i16(default: int = 0) -> Any:
     """Two bytes, signed."""
-    return coded("h", default)
+    return packet_field("h", default)
 
 
 def u32(default: int = 0) -> Any:
     """Four bytes, unsigned."""
-    return coded("I", default)
+    return packet_field("I", default)
 
 
 def i32(default: int = 0) -> Any:
     """Four bytes, signed."""
-    return coded("i", default)
+    return packet_field("i", default)
 
 
-def text(default: str = "") -> Any:
+def c_string(default: str = "") -> Any:
     """A text that ends with NUL."""
-    return coded(Coder(to_text, from_text), default)
+    return packet_field(FieldCodec(encode_c_string, decode_c_string), default)
 
 
-def listed(count: str, item: str) -> Any:
-    """Some items of a few numbers each, behind their count. Items of one number are plain."""
-    each, many = struct.Struct(f"<{item}"), struct.Struct(f"<{count}")
-    plain = len(each.unpack(bytes(each.size))) == 1
+def counted_list(count_code: str, item_codes: str) -> Any:
+    """A count and that many items. An item of one number is an int, others are tuples."""
+    count_format, item_format = struct.Struct(f"<{count_code}"), struct.Struct(f"<{item_codes}")
+    scalar = len(item_format.unpack(bytes(item_format.size))) == 1
 
-    def write(items: tuple[Any, ...]) -> bytes:
-        numbers = items if plain else list(itertools.chain.from_iterable(items))
-        return many.pack(len(items)) + pack_near(item * len(items), numbers)
+    def encode(items: tuple[Any, ...]) -> bytes:
+        numbers = items if scalar else list(itertools.chain.from_iterable(items))
+        return count_format.pack(len(items)) + pack_clamped(item_codes * len(items), numbers)
 
-    def read(data: bytes) -> tuple[Any, bytes]:
-        if len(data) < many.size:
+    def decode(data: bytes) -> tuple[Any, bytes]:
+        if len(data) < count_format.size:
             raise BadPacket("a list is cut off before its count")
-        end = many.size + many.unpack_from(data)[0] * each.size
+        end = count_format.size + count_format.unpack_from(data)[0] * item_format.size
         if len(data) < end:
-            raise BadPacket(f"a list is cut off after {len(data) - many.size} bytes")
-        found = each.iter_unpack(data[many.size : end])
-        return tuple(row[0] for row in found) if plain else tuple(found), data[end:]
+            raise BadPacket(f"a list is cut off after {len(data) - count_format.size} bytes")
+        items = item_format.iter_unpack(data[count_format.size : end])
+        return tuple(item[0] for item in items) if scalar else tuple(items), data[end:]
 
-    return coded(Coder(write, read), ())
-
-
-def more() -> Any:
-    """Whatever is left: later firmware adds fields at the end."""
-    return coded(Coder(bytes, lambda data: (data, b"")), b"")
+    return packet_field(FieldCodec(encode, decode), ())
 
 
-def _runs(cls: Any) -> list[Run]:
-    """The fields of a packet; numbers that follow each other are taken together."""
-    if cls in _known:
-        return _known[cls]
-    runs: list[Run] = []
-    for field in dataclasses.fields(cls):
-        how = field.metadata["wire"]
-        if isinstance(how, Coder):
-            runs.append(((field.name,), "", how))
-        elif runs and runs[-1][2] is None:
-            runs[-1] = ((*runs[-1][0], field.name), runs[-1][1] + how, None)
-        else:
-            runs.append(((field.name,), how, None))
-    return _known.setdefault(cls, runs)
+def trailing_bytes() -> Any:
+    """All bytes that are left: later firmware appends fields."""
+    return packet_field(FieldCodec(bytes, lambda data: (data, b"")), b"")
 
 
-def pack(packet: Any) -> bytes:
-    """The data of a packet."""
-    parts: list[bytes] = []
-    for names, codes, coder in _runs(type(packet)):
-        if coder is not None:
-            parts.append(coder.write(getattr(packet, names[0])))
-        else:
-            parts.append(pack_near(codes, [getattr(packet, name) for name in names]))
-    return b"".join(parts)
-
-
-def unpack(cls: type[P], data: bytes, needed: int = 0) -> P:
-    """A packet from its data. Fields at the end may be missing: they then keep their defaults."""
-    if len(data) < needed:
-        raise BadPacket(f"{cls.__name__}: {needed} bytes are needed, not {len(data)}")
-    values: dict[str, Any] = {}
-    for names, codes, coder in _runs(cls):
-        if coder is not None:
-            if data:
-                values[names[0]], data = coder.read(data)
-            continue
-        size = struct.calcsize(f"<{codes}")
-        if len(data) >= size:
-            values |= zip(names, struct.unpack(f"<{codes}", data[:size]), strict=True)
-            data = data[size:]
-            continue
-        for name, code in zip(names, codes, strict=True):
-            size = struct.calcsize(code)
-            if 0 < len(data) < size:
-                raise BadPacket(f"{cls.__name__}: {name} is cut off")
-            if data:
-                (values[name],) = struct.unpack(f"<{code}", data[:size])
-                data = data[size:]
-    return cls(**values)
-
-
-def pack_near(codes: str, values: Any) -> bytes:
-    """Numbers as bytes, each as near as its field can hold it."""
+def pack_clamped(codes: str, values: Sequence[Any]) -> bytes:
+    """Integers as bytes, each clamped to the range of its field."""
     try:
         return struct.pack(f"<{codes}", *values)
     except struct.error:
-        near = [fit(value, code) for value, code in zip(values, codes, strict=True)]
-        return struct.pack(f"<{codes}", *near)
+        clamped = [clamp(value, code) for value, code in zip(values, codes, strict=True)]
+        return struct.pack(f"<{codes}", *clamped)
 
 
-def fit(value: float, code: str) -> int:
-    """The nearest whole number that a field of this code can hold."""
-    low, high = LIMITS[code]
+def clamp(value: float, code: str) -> int:
+    """The nearest integer within the range of a code of `struct`."""
+    low, high = RANGES[code]
     return int(min(max(value, low), high))
 
 
-def wrap16(value: float) -> int:
-    """A number as two bytes hold it that wrap around, as odometers do."""
+def wrap_i16(value: float) -> int:
+    """An integer modulo 2¹⁶ in the range of an i16, as odometers wrap around."""
     return ((int(value) + 0x8000) & 0xFFFF) - 0x8000
 
 
-def to_text(value: str) -> bytes:
+def encode_c_string(text: str) -> bytes:
     """A text as bytes that end with NUL."""
-    return value.replace("\0", "").encode("utf-8", "surrogateescape") + b"\0"
+    return text.replace("\0", "").encode("utf-8", "surrogateescape") + b"\0"
 
 
-def from_text(data: bytes) -> tuple[str, bytes]:
-    """A text from the beginning of some data, and the rest of them."""
+def decode_c_string(data: bytes) -> tuple[str, bytes]:
+    """The text at the start of some data, and the data behind it."""
     head, _, rest = data.partition(b"\0")
     return head.decode("utf-8", "surrogateescape"), rest

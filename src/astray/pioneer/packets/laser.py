@@ -1,10 +1,10 @@
-"""Laser scans: many ranges in packets of 32, and which rays a client has asked for.
+"""Laser packets: a scan in packets of up to 32 ranges, and the rays that a client asks for.
 
-    0x60   pose of the odometer | total | first | n | n × range
+    0x60   odometry x, y, heading | total | first | n | n × range
     0x61   total | first | n | n × (range, reflectance, two reserved) | laser | flags
 
-ARIA takes reading i to lie at min(start, end) + i · increment, and a scan to be complete when the
-last of its readings is there.
+ARIA takes reading i to lie at min(start, end) + i · increment. It takes a scan as complete when
+first + n reaches total.
 """
 
 from __future__ import annotations
@@ -14,53 +14,40 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astray.pioneer.packets.fields import i16, listed, pack, u8, u16, unpack
-from astray.pioneer.packets.framing import encode
+from astray.pioneer.packets.fields import RobotPacket, counted_list, i16, u8, u16
+from astray.pioneer.packets.framing import encode_packet
 
-PLAIN, WITH_REFLECTANCE = 0x60, 0x61
-PER_PACKET = 32
-MOST_READINGS = 2880  # all round at an eighth of a degree
-
-
-@dataclass(frozen=True)
-class PlainScan:
-    """Some ranges of a scan, mm, with the believed pose, mm and degrees."""
-
-    x_mm: int = i16()
-    y_mm: int = i16()
-    heading_deg: int = i16()
-    total: int = u16()
-    first: int = u16()
-    ranges: tuple[int, ...] = listed("B", "H")
-
-    def encode(self) -> bytes:
-        """The whole packet as it is sent."""
-        return encode(PLAIN, pack(self))
-
-    @classmethod
-    def decode(cls, data: bytes) -> PlainScan:
-        """Read the data of a packet."""
-        return unpack(cls, data, needed=11)
+RANGES_PER_PACKET = 32
+MAX_READINGS = 2880  # of a scan: 360° in steps of 0.125°
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Some readings of a scan: range in mm, reflectance and two reserved bytes each."""
+class PlainLaserPacket(RobotPacket):
+    """Consecutive ranges of a scan, mm, and the pose by odometry, mm and degrees."""
 
-    total: int = u16()
-    first: int = u16()
-    readings: tuple[tuple[int, int, int, int], ...] = listed("B", "HBBB")
-    laser: int = u8()
-    flags: int = u8()
+    ID = 0x60
+    MIN_BYTES = 11
 
-    def encode(self) -> bytes:
-        """The whole packet as it is sent."""
-        return encode(WITH_REFLECTANCE, pack(self))
+    x_mm: int = i16()  # 0
+    y_mm: int = i16()  # 2
+    heading_deg: int = i16()  # 4
+    total: int = u16()  # 6: readings of the scan
+    first: int = u16()  # 8: index of the first reading in this packet
+    ranges: tuple[int, ...] = counted_list("B", "H")  # 10
 
-    @classmethod
-    def decode(cls, data: bytes) -> Scan:
-        """Read the data of a packet."""
-        return unpack(cls, data, needed=5)
+
+@dataclass(frozen=True)
+class ReflectanceLaserPacket(RobotPacket):
+    """Consecutive readings of a scan: range in mm, reflectance and two reserved bytes each."""
+
+    ID = 0x61
+    MIN_BYTES = 5
+
+    total: int = u16()  # 0: readings of the scan
+    first: int = u16()  # 2: index of the first reading in this packet
+    readings: tuple[tuple[int, int, int, int], ...] = counted_list("B", "HBBB")  # 4
+    laser: int = u8()  # 5 + 5 n: index of the laser
+    flags: int = u8()  # 6 + 5 n: bit 0 says that the robot was teleported
 
     @property
     def ranges(self) -> tuple[int, ...]:
@@ -70,7 +57,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class ScanLayout:
-    """The rays that a client wants: from start to end, degrees, backwards if the end is less."""
+    """The rays that a client asks for, from start to end; clockwise if the end is smaller."""
 
     start_deg: int = -90
     end_deg: int = 90
@@ -78,35 +65,36 @@ class ScanLayout:
 
     @property
     def count(self) -> int:
-        """How many readings make a scan."""
+        """The number of readings in a scan."""
         degrees = abs(self.end_deg - self.start_deg)
-        step = max(self.increment_centideg, 1) / 100
-        return min(math.ceil(degrees / step) + 1, MOST_READINGS)
+        increment = max(self.increment_centideg, 1) / 100
+        return min(math.ceil(degrees / increment) + 1, MAX_READINGS)
 
     def angles_deg(self) -> list[float]:
         """The angle of each reading."""
-        step = math.copysign(self.increment_centideg / 100, self.end_deg - self.start_deg)
-        return [self.start_deg + k * step for k in range(self.count)]
+        increment = math.copysign(self.increment_centideg / 100, self.end_deg - self.start_deg)
+        return [self.start_deg + k * increment for k in range(self.count)]
 
 
-def scan_packets(ranges_mm: Sequence[int], teleported: bool = False) -> bytes:
-    """A scan as packets with room for reflectance, of which we have none.
-
-    The bytes are those of `Scan.encode`, in a tenth of the time: they are most of what is sent.
-    """
+def encode_plain_scan(ranges_mm: Sequence[int], odometry_pose: tuple[int, int, int]) -> bytes:
+    """A scan as plain packets, with the pose by odometry in mm and degrees."""
     parts = []
-    for first in range(0, len(ranges_mm), PER_PACKET):
-        some = ranges_mm[first : first + PER_PACKET]
-        codes = f"<HHB{'H3x' * len(some)}BB"
-        data = struct.pack(codes, len(ranges_mm), first, len(some), *some, 0, int(teleported))
-        parts.append(encode(WITH_REFLECTANCE, data))
+    for first in range(0, len(ranges_mm), RANGES_PER_PACKET):
+        ranges = tuple(ranges_mm[first : first + RANGES_PER_PACKET])
+        parts.append(PlainLaserPacket(*odometry_pose, len(ranges_mm), first, ranges).encode())
     return b"".join(parts)
 
 
-def plain_scan_packets(ranges_mm: Sequence[int], pose: tuple[int, int, int]) -> bytes:
-    """A scan as plain packets, with the believed pose in mm and degrees."""
+def encode_reflectance_scan(ranges_mm: Sequence[int], teleported: bool = False) -> bytes:
+    """A scan as packets with a reflectance of 0.
+
+    The bytes are those of `ReflectanceLaserPacket.encode` in a tenth of the time: scans are most
+    of what a server sends.
+    """
     parts = []
-    for first in range(0, len(ranges_mm), PER_PACKET):
-        some = tuple(ranges_mm[first : first + PER_PACKET])
-        parts.append(PlainScan(*pose, len(ranges_mm), first, some).encode())
+    for first in range(0, len(ranges_mm), RANGES_PER_PACKET):
+        ranges = ranges_mm[first : first + RANGES_PER_PACKET]
+        codes = f"<HHB{'H3x' * len(ranges)}BB"
+        data = struct.pack(codes, len(ranges_mm), first, len(ranges), *ranges, 0, int(teleported))
+        parts.append(encode_packet(ReflectanceLaserPacket.ID, data))
     return b"".join(parts)
