@@ -110,21 +110,6 @@ class PioneerBridge:
         return step + -step % self.period
 
     def observe(self, sim: Run) -> None:
-<<<<<<< HEAD
-        """Tell every client of its robot."""
-        intervals = self._intervals(sim)
-        with self.server.changed:
-            for line in self.server.lines():
-                if line.is_open:
-                    moment = moment_of(sim, line.robot)
-                    self.server.do(line, line.session.tell(moment, intervals))
-                    line.owe()
-                    self.server.owing.add(line)
-            held = self.period * HOLD  # ticks
-            self.server.flush(
-                None if self.lockstep else sim.pace.due_at((sim.steps + held) * sim.dt)
-            )
-=======
         """Send the packets of a cycle to every client."""
         intervals = self._measure_intervals(sim)
         with self.server.lock:
@@ -136,9 +121,8 @@ class PioneerBridge:
                     connection.expect_reply()
                     self.server.awaiting_reply.add(connection)
             delay = self.period * SEND_DELAY  # ticks
-            send_at = None if self.lockstep else sim.pace.when((sim.steps + delay) * sim.dt)
+            send_at = None if self.lockstep else sim.pace.due_at((sim.steps + delay) * sim.dt)
             self.server.flush(send_at or 0.0)
->>>>>>> 7aee41e (Lay the Pioneer protocol out by packets, session, models, connection and server, in the words of ARIA and of networking)
             if self.lockstep:
                 self._await_replies(sim)
 
