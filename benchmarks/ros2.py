@@ -1,11 +1,11 @@
-"""How many messages one core publishes to ROS 2, with someone in another process who hears them.
+"""How many messages one core publishes to ROS 2, with a subscriber in another process.
 
     python benchmarks/ros2.py [SECONDS]
 
 The rate is by the CPU time of the publishing thread, as the machine may be shared: the median of
-some rounds of which each does both kinds, and the slowest and fastest. Messages are made as a run
-makes them that is ahead of its wire: copied at each moment, the columns of many moments written at
-once, then each message given to the bus. What it costs to record a run is in `recording.py`.
+some rounds, each of both topics, with the slowest and the fastest. Messages are made as by a run
+that is faster than its bridge: sampled at each tick, serialized many at a time, then published one
+by one. What it costs to record a run is in `recording.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import time
 from typing import Any
 
 import astray
-from astray.ros.dds import MOST, DdsError, DdsWriter, Discovery, Participant, serialize_batch
-from astray.ros.publishers import ImuPublisher, LaserScanPublisher, PublisherSet
+from astray.ros.dds import BATCH_SIZE, DdsError, DdsWriter, Discovery, Participant, serialize_batch
+from astray.ros.publishers import Publisher, PublisherSet
 
 DOMAIN = 77
 ROUNDS = 5
@@ -39,8 +39,8 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def hear(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
-    """Take all that comes and count it."""
+def subscribe(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
+    """Take all messages and count them."""
     bus = Participant(Discovery(DOMAIN))
     readers = [bus.reader(topic, type) for topic, type in topics.items()]
     ready.set()
@@ -50,16 +50,16 @@ def hear(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
             counts[k] += len(reader.take())
 
 
-def publish(speaker: Any, writer: DdsWriter, seconds: float) -> tuple[int, float]:
-    """Say the same reading again and again; how often, and the CPU time it took, s."""
+def publish(publisher: Publisher, writer: DdsWriter, seconds: float) -> tuple[int, float]:
+    """Publish the same reading again and again; how often, and the CPU time that it took, s."""
     sent, start, end = 0, time.thread_time(), time.monotonic() + seconds
     while time.monotonic() < end:
-        waiting = [[(speaker, speaker.sample(speaker.rows))] for _ in range(MOST)]
-        for messages in serialize_batch(waiting):
+        batch = [[(publisher, publisher.sample(publisher.rows))] for _ in range(BATCH_SIZE)]
+        for messages in serialize_batch(batch):
             for _, _, message in messages:
                 try:
                     writer.write(message)
-                except DdsError:  # whoever hears it does not keep up
+                except DdsError:  # the subscriber does not keep up
                     continue
                 sent += 1
     return sent, time.thread_time() - start
@@ -68,15 +68,18 @@ def publish(speaker: Any, writer: DdsWriter, seconds: float) -> tuple[int, float
 def main(seconds: float) -> None:
     sim = astray.load(SCENARIO)
     sim.run(0.1)
-    speakers = [
-        s for s in PublisherSet(sim).publishers if isinstance(s, (ImuPublisher, LaserScanPublisher))
-    ]
-    topics = {next(iter(s.topics.values())).name: s.layout.type for s in speakers}
+    publishers = {
+        topic.name: publisher
+        for publisher in PublisherSet(sim).publishers
+        for topic in publisher.topics.values()
+        if topic.name in WANTED
+    }
+    topics = {name: publisher.layout.type for name, publisher in publishers.items()}
     context = mp.get_context("spawn")
     ready, stop = context.Event(), context.Event()
     counts = context.Array("q", len(topics))
-    listener = context.Process(target=hear, args=(topics, ready, stop, counts), daemon=True)
-    listener.start()
+    subscriber = context.Process(target=subscribe, args=(topics, ready, stop, counts), daemon=True)
+    subscriber.start()
     bus = Participant(Discovery(DOMAIN))
     writers = [bus.writer(topic, type) for topic, type in topics.items()]
     ready.wait()
@@ -85,21 +88,21 @@ def main(seconds: float) -> None:
     rates: dict[str, list[float]] = {topic: [] for topic in topics}
     sent_in_all = dict.fromkeys(topics, 0)
     for _ in range(ROUNDS):
-        for topic, speaker, writer in zip(topics, speakers, writers, strict=True):
-            sent, used = publish(speaker, writer, seconds)
+        for (topic, publisher), writer in zip(publishers.items(), writers, strict=True):
+            sent, used = publish(publisher, writer, seconds)
             rates[topic].append(sent / used)
             sent_in_all[topic] += sent
     time.sleep(0.5)
     stop.set()
-    listener.join(5)
-    print("topic         bytes   messages/s of CPU      from        to    wanted     heard")
+    subscriber.join(5)
+    print("topic         bytes   messages/s of CPU      from        to    wanted  received")
     for k, (topic, found) in enumerate(rates.items()):
         median, low, high = statistics.median(found), min(found), max(found)
-        heard = counts[k] / sent_in_all[topic]
-        size = speakers[k].layout.size
+        received = counts[k] / sent_in_all[topic]
+        size = publishers[topic].layout.size
         print(
             f"{topic:11}{size:8,}{median:20,.0f}{low:10,.0f}{high:10,.0f}"
-            f"{WANTED[topic]:10,}{heard:10.0%}"
+            f"{WANTED[topic]:10,}{received:10.0%}"
         )
 
 

@@ -14,8 +14,8 @@ from astray.errors import RecordingError
 from astray.recording.mcap.read_topics import McapReader
 from astray.recording.mcap.tables import states
 from astray.recording.recorder import record
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.types import make, typestore
+from astray.ros.messages.columns import MessageColumns
+from astray.ros.messages.types import make_message, typestore
 from astray.viewer.page.sources.mcap import read_recorded
 from astray.world.maps import geojson_text
 from support.recordings import scenario
@@ -208,5 +208,5 @@ def test_what_robots_believe_of_each_other_is_read_back(tmp_path: Path) -> None:
 def test_a_heading_is_that_of_a_quaternion_of_any_length(length: float) -> None:
     kind = "geometry_msgs/msg/PoseStamped"
     q = {"z": length * np.sin(1.0), "w": length * np.cos(1.0)}
-    said = typestore().serialize_cdr(make(kind, {"pose": {"orientation": q}}), kind)
+    said = typestore().serialize_cdr(make_message(kind, {"pose": {"orientation": q}}), kind)
     assert states(MessageColumns(kind, [bytes(said)], [0]))["yaw"] == pytest.approx(2.0)

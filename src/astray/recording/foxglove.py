@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from astray.engine import Run
 from astray.errors import WrongInput
-from astray.ros.messages import OCCUPANCY_GRID, message_definition
+from astray.ros.messages import message_definition
 from astray.ros.publishers import (
+    OCCUPANCY_GRID,
     TF,
     ClockPublisher,
     Localization,
@@ -109,7 +110,7 @@ class Foxglove:
 
     def observe(self, sim: Run) -> None:
         """Hand over what is fresh and looked at; what no one reads is dropped, oldest first."""
-        now = self.clock.due(sim)
+        now = self.clock.due_rows(sim)
         if len(now):
             self._say(self.clock, now)
         for speaker, rows in self.feed.due_publishers():

@@ -31,7 +31,7 @@ from astray.recording.mcap import (
     tables,
 )
 from astray.ros.messages import MessageColumns
-from astray.ros.publishers import TOPIC as TRACKS
+from astray.ros.publishers import TRACKS_TOPIC as TRACKS
 from astray.scenario import BUNDLED_NAME
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map

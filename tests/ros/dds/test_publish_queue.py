@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from astray.ros.dds.publish_queue import MOST, PublishQueue
+from astray.ros.dds.publish_queue import BATCH_SIZE, PublishQueue
 
 
 class Slow:
@@ -40,14 +40,14 @@ def test_nothing_is_lost_if_the_run_waits() -> None:
     slow = Slow()
     outbox = PublishQueue(slow.publish, 5, lambda: True)
     outbox.open()
-    thread = threading.Thread(target=lambda: [outbox.put(k) for k in range(10 * MOST)])
+    thread = threading.Thread(target=lambda: [outbox.put(k) for k in range(10 * BATCH_SIZE)])
     thread.start()
     assert slow.asked.wait(30)
     assert len(outbox._waiting) <= 5
     slow.allowed.set()
     thread.join(30)
     outbox.close()
-    assert slow.said == list(range(10 * MOST))
+    assert slow.said == list(range(10 * BATCH_SIZE))
     assert outbox.dropped == 0
 
 

@@ -9,8 +9,10 @@ import pytest
 
 import astray
 from astray.ros.messages.types import decode
+from astray.ros.publishers.dead_reckoning import PoseHistory
 from astray.ros.publishers.publisher_set import Localization, PublisherSet
 from astray.ros.publishers.transforms import TransformPublisher
+from astray.tables import STATE, table
 
 SPEED, TURN = 0.5, 0.3
 TICK = 3.1e-4  # m that a tick of the encoders means
@@ -109,3 +111,22 @@ def test_a_late_belief_is_compared_with_the_dead_reckoning_of_its_time() -> None
     assert np.ptp(odom[:, 1]) < 2e-3
     assert np.ptp(odom[:, 2]) < 2e-3
     assert np.allclose(odom[-1, 1:], [1.0, 2.0, 0.5], atol=2e-3)  # where the robot began
+
+
+def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:
+    state = table(STATE, 2)
+    history = PoseHistory(state)
+    for k in range(3):
+        state["stamp"], state["x"], state["yaw"] = k, 10.0 * k, [0.0, 3.0 if k % 2 else -3.0]
+        history.append()
+    state["vx"], state["yaw"][0] = 2.0, np.pi / 2
+    out, stamps = np.zeros((2, 3)), np.array([0.25, 0.5])
+    history.poses_at(out, np.arange(2), stamps)
+    assert out[0].tolist() == [2.5, 0.0, 0.0]
+    assert abs(out[1, 2]) == pytest.approx(np.pi)  # the short way round, over the back
+    history.poses_at(out, np.arange(2), np.array([3.0, -5.0]))
+    assert out[0] == pytest.approx([20.0, 2.0, np.pi / 2])  # ahead, with the speed that it has
+    assert out[1].tolist() == [0.0, 0.0, -3.0]  # as far back as is known
+    history.clear(np.array([1]))
+    history.poses_at(out, np.array([1]), np.array([0.0, 0.5]))
+    assert out[1].tolist() == [20.0, 0.0, -3.0]  # nothing else is known

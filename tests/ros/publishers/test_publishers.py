@@ -10,8 +10,8 @@ import pytest
 import astray
 from astray.errors import WrongInput
 from astray.ros.messages.types import decode
-from astray.ros.publishers.clock import ClockPublisher
 from astray.ros.publishers.publisher_set import Localization, PublisherSet
+from astray.ros.publishers.state_messages import ClockPublisher
 from astray.tables import Array
 
 WHEELS = {"kind": "wheels", "rate": 50, "slip_density": 0.01, "radius_sd": 0.01}
@@ -309,7 +309,7 @@ def test_a_run_with_a_new_seed_is_not_told_from_the_tables_of_the_old_one() -> N
     sim.reset()
     sim.run(0.1)  # the same seed has the same tables
     sim.reset(seed=9)
-    with pytest.raises(WrongInput, match="new seed needs new wires"):
+    with pytest.raises(WrongInput, match="new seed needs new bridges"):
         sim.run(0.1)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from astray.ros.publishers.maps import MapTopic
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from astray.errors import WrongInput
 from astray.ros.messages.serializer import MessageLayout
-from astray.ros.publishers.maps import MapTopic
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import server as server_module
 from astray.ros.rosbridge.background import serving
@@ -285,7 +285,7 @@ def test_a_run_with_a_new_seed_needs_another_wire() -> None:
     sim = load()
     with RosbridgeBridge(sim):
         sim.reset(seed=9)
-        with pytest.raises(WrongInput, match="new seed needs new wires"):
+        with pytest.raises(WrongInput, match="new seed needs new bridges"):
             sim.run(0.1)
     with RosbridgeBridge(sim):
         sim.run(0.1)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.ros.messages import octets
+from astray.ros.messages import record_memory
 from astray.ros.publishers import Publisher
 from astray.tables import Array, Rows
 
@@ -32,7 +32,7 @@ class ChunkStage:
         """From a byte on, with room for so many moments."""
         width = width_of(table)
         self.start, self.width = start, width
-        self.live = octets(table)[0].data
+        self.live = record_memory(table).bytes.data
         """The bytes of the table, as they are in the run."""
         strides = (width, *np.empty(table.shape, table.dtype).strides)
         self._tables = np.ndarray((room, *table.shape), table.dtype, kept, start, strides)

@@ -26,12 +26,19 @@ from astray.recording.mcap.chunk_layout import (
 from astray.recording.mcap.message_index import enter
 from astray.recording.mcap.writer import Batch
 from astray.ros.messages import (
+    INSTRUCTION,
+    TABLE_PLACEMENT,
+    ConstantBytes,
+    MessageBuffer,
+    RecordMemory,
+    RecordSelection,
+    Scratch,
     copy_bytes,
     copy_constants_all,
-    copy_fields_all,
     make_scratch,
-    octets,
+    record_memory,
     record_size,
+    write_fields_all,
 )
 from astray.tables import Array
 
@@ -43,17 +50,20 @@ and how long a head is; from which to which its steps are, and its tables."""
 
 
 @kernel
-def write_voices(raw: Array, messages: Any, memory: Any, program: Any, hands: Any) -> None:
+def write_voices(
+    raw: Array, messages: Any, memory: RecordMemory, program: Any, scratch: Scratch
+) -> None:
     """Write the messages of all voices."""
     places, moments, rows, passes = messages
     blanks, voices, steps, tables = program
     for k in range(len(passes)):
         first, last, v = passes[k, FIRST], passes[k, LAST], voices[passes[k, VOICE]]
-        out, which = (raw, places[first:last]), (moments[first:last], rows[first:last])
-        heads, rest = blanks[v[HEADS] : v[REST]], blanks[v[REST] : v[END]]
-        copy_constants_all(out, rest, heads, v[LENGTH], rows[first:last])
+        out = MessageBuffer(raw, places[first:last])
+        records = RecordSelection(moments[first:last], rows[first:last])
+        prefixes, rest = blanks[v[HEADS] : v[REST]], blanks[v[REST] : v[END]]
+        copy_constants_all(out, ConstantBytes(prefixes, v[LENGTH], rest), records.rows)
         todo, where = steps[v[STEPS] : v[LAST_STEP]], tables[v[TABLES] : v[LAST_TABLE]]
-        copy_fields_all(out, todo, memory, where, which, hands)
+        write_fields_all(out, todo, memory, where, records, scratch)
 
 
 @kernel
@@ -68,13 +78,15 @@ def number(raw: Array, place: int, count: int, time: int) -> None:
 
 
 @kernel
-def write_chunk(out: Any, messages: Any, memory: Any, program: Any, given: Any, hands: Any) -> None:
+def write_chunk(
+    out: Any, messages: Any, memory: RecordMemory, program: Any, given: Any, scratch: Scratch
+) -> None:
     """Write the messages of all voices; number all messages, and enter them into the index."""
     whole, start, entries, blank = out
     copy_bytes(entries, 0, blank)
     (places, channels, which, goals), times, counts = given
     raw = whole[start:]
-    write_voices(raw, messages, memory, program, hands)
+    write_voices(raw, messages, memory, program, scratch)
     for k in range(len(places)):
         channel, time = channels[k], times[which[k]]
         number(raw, places[k], counts[channel], time)
@@ -90,7 +102,7 @@ class ChunkEncoder:
         self.counts = np.zeros(channels + 1, np.int64)
         self._plans: dict[Any, ChunkLayout] = {}
         self._program: tuple[Array, ...] | None = None
-        self._hands = make_scratch()
+        self._scratch = make_scratch()
         self._code: Callable[..., None] | None = None
 
     def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
@@ -116,10 +128,10 @@ class ChunkEncoder:
         what = (
             (whole, start, index, plan.index.blank),
             plan.messages,
-            octets(chunk.kept),
+            record_memory(chunk.kept),
             self._program,
             (plan.records, times, self.counts.copy()),
-            self._hands,
+            self._scratch,
         )
         if self._code is None:  # to look at the types of all these would take a while each time
             self._code = compiled_for(write_chunk, *what)
@@ -133,7 +145,7 @@ class ChunkEncoder:
         made = stages[len(speaker.sources) :]
         if made:
             moments, rows = part.moments, part.rows
-            found = speaker.compute(lambda k, column: stages[k].find(moments, rows, column))
+            found = speaker.compute(lambda column: stages[0].find(moments, rows, column))
             for stage, values in zip(made, found, strict=True):
                 stage.put(moments, rows, values)
 
@@ -157,23 +169,23 @@ class ChunkEncoder:
 
 def _program(voices: Sequence[ChannelWriter], chunk: Chunk) -> tuple[Array, ...]:
     """The forms of all voices behind each other, where each is in them, steps and tables."""
-    blanks, steps = [np.zeros(0, np.uint8)], [np.zeros((0, 6), np.int64)]
+    blanks, steps = [np.zeros(0, np.uint8)], [np.zeros(0, INSTRUCTION)]
     tables: list[tuple[int, ...]] = []
     at, start, step = [], 0, 0
     for voice, stages in zip(voices, chunk.stages, strict=True):
-        form = voice.form
-        middle, table = start + form.heads.size, len(tables)
-        end, last = middle + len(form.rest), step + len(form.steps)
+        constants, instructions = voice.serializer.constants, voice.serializer.instructions
+        middle, table = start + constants.prefixes.size, len(tables)
+        end, last = middle + len(constants.rest), step + len(instructions)
         for stage, given in zip(stages, voice.speaker.tables, strict=True):
             tables.append((stage.start, stage.width, record_size(given)))
-        length = form.heads.shape[1]
+        length = constants.prefix_size
         at.append((start, middle, end, length, step, last, table, len(tables)))
-        blanks += [form.heads.reshape(-1), form.rest]
-        steps.append(form.steps)
+        blanks += [constants.prefixes, constants.rest]
+        steps.append(instructions)
         start, step = end, last
     return (
         np.concatenate(blanks),
         np.array(at, np.int64).reshape(-1, 8),
         np.concatenate(steps),
-        np.array(tables, np.int64).reshape(-1, 3),
+        np.array(tables, TABLE_PLACEMENT),
     )

@@ -13,7 +13,6 @@ import numpy as np
 from astray.recording.mcap.chunk import Chunk, Written
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.records import HEAD, MESSAGE, Op
-from astray.ros.messages import MessageTemplate
 from astray.ros.publishers import Publisher
 from astray.tables import Array, Rows
 
@@ -30,7 +29,8 @@ class ChannelWriter:
         before = np.zeros(len(self.channels), MESSAGE)
         before["opcode"], before["length"] = Op.MESSAGE, self.size - HEAD.size
         before["channel"] = self.channels
-        self.form = MessageTemplate(speaker.words, before.view(np.uint8).reshape(len(before), -1))
+        headers = before.view(np.uint8).reshape(len(before), -1)
+        self.serializer = speaker.make_serializer(headers)
         """Its messages behind heads that have no number yet."""
 
 

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 from astray.engine import Robots, Run
 from astray.files import dump_yaml
 from astray.plugin import NEVER
-from astray.ros import MAP, RosRobot, world_frame
-from astray.ros.messages import OCCUPANCY_GRID, make_occupancy_grid
-from astray.ros.publishers import TF, PublisherSet, Topic, belief_topic, topics_of
+from astray.ros import MAP_FRAME, RosRobot, world_frame
+from astray.ros.publishers import (
+    OCCUPANCY_GRID,
+    TF,
+    PublisherSet,
+    Topic,
+    belief_topic,
+    make_occupancy_grid,
+    topics_of,
+)
 from astray.scenario import bundle_maps
 from astray.version import __version__
 from astray.world.maps import geojson_text
@@ -87,7 +94,7 @@ class Maps:
         first: dict[int, RosRobot] = {}
         for robot in robots:
             first.setdefault(robot.world, robot)
-        self.frames = {world: world_frame(robot, MAP) for world, robot in first.items()}
+        self.frames = {world: world_frame(robot, MAP_FRAME) for world, robot in first.items()}
         self.topics = {
             world: Topic(f"/{frame}", OCCUPANCY_GRID, latched=True)
             for world, frame in self.frames.items()

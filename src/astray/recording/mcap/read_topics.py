@@ -26,7 +26,7 @@ from astray.recording.mcap.parse import (
     walk,
 )
 from astray.recording.mcap.records import HEAD, MAGIC, MESSAGE, Op
-from astray.ros.messages import BadMessage, MessageColumns, declare
+from astray.ros.messages import BadMessage, MessageColumns, declare_type
 from astray.tables import Array
 
 LENGTH_AT = 1  # bytes from the beginning of a record
@@ -131,7 +131,8 @@ class McapReader:
         said = {topic: g for topic, g in self.gather(topics).items() if g.times}
         try:
             for name in {types[topic] for topic in said}:
-                declare(name, self._definitions.get(name, ""))  # sensors have types of their own
+                # Sensors have types of our own, which this process may not know yet.
+                declare_type(name, self._definitions.get(name, ""))
             return {
                 topic: MessageColumns(types[topic], g.all_data(), g.all_times())
                 for topic, g in said.items()

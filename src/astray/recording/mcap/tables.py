@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.plugin import Reading
 from astray.ros.messages import PLANAR_INDICES, MessageColumns, quaternion_yaw
-from astray.ros.publishers import EARTH_RADIUS, FIELDS, FIX_LOST, NORTH_RADIUS, STEERING
+from astray.ros.publishers import EARTH_RADIUS, FIX_LOST, NORTH_RADIUS, STEERING, TRACK_FIELDS
 from astray.tables import (
     FIX,
     IMU,
@@ -94,7 +94,7 @@ def contacts(said: MessageColumns) -> TrackTable:
     """The tracks of all messages."""
     slots = said["number"].shape[1]
     made = np.zeros((len(said), slots), TRACK)
-    for column, path in FIELDS.items():
+    for column, path in TRACK_FIELDS.items():
         made[column] = said[path].reshape(len(said), slots, *TRACK[column].shape)
     return TrackTable(said.stamps(), made)
 

@@ -5,12 +5,12 @@ from astray.ros.dds.connect import NODE, connected
 from astray.ros.dds.discovery import Discovery, check_transport
 from astray.ros.dds.node import LOOK, Node
 from astray.ros.dds.participant import DdsError, DdsWriter, Participant
-from astray.ros.dds.publish_queue import MOST
+from astray.ros.dds.publish_queue import BATCH_SIZE
 from astray.ros.dds.settings import DdsSettings
 
 __all__ = [
+    "BATCH_SIZE",
     "LOOK",
-    "MOST",
     "NODE",
     "DdsError",
     "DdsSettings",

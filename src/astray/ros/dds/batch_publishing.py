@@ -27,7 +27,7 @@ def serialize_batch(moments: Sequence[Said]) -> Iterator[list[tuple[Publisher, i
         yield [
             (speaker, int(row), next(written[id(speaker)]))
             for speaker, some in said
-            for row in some[0]
+            for row in some.rows
         ]
 
 

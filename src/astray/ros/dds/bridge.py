@@ -18,8 +18,15 @@ from astray.ros.dds.node import Node
 from astray.ros.dds.participant import DdsError, DdsReader, DdsWriter
 from astray.ros.dds.publish_queue import PublishQueue
 from astray.ros.dds.settings import DdsSettings
-from astray.ros.messages import OCCUPANCY_GRID, OWN_PACKAGE, MessageLayout, decode, typestore
-from astray.ros.publishers import CLOCK, TF, PublisherSet, clock_schedule, map_topics
+from astray.ros.messages import OWN_PACKAGE, MessageLayout, decode, typestore
+from astray.ros.publishers import (
+    CLOCK,
+    OCCUPANCY_GRID,
+    TF,
+    PublisherSet,
+    clock_schedule,
+    map_topics,
+)
 from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
 from astray.server import short_switch_interval
 

@@ -14,7 +14,7 @@ from cyclonedds.idl import types as idl
 
 from astray.ros.dds.distros import gid_size
 from astray.ros.dds.idl import bus_name
-from astray.ros.messages import HEADER
+from astray.ros.messages import CDR_HEADER
 
 if TYPE_CHECKING:
     from astray.ros.dds.participant import Participant
@@ -36,7 +36,7 @@ class NodeGraph:
         self, namespace: str, name: str, readers: Iterable[bytes], writers: Iterable[bytes]
     ) -> None:
         """Say that there is one node, with these endpoints."""
-        out = bytearray(HEADER) + self._address(self._gid)
+        out = bytearray(CDR_HEADER) + self._address(self._gid)
         _count(out, 1)
         _text(out, namespace or "/")
         _text(out, name)
@@ -51,7 +51,7 @@ class NodeGraph:
 
 
 def _count(out: bytearray, number: int) -> None:
-    out += bytes(-(len(out) - len(HEADER)) % 4) + number.to_bytes(4, "little")
+    out += bytes(-(len(out) - len(CDR_HEADER)) % 4) + number.to_bytes(4, "little")
 
 
 def _text(out: bytearray, text: str) -> None:

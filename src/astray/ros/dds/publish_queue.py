@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-MOST = 64  # moments that are handed over at once
+BATCH_SIZE = 64  # moments that are handed over at once
 LOOK = 0.1  # s of real time after which a run that waits looks whether it still has to
 
 
@@ -89,6 +89,6 @@ class PublishQueue(Generic[T]):
             if self._closing:
                 return []
             self._busy = True
-            some = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+            some = [self._waiting.popleft() for _ in range(min(BATCH_SIZE, len(self._waiting)))]
             self._changed.notify_all()
             return some

@@ -1,21 +1,31 @@
-"""The message types of ROS 2: declarations, templates, serialisation."""
+"""The message types of ROS 2: layouts, templates, serialisation, and reading of many messages.
 
-from astray.ros.messages.deserializer import MessageColumns
-from astray.ros.messages.occupancy_grid import OCCUPANCY_GRID, make_occupancy_grid
-from astray.ros.messages.planar import PLANAR_INDICES, quaternion_yaw
-from astray.ros.messages.serializer import HEADER, MessageLayout
-from astray.ros.messages.serializer_steps import (
+A MessageTemplate says where the fields of a message come from; a MessageSerializer fills it from
+tables. The templates themselves are in `astray.ros.publishers`.
+"""
+
+from astray.ros.messages.columns import MessageColumns
+from astray.ros.messages.layout import CDR_HEADER, MessageLayout
+from astray.ros.messages.serializer import MessageSerializer
+from astray.ros.messages.serializer_kernels import (
+    INSTRUCTION,
+    TABLE_PLACEMENT,
+    ConstantBytes,
+    MessageBuffer,
+    RecordMemory,
+    RecordSelection,
+    Scratch,
     copy_bytes,
     copy_constants_all,
-    copy_fields_all,
     make_scratch,
-    octets,
+    record_memory,
     record_size,
+    write_fields_all,
 )
 from astray.ros.messages.simulation_interfaces import (
     INVALID_POSE,
     PACKAGE,
-    ROBOT,
+    ROBOT_CATEGORY,
     SERVICES,
     Feature,
     Scope,
@@ -23,15 +33,33 @@ from astray.ros.messages.simulation_interfaces import (
     SimulationState,
     SpawnFault,
     StateFault,
-    declare_types,
+    declare_service_types,
     request_of,
     response_of,
 )
-from astray.ros.messages.templates import MessageTemplate, Words
+from astray.ros.messages.templates import (
+    PLANAR_INDICES,
+    ClippedRanges,
+    Computed,
+    Concatenated,
+    Constant,
+    FromColumn,
+    MessageTemplate,
+    Quotient,
+    ReadColumn,
+    RobotText,
+    Stamp,
+    SteppedValue,
+    TurnRate,
+    YawQuaternion,
+    horizontal_covariance,
+    planar_covariance,
+    quaternion_yaw,
+)
 from astray.ros.messages.types import (
     OWN_PACKAGE,
     BadMessage,
-    declare,
+    declare_type,
     decode,
     encode,
     field_types,
@@ -47,42 +75,60 @@ from astray.ros.messages.types import (
 )
 
 __all__ = [
-    "HEADER",
+    "CDR_HEADER",
+    "INSTRUCTION",
     "INVALID_POSE",
-    "OCCUPANCY_GRID",
     "OWN_PACKAGE",
     "PACKAGE",
     "PLANAR_INDICES",
-    "ROBOT",
+    "ROBOT_CATEGORY",
     "SERVICES",
+    "TABLE_PLACEMENT",
     "BadMessage",
+    "ClippedRanges",
+    "Computed",
+    "Concatenated",
+    "Constant",
+    "ConstantBytes",
     "Feature",
+    "FromColumn",
+    "MessageBuffer",
     "MessageColumns",
     "MessageLayout",
+    "MessageSerializer",
     "MessageTemplate",
+    "Quotient",
+    "ReadColumn",
+    "RecordMemory",
+    "RecordSelection",
+    "RobotText",
     "Scope",
+    "Scratch",
     "ServiceResult",
     "SimulationState",
     "SpawnFault",
+    "Stamp",
     "StateFault",
-    "Words",
+    "SteppedValue",
+    "TurnRate",
+    "YawQuaternion",
     "copy_bytes",
     "copy_constants_all",
-    "copy_fields_all",
-    "declare",
-    "declare_types",
+    "declare_service_types",
+    "declare_type",
     "decode",
     "encode",
     "field_types",
     "fields_of",
     "full_name",
+    "horizontal_covariance",
     "is_known",
     "make_message",
-    "make_occupancy_grid",
     "make_scratch",
     "message_definition",
-    "octets",
+    "planar_covariance",
     "quaternion_yaw",
+    "record_memory",
     "record_size",
     "request_of",
     "response_of",
@@ -90,4 +136,5 @@ __all__ = [
     "to_plain",
     "type_hash",
     "typestore",
+    "write_fields_all",
 ]

@@ -1,121 +1,116 @@
-"""Where each value of a message lies in its bytes, so that whole columns are written at once.
-
-CDR, the encoding of ROS 2, aligns every number to its own size, counted from behind a header of
-four bytes. Strings and sequences make the places of what follows depend on their lengths; but a
-topic's frame names and number of rays stay as they are, so once those are fixed a message is a
-record with known offsets, and many messages are one NumPy array. Texts are columns as well: others
-of the same length may be written in their place.
-
-    layout = Layout("sensor_msgs/msg/Imu", texts={"header.frame_id": "imu_link"})
-    messages = layout.blank(1000)
-    messages["angular_velocity.z"] = rates
-    messages[0].tobytes()
-"""
+"""Serializes the rows of tables as the messages of one template."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from astray.errors import WrongInput
-from astray.ros.messages.types import NUMBERS, typestore
-from astray.tables import Array
+from astray.ros.messages.layout import MessageLayout
+from astray.ros.messages.serializer_kernels import (
+    COPY_BYTES,
+    INSTRUCTION,
+    ConstantBytes,
+    MessageBuffer,
+    RecordSelection,
+    copy_constants_all,
+    make_scratch,
+    place_tables,
+    write_fields_all,
+)
+from astray.ros.messages.templates import Instruction, MessageTemplate
+from astray.ros.names import RosRobot
+from astray.tables import Array, Rows, Table
 
-HEADER = bytes((0, 1, 0, 0))  # plain CDR, little endian
 
+class MessageSerializer:
+    """A template, compiled for some robots of a group and their tables.
 
-class MessageLayout:
-    """The bytes of one message type with these lengths of sequences and these texts."""
+    Args:
+        template: The message type and its fields.
+        layout: The layout of its messages; the same for all of these robots.
+        robots: The robots that have such a message.
+        tables: The tables of the group by name, the main table first.
+        headers: Bytes that stand before each message, a row for each row of the group: the record
+            header of a container file.
+    """
 
     def __init__(
         self,
-        type: str,
-        sizes: Mapping[str, int] | None = None,
-        texts: Mapping[str, str] | None = None,
+        template: MessageTemplate,
+        layout: MessageLayout,
+        robots: Sequence[RosRobot],
+        tables: Mapping[str, Array],
+        headers: Array | None = None,
     ) -> None:
-        self.type = type
-        self._sizes, self._texts = dict(sizes or {}), dict(texts or {})
-        self._places: dict[str, tuple[Any, int]] = {}
-        self._blank = bytearray(HEADER)
-        self._add(type, "")
-        left = [*self._sizes, *self._texts]
-        if left:
-            raise WrongInput(f"{type} has no sequence or text {left[0]!r}")
-        self.size = len(self._blank)
-        """Bytes of one message, header included."""
-        self.dtype = np.dtype(
-            {
-                "names": list(self._places),
-                "formats": [kind for kind, _ in self._places.values()],
-                "offsets": [at for _, at in self._places.values()],
-                "itemsize": self.size,
-            }
-        )
+        self.header_size = 0 if headers is None else headers.shape[1]
+        self.size = self.header_size + layout.size
+        """Bytes of a message and its header."""
+        self.instructions = merge_copies(template.instructions(layout, tables), self.header_size)
+        """What is read from tables, a row of INSTRUCTION each."""
+        self.constants = self._constant_bytes(template, layout, robots, headers)
 
-    def place(self, path: str) -> tuple[np.dtype[Any], int]:
-        """The type of a value, and at which byte of a message it is."""
-        kind, at = self._places[path]
-        return np.dtype(kind), at
+    def _constant_bytes(
+        self,
+        template: MessageTemplate,
+        layout: MessageLayout,
+        robots: Sequence[RosRobot],
+        headers: Array | None,
+    ) -> ConstantBytes:
+        """What all messages of a row share: up to the last text of a robot, and the rest."""
+        message, lead = layout.blank(1), self.header_size
+        for path, value in template.constants().items():
+            if not isinstance(value, str):
+                message[path] = value
+        whole = np.zeros(self.size, np.uint8)
+        whole[lead:] = message.view(np.uint8)
+        places = {path: layout.locate(path) for path in template.robot_texts()}
+        prefix_size = max([lead, *(lead + at + kind.itemsize for kind, at in places.values())])
+        prefixes = np.zeros((1 + max(robot.row for robot in robots), prefix_size), np.uint8)
+        prefixes[:] = whole[:prefix_size]
+        for path, of in template.robot_texts().items():
+            kind, at = places[path]
+            for robot in robots:
+                text = np.frombuffer(of(robot).encode(), np.uint8)
+                prefixes[robot.row, lead + at : lead + at + kind.itemsize] = text
+        if headers is not None:
+            prefixes[: len(headers), :lead] = headers
+        return ConstantBytes(prefixes.reshape(-1), prefix_size, whole[prefix_size:].copy())
 
-    def blank(self, count: int) -> Array:
-        """Messages that say nothing yet: all numbers are zero."""
-        made = np.empty((count, self.size), np.uint8)
-        made[:] = np.frombuffer(bytes(self._blank), np.uint8)
-        return made.reshape(-1).view(self.dtype)
+    def serialize(self, rows: Rows, tables: Sequence[Array]) -> Array:
+        """The message of each row.
 
-    def _add(self, type: str, path: str) -> None:
-        from rosbags.interfaces import Nodetype
+        Args:
+            rows: Rows of the group.
+            tables: The tables, with one record for each of these rows; the table of computed
+                values is the last one.
 
-        fields: list[tuple[str, Any]] = list(typestore().fielddefs[type][1])
-        for name, (kind, about) in fields:
-            where = f"{path}{name}"
-            if kind == Nodetype.NAME:
-                self._add(about, f"{where}.")
-            elif kind == Nodetype.BASE:
-                self._add_base(about[0], where)
-            else:
-                inner, size = about
-                if kind == Nodetype.SEQUENCE:
-                    size = self._sizes.pop(where, 0)
-                    self._append(np.dtype("<u4"), size)
-                self._add_many(inner, size, where)
+        Returns:
+            Bytes, (n, size).
+        """
+        every, raw = np.arange(len(rows)), np.empty((len(rows), self.size), np.uint8)
+        messages = MessageBuffer(raw.reshape(-1), every * self.size)
+        copy_constants_all(messages, self.constants, rows)
+        if len(self.instructions):
+            memory, placements = place_tables(tables)
+            records = RecordSelection(np.zeros_like(every), every)
+            scratch = make_scratch()
+            write_fields_all(messages, self.instructions, memory, placements, records, scratch)
+        return raw
 
-    def _add_many(self, inner: Any, size: int, where: str) -> None:
-        from rosbags.interfaces import Nodetype
 
-        kind, about = inner
-        if kind == Nodetype.BASE and about[0] != "string":
-            if size:
-                self._add_number(np.dtype(NUMBERS[about[0]]), where, size)
-            return
-        for k in range(size):
-            if kind == Nodetype.NAME:
-                self._add(about, f"{where}.{k}.")
-            else:
-                self._add_base(about[0], f"{where}.{k}")
-
-    def _add_base(self, base: str, where: str) -> None:
-        if base != "string":
-            self._add_number(np.dtype(NUMBERS[base]), where)
-            return
-        text = self._texts.pop(where, "").encode()
-        self._append(np.dtype("<u4"), len(text) + 1)
-        if text:
-            self._places[where] = (np.dtype(f"S{len(text)}"), len(self._blank))
-        self._blank += text + b"\0"
-
-    def _add_number(self, number: np.dtype[Any], where: str, size: int | None = None) -> None:
-        at = self._align(number.itemsize)
-        self._places[where] = ((number, (size,)) if size is not None else number, at)
-        self._blank += bytes(number.itemsize * (1 if size is None else size))
-
-    def _append(self, number: np.dtype[Any], value: int) -> None:
-        self._align(number.itemsize)
-        self._blank += np.array(value, number).tobytes()
-
-    def _align(self, size: int) -> int:
-        body = len(self._blank) - len(HEADER)
-        self._blank += bytes(-body % size)
-        return len(self._blank)
+def merge_copies(instructions: Iterable[Instruction], shift: int) -> Table:
+    """Instructions in reading order, shifted in the message; adjacent copies become one."""
+    merged: list[Instruction] = []
+    for step in sorted(instructions, key=lambda s: (s.table, s.source, s.target)):
+        last = merged[-1] if merged else None
+        if (
+            last is not None
+            and last.op == step.op == COPY_BYTES
+            and (last.table, last.source + last.count) == (step.table, step.source)
+            and last.target + last.count == step.target + shift
+        ):
+            merged[-1] = last._replace(count=last.count + step.count)
+        else:
+            merged.append(step._replace(target=step.target + shift))
+    return np.array([tuple(step) for step in merged], INSTRUCTION)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import cache
 
-from astray.ros.messages.types import declare
+from astray.ros.messages.types import declare_type
 
 PACKAGE = "simulation_interfaces"
 
@@ -85,7 +85,7 @@ class Feature(IntEnum):
     WORLD_INFO_GETTING = 44
 
 
-ROBOT = 1  # EntityCategory
+ROBOT_CATEGORY = 1  # EntityCategory
 
 MESSAGES = {
     "Result": "uint8 result\nstring error_message",
@@ -151,15 +151,15 @@ SERVICES = {
 
 
 @cache
-def declare_types() -> None:
+def declare_service_types() -> None:
     """Make all of them known."""
     for name, fields in MESSAGES.items():
-        declare(f"{PACKAGE}/msg/{name}", f"{fields}\n")
+        declare_type(f"{PACKAGE}/msg/{name}", f"{fields}\n")
     for name, (request, response) in SERVICES.items():
         # An empty message cannot be sent, so ROS 2 gives it a field of its own making.
         empty = "uint8 structure_needs_at_least_one_member"
-        declare(request_of(name), f"{request or empty}\n")
-        declare(response_of(name), f"{response}\n")
+        declare_type(request_of(name), f"{request or empty}\n")
+        declare_type(response_of(name), f"{response}\n")
 
 
 def request_of(service: str) -> str:

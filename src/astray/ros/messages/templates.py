@@ -1,209 +1,362 @@
-"""What a message says, and where it has it from: which column of which table goes where.
+"""Message templates: for each field of a message type, where its value comes from.
 
-A speaker says it once; then any number of messages, of any number of moments, are written by one
-pass of a kernel. What is the same in all messages of a robot, its frames and what never changes,
-stands in a form that is copied first.
+    TEMPLATE = MessageTemplate(
+        "geometry_msgs/msg/TwistStamped",
+        {
+            "header.stamp": Stamp(),
+            "header.frame_id": RobotText(lambda robot: robot.frame("base_link")),
+            "twist.linear.x": FromColumn("vx"),
+            "twist.angular.z": FromColumn("wz"),
+        },
+    )
+
+Fields are named by their path; a field that is not named is zero or empty. Each kind of field is a
+class below. A template is compiled for the tables of a group (`MessageSerializer`): a field that
+changes from message to message becomes instructions of `serializer_kernels`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from astray.ros.messages.planar import PLANAR_INDICES
-from astray.ros.messages.serializer import MessageLayout
-from astray.ros.messages.serializer_steps import (
-    BENT,
-    COPY,
-    LIMITED,
-    LINE,
-    NARROW,
-    SHARE,
-    SMALL,
-    STAMP,
-    TURN,
-    Step,
-    copy_constants_all,
-    copy_fields_all,
-    make_scratch,
-    merged,
-    side_by_side,
-)
+from astray.ros.messages import serializer_kernels as ops
+from astray.ros.messages.layout import MessageLayout
 from astray.ros.names import RosRobot
-from astray.tables import Array, Rows
+from astray.tables import Array
+
+PLANAR_INDICES = (0, 1, 5)  # of x, y and yaw among x, y, z, roll, pitch, yaw
+HORIZONTAL_INDICES = (0, 1)  # of east and north among east, north, up
+
+ReadColumn = Callable[[str], Array]
+"""Returns a column of the main table, one value per message."""
 
 
-class Words:
-    """What a message says, put together column by column."""
+class Instruction(NamedTuple):
+    """A row of `serializer_kernels.INSTRUCTION`."""
 
-    def __init__(
-        self, layout: MessageLayout, robots: Sequence[RosRobot], sources: Sequence[Array]
-    ) -> None:
-        self.layout, self.robots, self.sources = layout, robots, sources
-        self.blank = layout.blank(1)
-        """One message, with all that never changes."""
-        self.texts: dict[str, Callable[[RosRobot], str]] = {}
-        self.steps: list[Step] = []
-
-    def text(self, path: str, of: Callable[[RosRobot], str]) -> None:
-        """A text of each robot; all are of one length."""
-        self.texts[path] = of
-
-    def column(self, path: str, source: int, column: str = "") -> None:
-        """A column of a table, or a whole array: as much of it as the field takes.
-
-        Where a row is several records, the column of each comes behind that of the one before.
-        """
-        table, room = self.sources[source], _values(self.layout.place(path)[0])
-        count = _values(self._find(source, column)[0])
-        if not column or table.ndim == 1:
-            self._put(path, source, column, (0, 0, min(room, count)))
-            return
-        size = self._find(source, column)[0].base.itemsize
-        for k in range(table.shape[1]):
-            start = k * table.dtype.itemsize
-            assert start % size == 0
-            self._put(path, source, column, (start // size, k * count, count))
-
-    def cell(self, path: str, source: int, column: str = "", at: int = 0, to: int = 0) -> None:
-        """One value of a column, or of an array, to one place of a field."""
-        self._put(path, source, column, (at, to, 1))
-
-    def stamp(self, source: int, path: str = "header.stamp", column: str = "stamp") -> None:
-        """A time."""
-        self._special(STAMP, source, column, self.layout.place(f"{path}.sec")[1])
-
-    def turn(self, path: str, source: int, column: str = "yaw", at: int = 0) -> None:
-        """A heading as a quaternion."""
-        self._special(TURN, source, column, self.layout.place(f"{path}.z")[1], at)
-
-    def planar_covariance(self, path: str, source: int, column: str = "cov") -> None:
-        """A covariance of (x, y, yaw) as one of (x, y, z, roll, pitch, yaw)."""
-        for i, row in enumerate(PLANAR_INDICES):
-            for j, other in enumerate(PLANAR_INDICES):
-                self.cell(path, source, column, 3 * i + j, 6 * row + other)
-
-    def line(self, path: str, source: int, column: str, step: str, count: int) -> None:
-        """A column and so many times another one."""
-        more = self._place_of(source, step)
-        self._special(LINE, source, column, self._place(path), count=count, more=more)
-
-    def share(self, path: str, source: int, column: str, count: int) -> None:
-        """A column divided by a number."""
-        self._special(SHARE, source, column, self._place(path), count=count)
-
-    def limited(self, path: str, source: int, near: str, far: str) -> None:
-        """A whole array, infinite beyond limits that stand side by side in the first table."""
-        more, count = self._place_of(0, near), _values(self._find(source, "")[0])
-        assert self._place_of(0, far) == more + 8
-        self._special(LIMITED, source, "", self._place(path), count=count, more=more)
-
-    def turn_rate(self, path: str, source: int, rate: str, curvature: str, speed: str) -> None:
-        """A rate of turn, or where a curvature is given, that with the speed."""
-        count, more = (self._place_of(source, column) for column in (speed, rate))
-        to = self.layout.place(path)[1]
-        self._special(BENT, source, curvature, to, count=count, more=more)
-
-    def _special(
-        self,
-        action: int,
-        source: int,
-        column: str,
-        to: int,
-        at: int = 0,
-        count: int = 1,
-        more: int = 0,
-    ) -> None:
-        start = self._place_of(source, column) + 8 * at
-        self.steps.append((action, source, start, to, count, more))
-
-    def _place(self, path: str) -> int:
-        """Where a field of numbers of 32 bits is in a message."""
-        kind, to = self.layout.place(path)
-        assert kind.base == np.float32
-        return to
-
-    def _place_of(self, source: int, column: str) -> int:
-        """Where a column of numbers of 64 bits is in a record."""
-        given, at = self._find(source, column)
-        assert given.base == np.float64
-        return at
-
-    def _put(self, path: str, source: int, column: str, span: tuple[int, int, int]) -> None:
-        """Some values of a column: from which, to which, and how many."""
-        kind, to = self.layout.place(path)
-        given, at = self._find(source, column)
-        kind, given = kind.base, given.base
-        at, to, count = at + span[0] * given.itemsize, to + span[1] * kind.itemsize, span[2]
-        if (given.kind == "f", given.itemsize) == (kind.kind == "f", kind.itemsize):
-            step = (COPY, source, at, to, count * kind.itemsize, 0)
-        elif given == np.float64 and kind == np.float32 and count == 1:
-            step = (NARROW, source, at, to, 1, 0)
-        elif given == np.float64 and kind.kind in "iu" and kind.itemsize == count == 1:
-            step = (SMALL, source, at, to, 1, 0)
-        else:
-            raise TypeError(f"{path}: {given} does not become {kind}")
-        self.steps.append(step)
-
-    def _find(self, source: int, column: str) -> tuple[np.dtype[Any], int]:
-        """The type of a column, and where it is in a record."""
-        table = self.sources[source]
-        if column:
-            return table.dtype[column], _offset(table.dtype, column)
-        return np.dtype((table.dtype, table.shape[1:])), 0
+    op: int
+    table: int
+    source: int
+    target: int
+    count: int = 1
+    second: int = 0
+    third: int = 0
 
 
-class MessageTemplate:
-    """Messages to be filled in: what is the same in all of a robot, and the steps for the rest.
+class Location(NamedTuple):
+    """Where a value is: its type and byte offset in a message, or in the records of a table."""
 
-    Before each may stand bytes of a container, which differ by robot as well.
+    dtype: np.dtype[Any]
+    offset: int
+    table: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many numbers it has."""
+        return int(np.prod(self.dtype.shape)) if self.dtype.shape else 1
+
+    def element(self, index: int) -> Location:
+        """One of its numbers."""
+        base = self.dtype.base
+        return self._replace(dtype=base, offset=self.offset + index * base.itemsize)
+
+
+class TemplateCompiler:
+    """Finds the fields of a message and the columns of tables; the first table is the main one."""
+
+    def __init__(self, layout: MessageLayout, tables: Mapping[str, Array]) -> None:
+        self._layout, self._tables = layout, tables
+
+    def target(self, path: str) -> Location:
+        """A field of the message."""
+        return Location(*self._layout.locate(path))
+
+    def table(self, name: str) -> Array:
+        """A table; "" is the main table."""
+        return self._tables[name or next(iter(self._tables))]
+
+    def source(self, column: str, table: str = "") -> Location:
+        """A column of a table; without a column, the whole record of a row."""
+        number = [*self._tables].index(table) if table else 0
+        given = self.table(table)
+        if not column:
+            return Location(np.dtype((given.dtype, given.shape[1:])), 0, number)
+        fields: Any = given.dtype.fields
+        return Location(given.dtype[column], int(fields[column][1]), number)
+
+    def float64(self, column: str, table: str = "") -> Location:
+        """A column of numbers with 64 bits."""
+        found = self.source(column, table)
+        assert found.dtype.base == np.float64, f"{table}.{column} is {found.dtype}"
+        return found
+
+    def float32_target(self, path: str) -> int:
+        """The offset of a field of numbers with 32 bits."""
+        found = self.target(path)
+        assert found.dtype.base == np.float32, f"{path} is {found.dtype}"
+        return found.offset
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, a list of numbers or a text that is the same in all messages."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class RobotText:
+    """A text of each robot, such as a frame; all robots of a publisher have texts of one length."""
+
+    of: Callable[[RosRobot], str]
+
+
+class CompiledField(ABC):
+    """A value that is read from a table for each message."""
+
+    @abstractmethod
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """The instructions that fill the field at a path."""
+
+
+@dataclass(frozen=True)
+class FromColumn(CompiledField):
+    """The values of a column, as many as the field and `count` allow.
+
+    Without a column it is the record itself: the numbers of an array. Where a row of the table is
+    several records (the tracks of a robot), the column of each record follows that of the last.
     """
 
-    def __init__(self, words: Words, before: Array | None = None) -> None:
-        """`before` has a row of bytes for each row of the group, up to the last that speaks."""
-        self.lead = 0 if before is None else before.shape[1]
-        self.size = self.lead + words.layout.size
-        """Bytes of a message and of what stands before it."""
-        self.steps = merged(words.steps, self.lead)
-        """What to do with the records of the tables."""
-        blank = np.zeros(self.size, np.uint8)
-        blank[self.lead :] = words.blank.view(np.uint8)
-        self.heads = self._make_heads(words, blank)
-        """What differs by robot, for each row; and what stands behind it in all messages."""
-        self.rest = blank[self.heads.shape[1] :].copy()
-        if before is not None:
-            self.heads[: len(before), : self.lead] = before
+    column: str = ""
+    table: str = ""
+    count: int | None = None
 
-    def _make_heads(self, words: Words, blank: Array) -> Array:
-        places = {path: words.layout.place(path) for path in words.texts}
-        ends = [self.lead + at + kind.itemsize for kind, at in places.values()]
-        length = max([self.lead, *ends])
-        heads = np.zeros((1 + max(robot.row for robot in words.robots), length), np.uint8)
-        heads[:] = blank[:length]
-        for path, of in words.texts.items():
-            kind, at = places[path]
-            for robot in words.robots:
-                text = np.frombuffer(of(robot).encode(), np.uint8)
-                heads[robot.row, self.lead + at : self.lead + at + kind.itemsize] = text
-        return heads
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """One copy, or one for each record of a row."""
+        return self.compile_from(0, path, compiler)
 
-    def fill(self, rows: Rows, tables: Sequence[Array]) -> Array:
-        """A message for each row, (n, size) bytes, of tables with one record for each of them."""
-        every, raw = np.arange(len(rows)), np.empty((len(rows), self.size), np.uint8)
-        out, which = (raw.reshape(-1), every * self.size), (np.zeros_like(every), every)
-        copy_constants_all(out, self.rest, self.heads.reshape(-1), self.heads.shape[1], rows)
-        if len(self.steps):
-            memory, where = side_by_side(tables)
-            copy_fields_all(out, self.steps, memory, where, which, make_scratch())
-        return raw
+    def compile_from(
+        self, index: int, path: str, compiler: TemplateCompiler
+    ) -> Iterator[Instruction]:
+        """The same, beginning at one of the field's values."""
+        target, source = compiler.target(path), compiler.source(self.column, self.table)
+        table = compiler.table(self.table)
+        if not self.column or table.ndim == 1:
+            count = min(target.count - index, source.count, self.count or source.count)
+            yield _copy(path, source, target.element(index), count)
+            return
+        for k in range(table.shape[1]):
+            of = source._replace(offset=source.offset + k * table.dtype.itemsize)
+            yield _copy(path, of, target.element(index + k * source.count), source.count)
 
 
-def _offset(record: np.dtype[Any], column: str) -> int:
-    fields: Any = record.fields
-    return int(fields[column][1])
+@dataclass(frozen=True)
+class Concatenated(CompiledField):
+    """Several columns behind each other in one sequence; all but the last have a count."""
+
+    parts: tuple[FromColumn, ...]
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """The copies of all parts."""
+        index = 0
+        for part in self.parts:
+            yield from part.compile_from(index, path, compiler)
+            index += part.count or 0
 
 
-def _values(kind: np.dtype[Any]) -> int:
-    return int(np.prod(kind.shape)) if kind.shape else 1
+@dataclass(frozen=True)
+class Stamp(CompiledField):
+    """A time in s as builtin_interfaces/Time."""
+
+    column: str = "stamp"
+    table: str = ""
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """Seconds and nanoseconds."""
+        source, target = compiler.float64(self.column, self.table), compiler.target(f"{path}.sec")
+        yield Instruction(ops.WRITE_STAMP, source.table, source.offset, target.offset)
+
+
+@dataclass(frozen=True)
+class YawQuaternion(CompiledField):
+    """A yaw angle in rad as geometry_msgs/Quaternion."""
+
+    column: str = "yaw"
+    table: str = ""
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """Z and w; x and y stay 0."""
+        source, target = compiler.float64(self.column, self.table), compiler.target(f"{path}.z")
+        yield Instruction(ops.WRITE_YAW_QUATERNION, source.table, source.offset, target.offset)
+
+
+@dataclass(frozen=True)
+class CovarianceBlock(CompiledField):
+    """A covariance of some coordinates within the matrix of all; the rest of it stays 0."""
+
+    indices: tuple[int, ...]
+    """Of the coordinates in the matrix."""
+    size: int
+    """Rows of the matrix."""
+    column: str = "cov"
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """One copy for each element."""
+        source, target = compiler.source(self.column), compiler.target(path)
+        for i, row in enumerate(self.indices):
+            for j, column in enumerate(self.indices):
+                of = source.element(len(self.indices) * i + j)
+                yield _copy(path, of, target.element(self.size * row + column), 1)
+
+
+def planar_covariance(column: str = "cov") -> CovarianceBlock:
+    """A covariance of (x, y, yaw) as one of (x, y, z, roll, pitch, yaw)."""
+    return CovarianceBlock(PLANAR_INDICES, 6, column)
+
+
+def horizontal_covariance(column: str = "cov") -> CovarianceBlock:
+    """A covariance of (east, north) as one of (east, north, up)."""
+    return CovarianceBlock(HORIZONTAL_INDICES, 3, column)
+
+
+@dataclass(frozen=True)
+class SteppedValue(CompiledField):
+    """A column plus a number of steps, whose size is another column: the angle of the last ray."""
+
+    column: str
+    step: str
+    steps: int
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """As float32."""
+        source, step = (compiler.float64(name).offset for name in (self.column, self.step))
+        target = compiler.float32_target(path)
+        yield Instruction(ops.WRITE_STEPPED, 0, source, target, self.steps, step)
+
+
+@dataclass(frozen=True)
+class Quotient(CompiledField):
+    """A column divided by a number."""
+
+    column: str
+    divisor: int
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """As float32."""
+        source, target = compiler.float64(self.column).offset, compiler.float32_target(path)
+        yield Instruction(ops.WRITE_QUOTIENT, 0, source, target, self.divisor)
+
+
+@dataclass(frozen=True)
+class ClippedRanges(CompiledField):
+    """An array of ranges: +inf from range_max on, -inf below range_min (REP 117).
+
+    The limits are columns of the main table.
+    """
+
+    table: str
+    range_min: str
+    range_max: str
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """As float32."""
+        source, target = compiler.float64("", self.table), compiler.float32_target(path)
+        near, far = (compiler.float64(c).offset for c in (self.range_min, self.range_max))
+        op, count = ops.WRITE_CLIPPED_RANGES, source.count
+        yield Instruction(op, source.table, source.offset, target, count, near, far)
+
+
+@dataclass(frozen=True)
+class TurnRate(CompiledField):
+    """A commanded yaw rate; speed · curvature where the command has a curvature."""
+
+    rate: str
+    curvature: str
+    speed: str
+
+    def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
+        """As float64."""
+        columns = (self.rate, self.curvature, self.speed)
+        rate, curvature, speed = (compiler.float64(column).offset for column in columns)
+        target = compiler.target(path)
+        yield Instruction(ops.WRITE_TURN_RATE, 0, rate, target.offset, 1, curvature, speed)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A number computed from columns of the main table, for all messages at once."""
+
+    function: Callable[[ReadColumn], Array]
+
+
+FieldSource: TypeAlias = Constant | RobotText | Computed | CompiledField
+"""Where the value of a message field comes from."""
+
+
+@dataclass(frozen=True)
+class MessageTemplate:
+    """A message type and where the values of its fields come from.
+
+    Args:
+        type: The message type, such as "sensor_msgs/msg/Imu".
+        fields: The source of each field, by the field's path such as "header.stamp".
+        lengths: The number of values of each sequence, by its path.
+    """
+
+    type: str
+    fields: Mapping[str, FieldSource]
+    lengths: Mapping[str, int] = field(default_factory=dict)
+
+    def constants(self) -> dict[str, Any]:
+        """The values of all constant fields."""
+        return {path: f.value for path, f in self.fields.items() if isinstance(f, Constant)}
+
+    def robot_texts(self) -> dict[str, Callable[[RosRobot], str]]:
+        """The texts that differ by robot."""
+        return {path: f.of for path, f in self.fields.items() if isinstance(f, RobotText)}
+
+    def computed(self) -> dict[str, Callable[[ReadColumn], Array]]:
+        """The functions of all computed fields."""
+        return {path: f.function for path, f in self.fields.items() if isinstance(f, Computed)}
+
+    def layout(self, robot: RosRobot) -> MessageLayout:
+        """The layout of its messages, for robots with names as long as this one's."""
+        texts = {path: of(robot) for path, of in self.robot_texts().items()}
+        texts |= {path: text for path, text in self.constants().items() if isinstance(text, str)}
+        return MessageLayout(self.type, self.lengths, texts)
+
+    def instructions(
+        self, layout: MessageLayout, tables: Mapping[str, Array]
+    ) -> Iterator[Instruction]:
+        """What is read from tables; behind the named ones is the table of computed values."""
+        compiler = TemplateCompiler(layout, tables)
+        for path, source in self.fields.items():
+            if isinstance(source, CompiledField):
+                yield from source.compile(path, compiler)
+        for k, path in enumerate(self.computed()):
+            number = Location(np.dtype(np.float64), 8 * k, len(tables))
+            yield _copy(path, number, compiler.target(path), 1)
+
+
+def _copy(path: str, source: Location, target: Location, count: int) -> Instruction:
+    """Copy some values, or convert one; TypeError if the field has a type that is not offered."""
+    given, wanted = source.dtype.base, target.dtype.base
+    if (given.kind == "f", given.itemsize) == (wanted.kind == "f", wanted.itemsize):
+        op, count = ops.COPY_BYTES, count * wanted.itemsize
+    elif given == np.float64 and wanted == np.float32 and count == 1:
+        op = ops.WRITE_FLOAT32
+    elif given == np.float64 and wanted.kind in "iu" and wanted.itemsize == count == 1:
+        op = ops.WRITE_UINT8
+    else:
+        raise TypeError(f"{path}: {given} does not become {wanted}")
+    return Instruction(op, source.table, source.offset, target.offset, count)
+
+
+def quaternion_yaw(x: Any, y: Any, z: Any, w: Any) -> Any:
+    """The yaw of quaternions that may tilt and be of any length, rad; of zeros, 0."""
+    return np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)

@@ -1,4 +1,8 @@
-"""The message types of ROS 2: their fields, definitions and hashes, and a few of our own."""
+"""The message types of ROS 2: their fields, definitions and hashes; encoding and decoding.
+
+Types are those of ROS 2 Jazzy, as the package rosbags has them. A type that astray needs besides is
+declared from the text of its .msg file (`declare_type`).
+"""
 
 from __future__ import annotations
 
@@ -18,78 +22,108 @@ OWN_PACKAGE = "astray_msgs"
 
 
 class BadMessage(AstrayError):
-    """Bytes or values that are no message of the type that was announced."""
+    """Bytes or values that are no message of the expected type."""
 
 
 @cache
 def typestore() -> Typestore:
-    """The message types of ROS 2 Jazzy, and those that were declared since."""
+    """The message types of ROS 2 Jazzy and those that were declared."""
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_JAZZY)
 
 
 def full_name(name: str) -> str:
-    """`sensor_msgs/msg/Imu`, also of `sensor_msgs/Imu`, as older tools write it."""
+    """The full name of a type: `sensor_msgs/msg/Imu` of `sensor_msgs/Imu`, as in ROS 1."""
     package, _, rest = name.partition("/")
     return name if "/" in rest else f"{package}/msg/{rest}"
 
 
 def is_known(name: str) -> bool:
-    """Whether there is such a type."""
+    """Whether there is a type of this name."""
     return full_name(name) in typestore().fielddefs
 
 
 @cache
-def declare(name: str, text: str) -> str:
-    """Make a type known by the text of its .msg file, and give the name that it then has.
+def declare_type(name: str, text: str) -> str:
+    """Register a message type.
 
-    Again the same is fine. Another type that already has the name keeps it: this one is numbered.
+    Args:
+        name: The name that it should have.
+        text: The text of its .msg file.
+
+    Returns:
+        The name under which it is registered: with a number if another type has the name already.
+
+    Raises:
+        BadMessage: The text is no message definition.
     """
     from rosbags.typesys import TypesysError, get_types_from_msg
 
-    wanted, count = full_name(name), 1
+    free, count = full_name(name), 1
     while True:
         try:
-            fresh = get_types_from_msg(text, wanted)
-            if not is_known(wanted):
+            fresh = get_types_from_msg(text, free)
+            if not is_known(free):
                 typestore().register(fresh)
-                return wanted
+                return free
         except (TypesysError, ValueError, LookupError):
-            raise BadMessage(f"what defines the type {name!r} makes no sense") from None
-        if _same(fresh[wanted], typestore().fielddefs[wanted]):
-            return wanted
+            raise BadMessage(f"the definition of the type {name!r} is not valid") from None
+        if _has_same_fields(fresh[free], typestore().fielddefs[free]):
+            return free
         count += 1
-        wanted = f"{full_name(name)}{count}"
+        free = f"{full_name(name)}{count}"
 
 
-def _same(one: Any, other: Any) -> bool:
+def _has_same_fields(one: Any, other: Any) -> bool:
     """Whether two definitions have the same fields, in the same order."""
     return [(n, str(t)) for n, t in one[1]] == [(n, str(t)) for n, t in other[1]]
 
 
 @cache
 def message_definition(name: str) -> str:
-    """The text of a type and all that it is made of, as recordings hold it."""
+    """The definition of a type and of all types in it, as MCAP recordings hold it."""
     return str(typestore().generate_msgdef(name, ros_version=2)[0])
 
 
 @cache
 def type_hash(name: str) -> str:
-    """The hash by which ROS 2 tells types of one name apart: RIHS01_ and 64 digits."""
+    """The type hash of ROS 2 (REP 2016): RIHS01_ and 64 hexadecimal digits."""
     return str(typestore().hash_rihs01(name))
 
 
 def decode(name: str, data: bytes | memoryview) -> Any:
-    """The message that some CDR bytes are: its fields are attributes, numbers NumPy arrays."""
+    """Decode a message.
+
+    Args:
+        name: The message type.
+        data: The CDR bytes, header included.
+
+    Returns:
+        An object with an attribute for each field; sequences of numbers are NumPy arrays.
+
+    Raises:
+        BadMessage: The bytes are no message of this type.
+    """
     try:
         return typestore().deserialize_cdr(memoryview(data), name)
-    except Exception as problem:  # noqa: BLE001 - bytes of others: whatever is wrong, they are
+    except Exception as problem:  # noqa: BLE001 - bytes of a peer: any failure is theirs
         raise BadMessage(f"{len(data)} bytes are no {name}: {problem}") from None
 
 
 def encode(name: str, values: Mapping[str, Any]) -> bytes:
-    """CDR bytes of a message made of plain values; what is not given is zero, empty or false."""
+    """Encode a message made of plain values.
+
+    Args:
+        name: The message type.
+        values: Plain values by field, nested as in JSON; what is missing is zero, empty or false.
+
+    Returns:
+        The CDR bytes, header included.
+
+    Raises:
+        BadMessage: A value does not fit its field.
+    """
     return to_bytes(make_message(name, values))
 
 
@@ -98,12 +132,12 @@ def to_bytes(message: Any) -> bytes:
     name = message.__msgtype__
     try:
         return bytes(typestore().serialize_cdr(message, name))
-    except Exception as problem:  # noqa: BLE001 - values of others
+    except Exception as problem:  # noqa: BLE001 - values of a peer
         raise BadMessage(f"values do not fit {name}: {problem}") from None
 
 
 def make_message(name: str, values: Mapping[str, Any]) -> Any:
-    """A message made of plain values, as JSON has them."""
+    """A message object made of plain values, as `encode` takes them."""
     fields = dict(_fields(name))
     unknown = sorted(set(values) - set(fields))
     if unknown:
@@ -113,9 +147,9 @@ def make_message(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def to_plain(message: Any, arrays: bool = False) -> Any:
-    """A message as plain values, for JSON; or with arrays as they are."""
+    """A message object as plain values, for JSON; with `arrays`, NumPy arrays stay as they are."""
     kind = getattr(message, "__msgtype__", None)
-    if kind is not None:  # its constants are attributes as well, so ask for the fields by name
+    if kind is not None:  # the type's constants are attributes as well
         return {name: to_plain(getattr(message, name), arrays) for name, _ in _fields(kind)}
     if isinstance(message, np.ndarray):
         return message if arrays else message.tolist()
@@ -131,7 +165,7 @@ def fields_of(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MessageField:
-    """A field of a message type; `length` is −1 for one value, 0 for any number of them."""
+    """A field of a message type; `length` is −1 for a single value, 0 for a sequence."""
 
     name: str
     type: str
@@ -139,7 +173,7 @@ class MessageField:
 
 
 def field_types(name: str) -> list[MessageField]:
-    """The fields of a type, with their types and how many values each has."""
+    """The fields of a type, with the type and length of each."""
     from rosbags.interfaces import Nodetype
 
     found = []
@@ -160,7 +194,7 @@ def _fields(name: str) -> list[tuple[str, Any]]:
 
 
 def _value(node: Any, given: Any, path: str) -> Any:
-    """A value for one field: checked, or what it is when nothing is given."""
+    """The value of a field: checked, or its default where none is given."""
     from rosbags.interfaces import Nodetype
 
     kind, about = node
@@ -169,8 +203,8 @@ def _value(node: Any, given: Any, path: str) -> Any:
             raise BadMessage(f"{path} needs fields, not {given!r}")
         return make_message(about, given or {})
     if kind == Nodetype.BASE:
-        return _number(about[0], given, path)
-    inner, size = about
+        return _base_value(about[0], given, path)
+    element, size = about
     values = list(given) if isinstance(given, (list, tuple, np.ndarray)) else None
     if values is None and given is not None:
         raise BadMessage(f"{path} needs a list, not {given!r}")
@@ -179,13 +213,14 @@ def _value(node: Any, given: Any, path: str) -> Any:
         values = [None] * (size if fixed else 0)
     if fixed and len(values) != size:
         raise BadMessage(f"{path} needs {size} values, not {len(values)}")
-    made = [_value(inner, value, path) for value in values]
-    if inner[0] == Nodetype.BASE and inner[1][0] != "string":
-        return np.array(made, NUMBERS[inner[1][0]])
+    made = [_value(element, value, path) for value in values]
+    if element[0] == Nodetype.BASE and element[1][0] != "string":
+        return np.array(made, NUMBERS[element[1][0]])
     return made
 
 
-def _number(base: str, given: Any, path: str) -> Any:
+def _base_value(base: str, given: Any, path: str) -> Any:
+    """A text, truth value or number."""
     if base in ("string", "wstring"):
         if given is not None and not isinstance(given, str):
             raise BadMessage(f"{path} needs text, not {given!r}")
@@ -196,12 +231,12 @@ def _number(base: str, given: Any, path: str) -> Any:
         return bool(given)
     if given is None and base.startswith("float"):
         return 0.0
-    wanted: type = float if base.startswith("float") else int
+    number: type = float if base.startswith("float") else int
     try:
-        value = wanted(0 if given is None else given)
+        value = number(0 if given is None else given)
     except (TypeError, ValueError, OverflowError):
         raise BadMessage(f"{path} needs a number, not {given!r}") from None
-    if wanted is int:
+    if number is int:
         limits = np.iinfo(NUMBERS[base])
         if not limits.min <= value <= limits.max:
             raise BadMessage(f"{path} needs {limits.min} to {limits.max}, not {value}")
@@ -224,4 +259,4 @@ NUMBERS = {
     "float32": "<f4",
     "float64": "<f8",
 }
-"""How each basic type lies in memory."""
+"""The NumPy type of each base type."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from astray.robot.sensors import AXES, ScriptedImu
 from astray.ros.dds import Node
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
-from astray.ros.publishers import ImuPublisher
+from astray.ros.publishers import ReadingPublisher
 from astray.scenario.importers import signals_of
 from astray.signals import SETTING_KEYS
 
@@ -32,7 +32,7 @@ class ImuDataSimulator(Player):
         signals = signals_of(node.arguments.parameters, AXES)
         super().__init__(node, Unit(ScriptedImu(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)
-        self._report = ImuPublisher([robot], self.unit.channel, "imu_data", settings.frame_id)
+        self._report = ReadingPublisher([robot], self.unit.channel, "imu_data", settings.frame_id)
         self.writer = node.publish(settings.imu_topic, self._report.layout.type)
 
     def message(self, ns: int) -> bytes:

@@ -13,7 +13,7 @@ from astray.robot.sensors import WHEEL, ScriptedWheels
 from astray.ros.dds import Node
 from astray.ros.messages import MessageLayout
 from astray.ros.nodes.signal_playback import Player, Playing, Unit, alone, restamped
-from astray.ros.publishers import JointStatePublisher
+from astray.ros.publishers import ReadingPublisher
 from astray.scenario.importers import signals_of
 from astray.signals import SETTING_KEYS
 
@@ -39,7 +39,7 @@ class WheelDataSimulator(Player):
         super().__init__(node, Unit(ScriptedWheels(signals=signals), settings.rate), settings)
         robot = alone(settings.frame_id)
         channel = self.unit.channel
-        self._report = JointStatePublisher([robot], channel, "wheel_data", settings.frame_id)
+        self._report = ReadingPublisher([robot], channel, "wheel_data", settings.frame_id)
         self._plain: MessageLayout | None = None
         if settings.message_type == "Float64MultiArray":
             self._plain = MessageLayout(ARRAY, {"data": len(WHEEL)})

@@ -24,11 +24,11 @@ from astray.robot.motion import Omni
 from astray.robot.sensors import WHEEL, ScriptedWheels
 from astray.ros.dds import Node
 from astray.ros.messages import BadMessage
-from astray.ros.names import BASE, ODOM, RosRobot
+from astray.ros.names import BASE_FRAME, ODOM_FRAME, RosRobot
 from astray.ros.nodes.imu_position_approximator import POSE, stamp_of
 from astray.ros.nodes.signal_playback import ROW, SECOND, alone, restamped
 from astray.ros.nodes.wheel_data_simulator import ARRAY, MessageType
-from astray.ros.publishers import OdometryPublisher
+from astray.ros.publishers import odometry_publisher
 from astray.tables import WHEELS, Array
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -46,8 +46,8 @@ class WheelPositionSettings:
     initial_y: float = 0.0  # m
     initial_theta: float = 0.0  # rad
     wheel_topic: str = "wheel_data"
-    odom_frame_id: str = ODOM
-    base_frame_id: str = BASE
+    odom_frame_id: str = ODOM_FRAME
+    base_frame_id: str = BASE_FRAME
     message_type: MessageType = "JointState"
     use_sim_time: bool = False
     """Accepted as with every node; times are those of the stamps anyway."""
@@ -124,7 +124,7 @@ class WheelPositionApproximator:
             return settings.base_frame_id
 
         robots = [alone(settings.base_frame_id)]
-        self._speaker = OdometryPublisher(robots, "odom", self.reckoner.belief, 1, (odom, base))
+        self._speaker = odometry_publisher(robots, "odom", self.reckoner.belief, 1, odom, base)
         self._writer = node.publish("odom", self._speaker.layout.type)
         if settings.message_type == "JointState":
             node.hear(settings.wheel_topic, JOINT_STATE, self._hear_joints)

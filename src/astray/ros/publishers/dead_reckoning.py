@@ -1,66 +1,191 @@
-"""Dead reckoning of every robot, beside what it believes: ROS 2 wants a pose that never jumps.
+"""Dead reckoning of each robot and its recent poses: the odometry of REP 105, which never jumps.
 
-It is the `odometry` estimator on the readings of the wheels that arrive, begun at zero where the
-robot starts. A robot without wheels to read is told its true way: it has perfect odometry.
+It is the `odometry` estimator, fed with the readings of the wheels as they arrive; it begins at
+zero where the robot starts. A robot without wheel readings has its true motion as odometry.
+
+A belief may be of a time that has passed, so the latest poses are kept: between two of them a pose
+is interpolated, after the newest it is extrapolated with the velocity.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from astray.engine import Robots
 from astray.errors import PluginError
-from astray.numerics import NEVER, Schedule, compiled_for, kernel
+from astray.numerics import NEVER, Schedule, compiled_for, cos, kernel, sin, wrap
 from astray.robot.estimators import Odometry, dead_reckon_all
-from astray.ros.publishers.pose_history import PoseHistory, remember
-from astray.tables import STATE, WHEELS, Array, Rows, Table, table
+from astray.tables import STATE, WHEELS, Array, Row, Rows, Table, record, table
 
-if TYPE_CHECKING:
-    from astray.engine import Robots
+DEPTH = 256  # poses kept of each robot
+POSE_SAMPLE = record([(name, "f8") for name in ("stamp", "x", "y", "yaw")])
+DISTANCE_TOLERANCE, TURN_TOLERANCE = 0.02, 0.05  # m and rad beyond what the velocity explains
 
-LEAST_CARRIED, LEAST_TURNED = 0.02, 0.05  # m and rad beyond what the speed explains
+
+class PlanarPose(NamedTuple):
+    """A pose in the plane: m, m and rad."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+@kernel
+def append_poses(history: Table, slot: int, state: Table) -> int:
+    """Keep the poses of a state in the next slot if a stamp has changed; the newest slot."""
+    changed = False
+    for i in range(len(state)):
+        if state[i].stamp != history[slot, i].stamp:
+            changed = True
+    if not changed:
+        return slot
+    slot = (slot + 1) % len(history)
+    for i in range(len(state)):
+        pose, s = history[slot, i], state[i]
+        pose.stamp, pose.x, pose.y, pose.yaw = s.stamp, s.x, s.y, s.yaw
+    return slot
+
+
+@kernel
+def bracketing_slots(history: Table, row: int, stamp: float) -> Any:
+    """The slots of the newest pose not after a time and of the oldest after it; −1 if none."""
+    before, after = -1, -1
+    for k in range(len(history)):
+        time = history[k, row].stamp
+        if time <= stamp:
+            if before < 0 or time > history[before, row].stamp:
+                before = k
+        elif time > stamp and (after < 0 or time < history[after, row].stamp):
+            after = k
+    return before, after
+
+
+@kernel
+def extrapolate(s: Row, seconds: float) -> PlanarPose:
+    """The pose of a state some seconds later, at constant velocity."""
+    yaw = s.yaw + 0.5 * s.wz * seconds
+    x = s.x + seconds * (cos(yaw) * s.vx - sin(yaw) * s.vy)
+    y = s.y + seconds * (sin(yaw) * s.vx + cos(yaw) * s.vy)
+    return PlanarPose(x, y, s.yaw + seconds * s.wz)
+
+
+@kernel
+def interpolate(history: Table, row: int, s: Row, stamp: float) -> PlanarPose:
+    """The pose at a time on the straight line between two poses; before the oldest, the oldest."""
+    before, after = bracketing_slots(history, row, stamp)
+    if before < 0 and after < 0:
+        return PlanarPose(s.x, s.y, s.yaw)
+    if before < 0 or after < 0:
+        only = history[max(before, after), row]
+        return PlanarPose(only.x, only.y, only.yaw)
+    a, b = history[before, row], history[after, row]
+    part = (stamp - a.stamp) / (b.stamp - a.stamp)
+    x = a.x + part * (b.x - a.x)
+    y = a.y + part * (b.y - a.y)
+    return PlanarPose(x, y, a.yaw + part * wrap(b.yaw - a.yaw))
+
+
+@kernel
+def pose_at_time(history: Table, row: int, s: Row, stamp: float) -> PlanarPose:
+    """The pose of a row at a time; now if the time is nan."""
+    ahead = stamp - s.stamp
+    if ahead == 0.0 or math.isnan(ahead):
+        return PlanarPose(s.x, s.y, s.yaw)
+    return extrapolate(s, ahead) if ahead > 0.0 else interpolate(history, row, s, stamp)
+
+
+@kernel
+def poses_at_times_all(out: Array, rows: Rows, stamps: Array, state: Table, history: Table) -> None:
+    """Write x, y and yaw of these rows at a time of each row of the group."""
+    for k in range(len(rows)):
+        i = rows[k]
+        pose = pose_at_time(history, i, state[i], stamps[i])
+        out[i, 0], out[i, 1], out[i, 2] = pose.x, pose.y, pose.yaw
 
 
 @kernel
 def reckon_all(
-    state: Table, memory: Table, wheels: Table, rows: Rows, past: Array, slot: int
+    state: Table, memory: Table, wheels: Table, rows: Rows, history: Table, slot: int
 ) -> int:
-    """Bring rows up to what their wheels tell and keep where all are now; the newest slot."""
+    """Estimate rows from their fresh wheel readings and keep all poses; the newest slot."""
     dead_reckon_all(state, memory, wheels, rows)
-    return remember(past, slot, state)
+    return append_poses(history, slot, state)
+
+
+class PoseHistory:
+    """The latest poses of a group, one set for each time at which they changed.
+
+    Args:
+        state: The state of the group, as it is in the run.
+    """
+
+    def __init__(self, state: Table) -> None:
+        self._state = state
+        self.poses = np.full((DEPTH, len(state)), np.nan, POSE_SAMPLE)
+        """The kept poses, (slots, rows): a ring."""
+        self.slot = 0
+        """The newest slot."""
+        self._append = compiled_for(append_poses, self.poses, 0, state)
+
+    def clear(self, rows: Rows) -> None:
+        """Remove the poses of these rows."""
+        for name in POSE_SAMPLE.names or ():
+            self.poses[name][:, rows] = np.nan
+
+    def append(self) -> None:
+        """Keep the poses of now."""
+        self.slot = self._append(self.poses, self.slot, self._state)
+
+    def poses_at(self, out: Array, rows: Rows, stamps: Array) -> None:
+        """Write the poses of rows at given times.
+
+        Args:
+            out: x, y and yaw of each row of the group, (rows of the group, 3) m, m, rad.
+            rows: The rows to write.
+            stamps: A time for each row of the group, s.
+        """
+        poses_at_times_all(out, rows, stamps, self._state, self.poses)
 
 
 class DeadReckoning:
-    """Where the robots of a group are by their wheels, from where they started."""
+    """The poses of a group's robots by their wheels, from where they started.
+
+    Args:
+        group: The robots.
+    """
 
     def __init__(self, group: Robots) -> None:
         self.group, n = group, len(group.truth)
         self.state: Table = table(STATE, n)
+        """Pose and velocity of each row, in the frame `odom`."""
         self.state["alive"] = group.truth["alive"]
-        self._changes, self._begun = group.row_changes, group.start_counts.copy()
-        self._origin, self._last = group.truth.copy(), group.truth.copy()
-        self._channel = next(
-            (c for c in group.pipelines.values() if c.sensor.measures == WHEELS), None
+        self._row_changes, self._start_counts = group.row_changes, group.start_counts.copy()
+        self._origin, self._last_truth = group.truth.copy(), group.truth.copy()
+        self._wheels = next(
+            (p for p in group.pipelines.values() if p.sensor.measures == WHEELS), None
         )
-        self._estimator = self._make()
-        self.past = PoseHistory(self.state)
-        if self._estimator is not None and self._channel is not None:
-            self._tables = self.state, self._estimator.memory, self._channel.arrived.table
-            given = (*self._tables, group.rows, self.past.poses, self.past.slot)
+        self._estimator = self._make_estimator()
+        self.history = PoseHistory(self.state)
+        if self._estimator is not None and self._wheels is not None:
+            self._tables = self.state, self._estimator.memory, self._wheels.arrived.table
+            given = (*self._tables, group.rows, self.history.poses, self.history.slot)
             self._reckon = compiled_for(reckon_all, *given)
-        self._lock = threading.Lock()  # wires look back from threads of their own
+        self._lock = threading.Lock()  # bridges read past poses in threads of their own
         self.update()
 
-    def _make(self) -> Odometry | None:
-        if self._channel is None:
+    def _make_estimator(self) -> Odometry | None:
+        """None without wheel readings, or with a motion that has no wheels."""
+        if self._wheels is None:
             return None
         try:
             estimator, belief = Odometry().alone(
-                self.group.motion, self._channel.sensor, n=len(self.state)
+                self.group.motion, self._wheels.sensor, n=len(self.state)
             )
-        except PluginError:  # a motion that has no wheels to reckon with
+        except PluginError:
             return None
         belief["alive"] = self.state["alive"]
         self.state = belief
@@ -68,70 +193,70 @@ class DeadReckoning:
 
     @property
     def schedule(self) -> Schedule:
-        """When the wheels are read; never for those whose truth is looked up."""
-        if self._estimator is None or self._channel is None:
+        """The ticks at which wheel readings arrive; never, if the truth is used."""
+        if self._estimator is None or self._wheels is None:
             return Schedule(1, NEVER)
-        return self._channel.arrival_schedule
+        return self._wheels.arrival_schedule
 
-    def newest(self, row: int) -> float:
-        """The time up to which a row's way is known, s."""
+    def latest_stamp(self, row: int) -> float:
+        """The time up to which a row's path is known, s."""
         with self._lock:
             return float(self.state["stamp"][row])
 
-    def look(self, out: Array, rows: Rows, stamps: Array) -> None:
-        """Write where these rows were by their wheels at a time of each, all by row, (n, 3)."""
-        with self._lock:
-            self.past.look(out, rows, stamps)
+    def pose_at(self, row: int, stamp: float) -> PlanarPose:
+        """The pose of a row at a time, in the frame `odom`.
 
-    def at(self, row: int, stamp: float) -> Array:
-        """Where a row was by its wheels at some time, (3,)."""
+        Args:
+            row: A row of the group.
+            stamp: The time, s.
+        """
         out = np.empty((len(self.state), 3))
-        self.look(out, np.array([row]), np.full(len(out), stamp))
-        return np.asarray(out[row])
+        with self._lock:
+            self.history.poses_at(out, np.array([row]), np.full(len(out), stamp))
+        return PlanarPose(*out[row].tolist())
 
     def update(self) -> None:
-        """Take in what has arrived."""
-        if self._estimator is None or (self._channel and self._channel.any_fresh):
+        """Take in the wheel readings that have arrived."""
+        if self._estimator is None or (self._wheels and self._wheels.any_fresh):
             with self._lock:
                 self._update()
 
     def _update(self) -> None:
-        if self._changes != self.group.row_changes:
-            self._see()
+        if self._row_changes != self.group.row_changes:
+            self._update_rows()
         if self._estimator is None:
-            self._follow()
-            if self.group.estimators:  # a robot that believes the truth is never late
-                self.past.remember()
-        else:  # it looks at fresh readings only
-            past = self.past
-            past.slot = self._reckon(*self._tables, self.group.rows, past.poses, past.slot)
+            self._follow_truth()
+            if self.group.estimators:  # a belief that is the truth is never late
+                self.history.append()
+        else:  # it reads fresh readings only
+            history = self.history
+            history.slot = self._reckon(*self._tables, self.group.rows, history.poses, history.slot)
 
-    def _see(self) -> None:
-        """Note who is there and who has started anew."""
+    def _update_rows(self) -> None:
+        """Take over which robots are alive, and begin anew with those that have restarted."""
         group = self.group
-        self._changes = group.row_changes
+        self._row_changes = group.row_changes
         self.state["alive"] = group.truth["alive"]
-        anew = np.flatnonzero(group.start_counts != self._begun)
-        self._begun[:] = group.start_counts
-        if len(anew):
-            self._begin(anew)
+        restarted = np.flatnonzero(group.start_counts != self._start_counts)
+        self._start_counts[:] = group.start_counts
+        if len(restarted):
+            self._restart(restarted)
 
-    def _begin(self, rows: Rows) -> None:
-        """These rows have started anew."""
+    def _restart(self, rows: Rows) -> None:
         truth = self.group.truth
-        self._origin[rows] = self._last[rows] = truth[rows]
+        self._origin[rows] = self._last_truth[rows] = truth[rows]
         self.state[rows] = np.zeros((), STATE)
         self.state["alive"][rows] = truth["alive"][rows]
         self.state["stamp"][rows] = truth["stamp"][rows]
-        self.past.forget(rows)
+        self.history.clear(rows)
         if self._estimator is not None:
             self._estimator.begin(rows)
             self._estimator.start(rows, self.state)
 
-    def _follow(self) -> None:
-        """The true way since the start, in the frame of the start."""
+    def _follow_truth(self) -> None:
+        """Set the state to the true pose in the frame of the start."""
         truth, origin, state = self.group.truth, self._origin, self.state
-        self._overlook_carrying(truth, origin, state)
+        self._move_origin_with_placed_robots(truth, origin, state)
         dx, dy = truth["x"] - origin["x"], truth["y"] - origin["y"]
         s, c = np.sin(origin["yaw"]), np.cos(origin["yaw"])
         state["x"], state["y"] = c * dx + s * dy, c * dy - s * dx
@@ -139,21 +264,24 @@ class DeadReckoning:
         state["yaw"] = np.arctan2(np.sin(turned), np.cos(turned))
         for column in ("stamp", "vx", "vy", "wz"):
             state[column] = truth[column]
-        self._last[:] = truth
+        self._last_truth[:] = truth
 
-    def _overlook_carrying(self, truth: Table, origin: Table, state: Table) -> None:
-        """Move the origin with robots that were put elsewhere: no wheel of theirs has turned."""
-        last = self._last
+    def _move_origin_with_placed_robots(self, truth: Table, origin: Table, state: Table) -> None:
+        """Keep the odometry of robots that were placed elsewhere: their wheels have not turned.
+
+        A robot was placed if it moved farther than twice what its velocity explains.
+        """
+        last = self._last_truth
         dt = np.maximum(truth["stamp"] - last["stamp"], 0.0)
         speed = np.maximum(*(np.hypot(s["vx"], s["vy"]) for s in (truth, last)))
         turn = np.maximum(np.abs(truth["wz"]), np.abs(last["wz"]))
-        way = np.hypot(truth["x"] - last["x"], truth["y"] - last["y"])
+        moved = np.hypot(truth["x"] - last["x"], truth["y"] - last["y"])
         turned = truth["yaw"] - last["yaw"]
         turned = np.abs(np.arctan2(np.sin(turned), np.cos(turned)))
-        carried = (way > 2.0 * speed * dt + LEAST_CARRIED) | (
-            turned > 2.0 * turn * dt + LEAST_TURNED
+        placed = (moved > 2.0 * speed * dt + DISTANCE_TOLERANCE) | (
+            turned > 2.0 * turn * dt + TURN_TOLERANCE
         )
-        rows = np.flatnonzero(carried & (truth["tick"] > last["tick"]))
+        rows = np.flatnonzero(placed & (truth["tick"] > last["tick"]))
         if len(rows):
             yaw = truth["yaw"][rows] - state["yaw"][rows]
             s, c, x, y = np.sin(yaw), np.cos(yaw), state["x"][rows], state["y"][rows]

@@ -1,141 +1,265 @@
-"""Whoever says one kind of message for all robots of a group, a topic for each of them.
+"""Publisher: one message type for the robots of a group, on a topic for each of them.
 
-A speaker names the tables that its messages are made of, and which column goes where. Saying has
-two halves, so that a tick costs little: `take` copies rows of the tables, `write` makes any number
-of messages of any number of moments at once.
+A publisher has a message template and the tables that it reads. It works in two steps, so that a
+tick costs little: `sample` copies rows of the tables in the tick; `serialize` makes the messages of
+any number of samples at once, later and in any thread.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from astray.engine import Run
-from astray.numerics import Schedule
-from astray.ros.messages import MessageLayout, MessageTemplate, Words
+from astray.numerics import Schedule, compiled_for, kernel
+from astray.ros.messages import MessageSerializer, MessageTemplate, ReadColumn
 from astray.ros.names import RosRobot
 from astray.tables import Array, Rows, copied
 
-if TYPE_CHECKING:
-    pass
-
-Sample = tuple[Array, ...]
-"""What the messages of some rows need: the rows, then those rows of each table."""
-Find = Callable[[int, str], Array]
-"""Finds a column of one of a speaker's tables, or the whole of it, for the messages at hand."""
-
-NOBODY: Rows = np.zeros(0, np.int64)
+NO_ROWS: Rows = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A name, a type, and whether those who come late are told the last message."""
+    """A topic: its name, its type, and whether late subscribers get the last message."""
 
     name: str
     type: str
     latched: bool = False
 
 
-class Publisher(ABC):
-    """Says one kind of message for some rows of a group, all of one layout.
+class Sample(NamedTuple):
+    """Copies of what the messages of some rows are made of."""
 
-    Robots whose names differ in length have other layouts, and so another speaker. `sources` are
-    the tables, as they are in the run.
+    rows: Rows
+    tables: tuple[Array, ...]
+    """Of each source table, the records of these rows."""
+
+
+class Publisher(ABC):
+    """Publishes one message type for some rows of a group.
+
+    All messages have one layout: robots whose names differ in length have publishers of their own.
+
+    Args:
+        robots: The robots, as ROS 2 names them.
+        topic: The topic, in the namespace of each robot unless it begins with a slash.
+        template: The message type and where its fields come from.
+        tables: The tables of the group that the template reads, the main table first. They are
+            those of the run, not copies.
+        schedule: The ticks at which messages may be due, by the clock of the worlds.
+        polls_every_step: Whether messages may be due at any step where worlds differ in their
+            clocks; else the schedule goes by the steps of the run.
     """
 
-    schedule: Schedule
-    """The ticks at which it may have something to say, by the clock of the worlds."""
+    is_steady = False
+    """Whether every robot that is alive has a message at each tick of the schedule."""
 
     def __init__(
         self,
         robots: Sequence[RosRobot],
         topic: str,
-        layout: MessageLayout,
-        sources: Sequence[Array],
+        template: MessageTemplate,
+        tables: Mapping[str, Array],
+        schedule: Schedule,
+        polls_every_step: bool = False,
     ) -> None:
-        self.robots = robots
+        self.robots, self.schedule, self._polls = robots, schedule, polls_every_step
         self.rows: Rows = np.array([robot.row for robot in robots], np.int64)
-        self.layout, self.sources = layout, tuple(sources)
-        self.topics = {r.row: Topic(r.topic(topic), layout.type) for r in robots}
-        """The topic of each row that it speaks for."""
+        self.template, self.layout = template, template.layout(robots[0])
+        self.topics = {r.row: Topic(r.topic(topic), template.type) for r in robots}
+        """The topic of each row."""
         self.index = 0
-        """Its place among all who speak."""
-        extra = [np.empty((len(sources[0]), width)) for width in self.widths()]
-        self.tables = (*self.sources, *extra)
-        """The sources, and behind them room for what is worked out."""
-        self.words = Words(layout, robots, self.tables)
+        """Its index among all publishers of a run."""
+        self._tables = tables
+        self.sources = tuple(tables.values())
+        self._computed = tuple(template.computed().values())
+        size = len(self.sources[0]), len(self._computed)
+        self.tables = (*self.sources, *([np.empty(size)] if self._computed else []))
+        """The source tables, and behind them the table of computed values if there are any."""
+
+    @abstractmethod
+    def fresh_rows(self, sim: Run) -> Rows:
+        """The rows that have a message at a tick of the schedule."""
 
     def is_due(self, sim: Run) -> bool:
-        """Whether this is one of its beats; by the steps of the run if worlds have other clocks."""
+        """Whether the schedule has this tick."""
+        if sim.tick is None and self._polls:
+            return True
         tick = sim.steps if sim.tick is None else sim.tick
         return (tick - self.schedule.offset) % self.schedule.period == 0
 
-    @abstractmethod
-    def now(self, sim: Run) -> Rows:
-        """The rows for which there is something to say, if this is one of its beats."""
-
-    def due(self, sim: Run) -> Rows:
-        """The rows for which there is something to say now."""
-        return self.now(sim) if self.is_due(sim) else NOBODY
-
-    def widths(self) -> Sequence[int]:
-        """How many numbers a row has of each array that it works out."""
-        return ()
-
-    def compute(self, find: Find) -> tuple[Array, ...]:
-        """Values that no column has, (n, width) each; they are tables behind the others."""
-        return ()
-
-    @cached_property
-    def form(self) -> MessageTemplate:
-        """Its messages, to be filled in."""
-        return MessageTemplate(self.words)
+    def due_rows(self, sim: Run) -> Rows:
+        """The rows that have a message now."""
+        return self.fresh_rows(sim) if self.is_due(sim) else NO_ROWS
 
     def sample(self, rows: Rows) -> Sample:
-        """Copies of what their messages need."""
-        return rows, *(copied(table, rows) for table in self.sources)
+        """Copy what the messages of these rows are made of."""
+        return Sample(rows, tuple(copied(table, rows) for table in self.sources))
 
-    def serialize(self, taken: Sample) -> Messages:
-        """The messages of all that was taken."""
-        rows, *tables = taken
-        tables += self.compute(lambda k, column: tables[k][column] if column else tables[k])
-        return Messages(self, rows, self.form.fill(rows, tables))
+    def compute(self, read: ReadColumn) -> tuple[Array, ...]:
+        """The table of computed values, (n, fields), if there are any.
+
+        Args:
+            read: Returns a column of the main table, a value for each of n messages.
+        """
+        if not self._computed:
+            return ()
+        return (np.stack([function(read) for function in self._computed], axis=-1),)
+
+    def make_serializer(self, headers: Array | None = None) -> MessageSerializer:
+        """A serializer of its messages, behind the headers of a container file."""
+        return MessageSerializer(self.template, self.layout, self.robots, self._tables, headers)
+
+    @cached_property
+    def _serializer(self) -> MessageSerializer:
+        return self.make_serializer()
+
+    def serialize(self, sample: Sample) -> Messages:
+        """The messages of a sample."""
+        main = sample.tables[0]
+        tables = [*sample.tables, *self.compute(lambda column: np.asarray(main[column]))]
+        raw = self._serializer.serialize(sample.rows, tables)
+        return Messages(self, sample.rows, raw)
 
     def messages(self, rows: Rows) -> list[tuple[Topic, bytes]]:
-        """The messages of these rows, now."""
-        said = self.serialize(self.sample(rows)).as_bytes()
-        return [(self.topics[row], data) for row, data in zip(rows.tolist(), said, strict=True)]
+        """The messages of these rows as they are now, each with its topic."""
+        data = self.serialize(self.sample(rows)).as_bytes()
+        return [
+            (self.topics[row], message) for row, message in zip(rows.tolist(), data, strict=True)
+        ]
+
+
+class PeriodicPublisher(Publisher):
+    """Publishes at a fixed period for each robot that is alive.
+
+    Args:
+        robots: As of Publisher.
+        topic: As of Publisher.
+        template: As of Publisher.
+        tables: As of Publisher.
+        period: Ticks from message to message.
+        alive: Whether each row of the group is alive, (rows,).
+        stamps: The time of each row's values, (rows,) s. If given, a row has a message only when
+            its stamp has changed.
+    """
+
+    def __init__(
+        self,
+        robots: Sequence[RosRobot],
+        topic: str,
+        template: MessageTemplate,
+        tables: Mapping[str, Array],
+        *,
+        period: int,
+        alive: Array,
+        stamps: Array | None = None,
+    ) -> None:
+        super().__init__(robots, topic, template, tables, Schedule(period))
+        self._alive = alive
+        self._new = None if stamps is None else NewStamps(stamps)
+        self.is_steady = self._new is None
+
+    def fresh_rows(self, sim: Run) -> Rows:
+        """The robots that are alive; with stamps, those whose stamp has changed."""
+        rows = alive_rows(self, sim, self._alive)
+        return rows if self._new is None else self._new.among(rows)
+
+
+def alive_rows(publisher: Publisher, sim: Run, alive: Array) -> Rows:
+    """The rows of a publisher that are alive; its own array if all are."""
+    group = sim.robots[publisher.robots[0].group]
+    if len(group.rows) == len(alive):
+        return publisher.rows
+    return publisher.rows[alive[publisher.rows]]
 
 
 class Messages:
-    """Messages of one speaker, each for one row."""
+    """Serialized messages of one publisher, each of one row."""
 
-    def __init__(self, speaker: Publisher, rows: Rows, raw: Array) -> None:
-        self.rows, self._raw, self._layout = rows, raw, speaker.layout
+    def __init__(self, publisher: Publisher, rows: Rows, raw: Array) -> None:
+        self.rows, self._raw, self._layout = rows, raw, publisher.layout
 
     @property
     def columns(self) -> Array:
-        """Every value by its path, to be read and written."""
+        """The messages as records: a column for each field, by its path; can be written."""
         return self._raw.reshape(-1).view(self._layout.dtype)
 
     def as_bytes(self) -> list[bytes]:
-        """The bytes of each."""
+        """The CDR bytes of each message."""
         data, size = self._raw.tobytes(), self._layout.size
         return [data[start : start + size] for start in range(0, len(data), size)]
 
 
-def concatenate_samples(taken: Sequence[Sample]) -> Sample:
-    """What was taken at several moments, one behind the other."""
-    return taken[0] if len(taken) == 1 else tuple(map(_joined, zip(*taken, strict=True)))
+def concatenate_samples(samples: Sequence[Sample]) -> Sample:
+    """Samples of one publisher as one."""
+    if len(samples) == 1:
+        return samples[0]
+    tables = zip(*(sample.tables for sample in samples), strict=True)
+    rows = np.concatenate([sample.rows for sample in samples])
+    return Sample(rows, tuple(_concatenated(parts) for parts in tables))
 
 
-def _joined(parts: Sequence[Array]) -> Array:
-    """Arrays one behind the other; NumPy's own way is slow for records, whose types it compares."""
+def _concatenated(parts: Sequence[Array]) -> Array:
+    """Joined arrays; records as bytes, since np.concatenate is slow to compare record types."""
     if parts[0].dtype.names is None:
         return np.concatenate(parts)
     return np.concatenate([part.view(np.uint8) for part in parts]).view(parts[0].dtype)
+
+
+class PublishedStamps(NamedTuple):
+    """The stamp of each row that was published last, and space for the rows with new ones."""
+
+    stamps: Array
+    new_rows: Rows
+
+
+@kernel
+def is_new_stamp(row: int, stamp: float, published: Array) -> bool:
+    """Whether a stamp differs from the one published last, which it replaces; nan never does."""
+    if stamp == published[row] or math.isnan(stamp):
+        return False
+    published[row] = stamp
+    return True
+
+
+@kernel
+def find_new_stamps_all(rows: Rows, stamps: Array, published: PublishedStamps) -> int:
+    """Collect the rows with new stamps; their number."""
+    count = 0
+    for i in rows:
+        if is_new_stamp(i, stamps[i], published.stamps):
+            published.new_rows[count] = i
+            count += 1
+    return count
+
+
+class NewStamps:
+    """Finds the rows whose stamp has changed since they were published.
+
+    Args:
+        stamps: The stamps of all rows, as they are in the run, (rows,) s.
+    """
+
+    def __init__(self, stamps: Array) -> None:
+        self._stamps = stamps
+        self.published = PublishedStamps(
+            np.full(len(stamps), np.nan), np.empty(len(stamps), np.int64)
+        )
+        self._find = compiled_for(
+            find_new_stamps_all, self.published.new_rows, stamps, self.published
+        )
+
+    def among(self, rows: Rows) -> Rows:
+        """Those of these rows whose stamp is new."""
+        return self.first(self._find(rows, self._stamps, self.published), rows)
+
+    def first(self, count: int, rows: Rows) -> Rows:
+        """The first `count` new rows; `rows` itself if they are all of it."""
+        return rows if count == len(rows) else self.published.new_rows[:count].copy()

@@ -1,147 +1,190 @@
-"""All that a run says, as topics: what recordings hold and wires publish."""
+"""All publishers of a run: what recordings hold and bridges publish."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 from astray.engine import Robots, Run
 from astray.errors import WrongInput
-from astray.numerics import Schedule, first_due
-from astray.plugin import NEVER
-from astray.ros.names import BASE, RosRobot, alike, robots_of, ros_name
-from astray.ros.publishers.battery import BatteryPublisher
+from astray.numerics import NEVER, Schedule, first_due
+from astray.ros.names import BASE_FRAME, RosRobot, robots_of, ros_name, split_by_name_length
 from astray.ros.publishers.dead_reckoning import DeadReckoning
-from astray.ros.publishers.due import DueSet, Said
-from astray.ros.publishers.poses import BeliefPublisher, CommandPublisher, reckoning_of, truth_of
 from astray.ros.publishers.publisher import Publisher
-from astray.ros.publishers.readings import report_of, topics_of
-from astray.ros.publishers.tracks import TracksPublisher
-from astray.ros.publishers.transforms import Mount, TransformPublisher, static_transforms
+from astray.ros.publishers.sensor_messages import ReadingPublisher, topics_of
+from astray.ros.publishers.state_messages import (
+    battery_publisher,
+    belief_publisher,
+    command_publisher,
+    dead_reckoning_publisher,
+    tracks_publisher,
+    truth_publisher,
+)
+from astray.ros.publishers.transforms import MountPose, TransformPublisher, static_transforms
+from astray.tables import Rows
 
-if TYPE_CHECKING:
-    pass
-
-LONGEST_CYCLE = 10_000  # ticks after which all periods are whole again, to be remembered
-POSE_RATE = 50.0  # Hz at which poses are said, or the next whole number of ticks
+MAX_CYCLE = 10_000  # ticks: due sets are kept if the periods of all publishers repeat within it
+POSE_RATE = 50.0  # Hz at which poses are published, rounded to a whole number of ticks
 Localization = Literal["belief", "truth", "external"]
-"""Whose word `map → odom` is: what the robot believes, the truth, or somebody else's."""
+"""What `map → odom` follows: the belief, the truth, or nothing, since another node publishes it."""
+
+DueMessages: TypeAlias = list[tuple[Publisher, Rows]]
+"""Publishers that have messages now, and for which rows."""
+
+
+class DueSet:
+    """The publishers whose schedules have a tick in common."""
+
+    def __init__(self, publishers: Iterable[Publisher]) -> None:
+        self._polled: list[tuple[Publisher, Callable[[Run], Rows]]] = []
+        self._steady: dict[str, DueMessages] = {}
+        """By group, the publishers that need no poll while all robots of the group are alive."""
+        for publisher in publishers:
+            if publisher.is_steady:
+                group = publisher.robots[0].group
+                self._steady.setdefault(group, []).append((publisher, publisher.rows))
+            else:
+                self._polled.append((publisher, publisher.fresh_rows))
+
+    def messages(self, sim: Run) -> DueMessages:
+        """The publishers that have messages, and for which rows."""
+        due: DueMessages = []
+        for name, steady in self._steady.items():
+            group = sim.robots[name]
+            if len(group.rows) == len(group.truth):
+                due += steady
+            else:
+                due += [(p, rows) for p, _ in steady if len(rows := p.fresh_rows(sim))]
+        for publisher, fresh_rows in self._polled:
+            rows = fresh_rows(sim)
+            if len(rows):
+                due.append((publisher, rows))
+        return due
 
 
 class PublisherSet:
-    """The speakers of a run, in the order in which they speak."""
+    """The publishers of a run, in the order in which they publish.
+
+    Args:
+        sim: The run.
+        localization: What `map → odom` follows.
+        rate: How often poses and transforms are published, Hz of simulated time.
+    """
 
     def __init__(
         self, sim: Run, localization: Localization = "belief", rate: float = POSE_RATE
     ) -> None:
         self.sim = sim
         self.robots = robots_of(sim)
+        """The robots of each group, as ROS 2 names them."""
         self._groups = sim.robots
         self.period = max(1, round(1.0 / (rate * sim.dt)))
+        """Ticks from pose to pose."""
         self.publishers: list[Publisher] = []
         self.dead_reckonings = {name: DeadReckoning(group) for name, group in sim.robots.items()}
         for name, group in sim.robots.items():
             for robots in self.layout_groups(name):
-                self.add(self._speakers(group, robots, localization))
+                self.add(self._publishers(group, robots, localization))
 
-    def add(self, speakers: Iterable[Publisher]) -> None:
-        """Let others speak behind those that do."""
-        self.publishers += speakers
-        for number, speaker in enumerate(self.publishers):
-            speaker.index = number
-        beats = {speaker.schedule for speaker in self.publishers}
-        self._beats = sorted(beats | {r.schedule for r in self.dead_reckonings.values()})
-        self._is_always_due = Schedule() in self._beats
-        self._cycle = math.lcm(*(beat.period for beat in beats))
-        self._rounds: dict[tuple[int, bool], DueSet] = {}
+    def add(self, publishers: Iterable[Publisher]) -> None:
+        """Add publishers behind those that there are."""
+        self.publishers += publishers
+        for index, publisher in enumerate(self.publishers):
+            publisher.index = index
+        schedules = {publisher.schedule for publisher in self.publishers}
+        self._schedules = sorted(schedules | {r.schedule for r in self.dead_reckonings.values()})
+        self._is_always_due = Schedule() in self._schedules
+        self._cycle = math.lcm(*(schedule.period for schedule in schedules))
+        self._due_sets: dict[tuple[int, bool], DueSet] = {}
 
-    def _speakers(
+    def _publishers(
         self, group: Robots, robots: Sequence[RosRobot], localization: Localization
     ) -> Iterator[Publisher]:
         reckoning, period = self.dead_reckonings[group.name], self.period
         topics = topics_of(group.pipelines)
-        for name, channel in group.pipelines.items():
-            if channel.sample_schedule.offset < NEVER:
-                report = report_of(channel.sensor.measures)
-                yield report(robots, channel, topics[name], frame_of(group, name))
-        yield truth_of(robots, group.truth, period)
-        yield reckoning_of(robots, reckoning.state, period)
+        for name, pipeline in group.pipelines.items():
+            if pipeline.sample_schedule.offset < NEVER:
+                yield ReadingPublisher(robots, pipeline, topics[name], frame_of(group, name))
+        yield truth_publisher(robots, group.truth, period)
+        yield dead_reckoning_publisher(robots, reckoning.state, period)
         for name, belief in group.beliefs().items():
-            yield BeliefPublisher(robots, belief_topic(name), belief, period)
+            yield belief_publisher(robots, name, belief, period)
         if group.tracker is not None:
-            yield TracksPublisher(robots, group.contacts, group.truth["alive"], period)
-        yield CommandPublisher(robots, "command", group.drives, group.truth, period)
+            yield tracks_publisher(robots, group.contacts, group.truth["alive"], period)
+        yield command_publisher(robots, group.drives, group.truth, period)
         map_from = {"belief": group.belief, "truth": group.truth, "external": None}[localization]
         yield TransformPublisher(robots, reckoning, group.truth, map_from, period)
-        yield BatteryPublisher(robots, group.truth, self.sim.dt)
+        yield battery_publisher(robots, group.truth, self.sim.dt)
 
     def layout_groups(self, group: str) -> list[list[RosRobot]]:
-        """The robots of a group by the lengths of their names: their messages have one layout."""
-        return alike(self.robots[group])
+        """The robots of a group, by the lengths of their names: the messages of each list have one
+        layout.
+        """
+        return split_by_name_length(self.robots[group])
 
     def next_due(self, step: int) -> int:
-        """The first step from this one on at which there may be something to say."""
+        """The first step from this one on at which messages may be due."""
         if self._is_always_due or self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps  # a reset sets the clocks of worlds back
-        return first_due(self._beats, step + ahead) - ahead
+        return first_due(self._schedules, step + ahead) - ahead
 
-    def due_publishers(self) -> Said:
-        """Who has something to say now, and for which rows; to be asked at every due step."""
+    def due_publishers(self) -> DueMessages:
+        """Update dead reckoning, and find the publishers that have messages now.
+
+        To be called at every due step.
+        """
         self.update_dead_reckoning()
-        return self._round().ask(self.sim)
+        return self._due_set().messages(self.sim)
 
     def update_dead_reckoning(self) -> None:
-        """Go on with dead reckoning; to be done at every due step, if no one is asked to speak."""
-        if self.sim.robots is not self._groups:  # all speakers have the tables of the old ones
-            raise WrongInput("a run with a new seed needs new wires: close these, and open others")
+        """Update dead reckoning only: at due steps at which no publisher is polled.
+
+        Raises:
+            WrongInput: The run has been reset with another seed, and has other tables now.
+        """
+        if self.sim.robots is not self._groups:
+            raise WrongInput("a run with a new seed needs new bridges: close the old ones first")
         for reckoning in self.dead_reckonings.values():
             reckoning.update()
 
-    def _round(self) -> DueSet:
-        """Those who may have something to say now."""
+    def _due_set(self) -> DueSet:
+        """The publishers whose schedule has this tick."""
         sim = self.sim
-        place = (sim.steps if sim.tick is None else sim.tick) % self._cycle
-        key = place, sim.tick is None
-        found = self._rounds.get(key)
+        phase = (sim.steps if sim.tick is None else sim.tick) % self._cycle
+        key = phase, sim.tick is None
+        found = self._due_sets.get(key)
         if found is None:
-            found = DueSet(speaker for speaker in self.publishers if speaker.is_due(sim))
-            if self._cycle <= LONGEST_CYCLE:
-                self._rounds[key] = found
+            found = DueSet(publisher for publisher in self.publishers if publisher.is_due(sim))
+            if self._cycle <= MAX_CYCLE:
+                self._due_sets[key] = found
         return found
 
     def static_transforms(self) -> list[bytes]:
-        """Messages that say where frames are for good."""
-        said = []
+        """The messages of /tf_static, CDR bytes."""
+        messages = []
         for name, group in self.sim.robots.items():
             for robots in self.layout_groups(name):
-                said += static_transforms(robots, mounts_of(group))
-        return said
-
-
-def belief_topic(name: str) -> str:
-    """The topic of a belief: the robot's own, or a rival's by its name."""
-    return "belief/pose" if name == "belief" else f"rivals/{ros_name(name)}/pose"
+                messages += static_transforms(robots, mounts_of(group))
+        return messages
 
 
 def frame_of(group: Robots, sensor: str) -> str:
-    """The frame of a sensor: a link of its own if it sits somewhere, else the body's."""
-    return f"{ros_name(sensor)}_link" if sensor in _mounted(group) else BASE
+    """The frame of a sensor: a link of its own if the sensor has a mount, else the body's."""
+    return f"{ros_name(sensor)}_link" if sensor in _mounts_by_sensor(group) else BASE_FRAME
 
 
-def mounts_of(group: Robots) -> dict[str, Mount]:
-    """Where the frames of a robot's sensors sit, as the datasheets have it."""
-    return {frame_of(group, name): mount for name, mount in _mounted(group).items()}
+def mounts_of(group: Robots) -> dict[str, MountPose]:
+    """The pose of each sensor's frame in the body, by the datasheets."""
+    return {frame_of(group, name): mount for name, mount in _mounts_by_sensor(group).items()}
 
 
-def _mounted(group: Robots) -> dict[str, Mount]:
-    found: dict[str, Mount] = {}
-    for name, channel in group.pipelines.items():
-        values = channel.sensor.sheet().values
-        if "x" in values and "y" in values and channel.sample_schedule.offset < NEVER:
-            x, y, roll, pitch, yaw = (
-                float(values.get(key, 0.0)) for key in ("x", "y", "roll", "pitch", "yaw")
-            )
-            found[name] = x, y, roll, pitch, yaw
+def _mounts_by_sensor(group: Robots) -> dict[str, MountPose]:
+    found: dict[str, MountPose] = {}
+    for name, pipeline in group.pipelines.items():
+        values = pipeline.sensor.sheet().values
+        if "x" in values and "y" in values and pipeline.sample_schedule.offset < NEVER:
+            pose = (float(values.get(key, 0.0)) for key in MountPose._fields)
+            found[name] = MountPose(*pose)
     return found

@@ -1,152 +1,220 @@
-"""Where frames are in each other: the tree of REP 105, and the truth beside it.
+"""tf2_msgs/TFMessage: the tree of frames of REP 105, and the truth beside it.
 
-    world ─ map ─ odom ─ base_link ─ one frame for each sensor
+    world ─ map ─ odom ─ base_link ─ a frame for each sensor
       └── base_link_truth
 
-`odom → base_link` is dead reckoning: it drifts and never jumps. `map → odom` makes up for the
-difference to what is believed (or, if that is asked for, to the truth), and jumps with it. A belief
-is compared with the dead reckoning of its own time, however late it came.
+`odom → base_link` is dead reckoning: it drifts and never jumps. `map → odom` is the difference from
+dead reckoning to the belief (or to the truth), and jumps with it. A belief that is late is compared
+with the dead reckoning of its own time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 
 from astray.engine import Run
-from astray.numerics import compiled_for, cos, kernel, sin
-from astray.ros.messages import MessageLayout
-from astray.ros.names import BASE, MAP, ODOM, TRUTH, WORLD, RosRobot, world_frame
-from astray.ros.publishers.dead_reckoning import DeadReckoning
-from astray.ros.publishers.pose_history import was
-from astray.ros.publishers.poses import NewStamps, PeriodicPublisher, is_unsaid
-from astray.ros.publishers.publisher import Topic
-from astray.tables import Array, Rows, Table
-
-if TYPE_CHECKING:
-    pass
+from astray.numerics import Schedule, compiled_for, cos, kernel, sin
+from astray.ros.messages import (
+    FromColumn,
+    MessageLayout,
+    MessageTemplate,
+    RobotText,
+    Stamp,
+    YawQuaternion,
+)
+from astray.ros.names import (
+    BASE_FRAME,
+    MAP_FRAME,
+    ODOM_FRAME,
+    TRUTH_FRAME,
+    WORLD_FRAME,
+    RosRobot,
+    world_frame,
+)
+from astray.ros.publishers.dead_reckoning import DeadReckoning, pose_at_time
+from astray.ros.publishers.publisher import (
+    NewStamps,
+    PublishedStamps,
+    Publisher,
+    alive_rows,
+    is_new_stamp,
+)
+from astray.ros.publishers.sensor_messages import FrameName
+from astray.tables import Rows, Table, record
 
 TF = "tf2_msgs/msg/TFMessage"
-Mount = tuple[float, float, float, float, float]
-"""x, y, roll, pitch and yaw in the body."""
+POSE = record([(name, "f8") for name in ("x", "y", "yaw")])
+
+
+class MountPose(NamedTuple):
+    """The pose of a sensor in the body: m and rad."""
+
+    x: float
+    y: float
+    roll: float
+    pitch: float
+    yaw: float
+
+
+class OdomState(NamedTuple):
+    """Dead reckoning: its state, and its latest poses."""
+
+    state: Table
+    history: Table
 
 
 @kernel
-def tie_all(odom: Array, rows: Rows, poses: Table, reckoned: Any, noted: Any) -> int:
-    """Where `odom` is in the map: a pose, less dead reckoning at the time of that pose.
+def map_to_odom_all(
+    map_to_odom: Table, rows: Rows, poses: Table, odom: OdomState, published: PublishedStamps
+) -> int:
+    """The pose of `odom` in the map: pose in the map ⊖ dead reckoning at the time of that pose.
 
-    Of those rows for which dead reckoning went on since it was noted; how many they are.
+    Of the rows whose dead reckoning has a new stamp; their number.
     """
-    (state, past), (said, new) = reckoned, noted
     count = 0
     for i in rows:
-        if is_unsaid(i, state[i].stamp, said):
-            new[count] = i
+        if is_new_stamp(i, odom.state[i].stamp, published.stamps):
+            published.new_rows[count] = i
             count += 1
             pose = poses[i]
-            x, y, yaw = was(past, i, state[i], pose.stamp)
-            turn = pose.yaw - yaw
+            reckoned = pose_at_time(odom.history, i, odom.state[i], pose.stamp)
+            turn = pose.yaw - reckoned.yaw
             s, c = sin(turn), cos(turn)
-            odom[i, 0], odom[i, 1] = pose.x - (c * x - s * y), pose.y - (s * x + c * y)
-            odom[i, 2] = turn
+            out = map_to_odom[i]
+            out.x = pose.x - (c * reckoned.x - s * reckoned.y)
+            out.y = pose.y - (s * reckoned.x + c * reckoned.y)
+            out.yaw = turn
     return count
 
 
-class TransformPublisher(PeriodicPublisher):
-    """Says where robots are in `odom` and, unless that is left to others, `odom` in the map."""
+class TransformSource(NamedTuple):
+    """A transform: its frames, and the table that has its pose."""
+
+    parent: FrameName
+    child: FrameName
+    table: str
+    stamp_table: str
+
+
+ODOM_TO_BASE = TransformSource(
+    parent=lambda robot: robot.frame(ODOM_FRAME),
+    child=lambda robot: robot.frame(BASE_FRAME),
+    table="odom",
+    stamp_table="odom",
+)
+WORLD_TO_TRUTH = TransformSource(
+    parent=lambda robot: world_frame(robot, WORLD_FRAME),
+    child=lambda robot: robot.frame(TRUTH_FRAME),
+    table="truth",
+    stamp_table="truth",
+)
+MAP_TO_ODOM = TransformSource(
+    parent=lambda robot: world_frame(robot, MAP_FRAME),
+    child=lambda robot: robot.frame(ODOM_FRAME),
+    table="map_to_odom",
+    stamp_table="odom",
+)
+
+
+def transform_template(transforms: Sequence[TransformSource]) -> MessageTemplate:
+    """tf2_msgs/TFMessage with these transforms."""
+    fields = {}
+    for k, transform in enumerate(transforms):
+        path = f"transforms.{k}"
+        fields |= {
+            f"{path}.header.stamp": Stamp(table=transform.stamp_table),
+            f"{path}.header.frame_id": RobotText(transform.parent),
+            f"{path}.child_frame_id": RobotText(transform.child),
+            f"{path}.transform.translation.x": FromColumn("x", transform.table),
+            f"{path}.transform.translation.y": FromColumn("y", transform.table),
+            f"{path}.transform.rotation": YawQuaternion("yaw", transform.table),
+        }
+    return MessageTemplate(TF, fields, lengths={"transforms": len(transforms)})
+
+
+class TransformPublisher(Publisher):
+    """Publishes `odom → base_link`, the truth, and `map → odom` unless another node does.
+
+    Args:
+        robots: The robots, as ROS 2 names them.
+        dead_reckoning: That of their group.
+        truth: The truth of the group.
+        map_from: The poses in the map that `map → odom` follows; None if another node publishes it.
+        period: Ticks from message to message.
+    """
 
     def __init__(
         self,
         robots: Sequence[RosRobot],
-        reckoning: DeadReckoning,
+        dead_reckoning: DeadReckoning,
         truth: Table,
         map_from: Table | None,
         period: int,
     ) -> None:
-        first = robots[0]
-        pairs = self._pairs(first, map_from is not None)
-        texts: dict[str, str] = {}
-        for k, (parent, child) in enumerate(pairs):
-            texts |= {f"transforms.{k}.header.frame_id": parent}
-            texts |= {f"transforms.{k}.child_frame_id": child}
-        layout = MessageLayout(TF, {"transforms": len(pairs)}, texts)
-        self._unsaid, self._map_from = NewStamps(reckoning.state["stamp"]), map_from
-        self._odom = np.zeros((len(truth), 3))  # where `odom` is in the map
-        tables = [reckoning.state, truth, *([] if map_from is None else [self._odom])]
-        super().__init__(robots, "tf", layout, tables, period=period, alive=truth["alive"])
-        self.topics = {r.row: Topic("/tf", TF) for r in robots}
-        self._reckoned = reckoning.state, reckoning.past.poses
+        self._alive, self._map_from = truth["alive"], map_from
+        self._new = NewStamps(dead_reckoning.state["stamp"])
+        transforms, tables = [ODOM_TO_BASE, WORLD_TO_TRUTH], {"odom": dead_reckoning.state}
+        tables["truth"] = truth
         if map_from is not None:
-            given = self._odom, self.rows, map_from, self._reckoned, self._unsaid.noted
-            self._tie = compiled_for(tie_all, *given)
-        for k in range(len(pairs)):
-            self._say(k)
+            transforms.append(MAP_TO_ODOM)
+            self._map_to_odom = tables["map_to_odom"] = np.zeros(len(truth), POSE)
+        template = transform_template(transforms)
+        super().__init__(robots, "/tf", template, tables, Schedule(period))
+        self._odom = OdomState(dead_reckoning.state, dead_reckoning.history.poses)
+        if map_from is not None:
+            given = self._map_to_odom, self.rows, map_from, self._odom, self._new.published
+            self._update_map_to_odom = compiled_for(map_to_odom_all, *given)
 
-    def _say(self, k: int) -> None:
-        """Let messages tell one transform: by dead reckoning, in truth, or the map's."""
-        path, words, localised = f"transforms.{k}", self.words, self._map_from is not None
-        words.text(f"{path}.header.frame_id", lambda robot: self._pairs(robot, localised)[k][0])
-        words.text(f"{path}.child_frame_id", lambda robot: self._pairs(robot, localised)[k][1])
-        words.stamp((0, 1, 0)[k], f"{path}.header.stamp")
-        if k < 2:
-            words.column(f"{path}.transform.translation.x", k, "x")
-            words.column(f"{path}.transform.translation.y", k, "y")
-            words.turn(f"{path}.transform.rotation", k)
-        else:
-            words.cell(f"{path}.transform.translation.x", k, at=0)
-            words.cell(f"{path}.transform.translation.y", k, at=1)
-            words.turn(f"{path}.transform.rotation", k, column="", at=2)
-
-    @staticmethod
-    def _pairs(robot: RosRobot, localised: bool) -> list[tuple[str, str]]:
-        pairs = [
-            (robot.frame(ODOM), robot.frame(BASE)),
-            (world_frame(robot, WORLD), robot.frame(TRUTH)),
-        ]
-        return pairs + ([(world_frame(robot, MAP), robot.frame(ODOM))] if localised else [])
-
-    def now(self, sim: Run) -> Rows:
-        """Those whose wheels told something new: nobody wants two transforms of one time."""
-        rows, unsaid = super().now(sim), self._unsaid
+    def fresh_rows(self, sim: Run) -> Rows:
+        """The robots with a new dead reckoning: two transforms of one time would be ambiguous."""
+        rows, new = alive_rows(self, sim, self._alive), self._new
         if self._map_from is None:
-            return unsaid.among(rows)
-        count = self._tie(self._odom, rows, self._map_from, self._reckoned, unsaid.noted)
-        return unsaid.first(count, rows)
+            return new.among(rows)
+        given = self._map_to_odom, rows, self._map_from, self._odom, new.published
+        return new.first(self._update_map_to_odom(*given), rows)
 
 
-def static_transforms(robots: Sequence[RosRobot], mounts: dict[str, Mount]) -> list[bytes]:
-    """Messages that say where the sensors of each robot sit, and that the map is the world.
+def static_transforms(robots: Sequence[RosRobot], mounts: dict[str, MountPose]) -> list[bytes]:
+    """The static transforms of each robot: its sensors in the body, and the map in the world.
 
-    Their names are of one length.
+    Args:
+        robots: Robots whose names have one length.
+        mounts: The pose of each sensor's frame.
+
+    Returns:
+        A tf2_msgs/TFMessage for each robot, CDR bytes.
     """
 
     def frames(robot: RosRobot) -> dict[str, str]:
-        made = {
-            "transforms.0.header.frame_id": world_frame(robot, WORLD),
-            "transforms.0.child_frame_id": world_frame(robot, MAP),
+        texts = {
+            "transforms.0.header.frame_id": world_frame(robot, WORLD_FRAME),
+            "transforms.0.child_frame_id": world_frame(robot, MAP_FRAME),
         }
         for k, frame in enumerate(mounts, start=1):
-            made[f"transforms.{k}.header.frame_id"] = robot.frame(BASE)
-            made[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
-        return made
+            texts[f"transforms.{k}.header.frame_id"] = robot.frame(BASE_FRAME)
+            texts[f"transforms.{k}.child_frame_id"] = robot.frame(frame)
+        return texts
 
-    out = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0])).blank(len(robots))
+    layout = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0]))
+    out = layout.blank(len(robots))
     for k, robot in enumerate(robots):
         for path, text in frames(robot).items():
             out[path][k] = text.encode()
     out["transforms.0.transform.rotation.w"] = 1.0
-    for k, (x, y, roll, pitch, yaw) in enumerate(mounts.values(), start=1):
+    for k, mount in enumerate(mounts.values(), start=1):
         path = f"transforms.{k}.transform"
-        out[f"{path}.translation.x"], out[f"{path}.translation.y"] = x, y
-        for axis, value in zip("xyzw", quaternion(roll, pitch, yaw), strict=True):
+        out[f"{path}.translation.x"], out[f"{path}.translation.y"] = mount.x, mount.y
+        rotation = quaternion(mount.roll, mount.pitch, mount.yaw)
+        for axis, value in zip("xyzw", rotation, strict=True):
             out[f"{path}.rotation.{axis}"] = value
     return [message.tobytes() for message in out]
 
 
 def quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
-    """x, y, z and w of a turn by yaw, then pitch, then roll."""
+    """x, y, z and w of a rotation by yaw, then pitch, then roll, about the turned axes."""
     sr, cr = np.sin(roll / 2), np.cos(roll / 2)
     sp, cp = np.sin(pitch / 2), np.cos(pitch / 2)
     sy, cy = np.sin(yaw / 2), np.cos(yaw / 2)

@@ -15,8 +15,8 @@ import numpy as np
 
 from astray.engine import Run
 from astray.numerics import Schedule, first_due
-from astray.ros.messages import OCCUPANCY_GRID
 from astray.ros.publishers import (
+    OCCUPANCY_GRID,
     TF,
     ClockPublisher,
     Localization,
@@ -135,7 +135,7 @@ class RosbridgeBridge:
             self._note_wanted()
         self.feed.update_dead_reckoning()
         for speaker, heard in self._heard.items():
-            rows = speaker.due(sim)
+            rows = speaker.due_rows(sim)
             if len(rows):
                 rows = rows[heard[rows]]
                 if len(rows):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from astray.engine import Run
 from astray.numerics import wrap
-from astray.ros.messages import ROBOT, quaternion_yaw
-from astray.ros.names import MAP, WORLD, RosRobot, robots_of, world_frame
+from astray.ros.messages import ROBOT_CATEGORY, quaternion_yaw
+from astray.ros.names import MAP_FRAME, WORLD_FRAME, RosRobot, robots_of, world_frame
 
 if TYPE_CHECKING:
     pass
@@ -46,7 +46,7 @@ class Entities:
         """The names of those that are there and fit, by pattern and category."""
         pattern = name_pattern(filters["filter"])
         wanted = [category["category"] for category in filters["categories"]]
-        if wanted and ROBOT not in wanted:
+        if wanted and ROBOT_CATEGORY not in wanted:
             return []
         return [n for n, r in self.by_name.items() if self.alive(r) and pattern.search(n)]
 
@@ -60,7 +60,7 @@ class Entities:
         sec, nanosec = divmod(ns, 1_000_000_000)
         stamp = {"sec": sec, "nanosec": nanosec}
         return {
-            "header": {"stamp": stamp, "frame_id": world_frame(robot, WORLD)},
+            "header": {"stamp": stamp, "frame_id": world_frame(robot, WORLD_FRAME)},
             "pose": {
                 "position": {"x": float(s["x"]), "y": float(s["y"])},
                 "orientation": {"z": math.sin(yaw / 2), "w": math.cos(yaw / 2)},
@@ -89,9 +89,15 @@ def name_pattern(text: str) -> re.Pattern[str]:
 
 def planar_pose(pose: Request, frame: str, robot: RosRobot) -> dict[str, float]:
     """x, y and yaw of a pose in the world; what a plane cannot hold is left out."""
-    known = {"", WORLD, MAP, world_frame(robot, WORLD), world_frame(robot, MAP)}
+    known = {
+        "",
+        WORLD_FRAME,
+        MAP_FRAME,
+        world_frame(robot, WORLD_FRAME),
+        world_frame(robot, MAP_FRAME),
+    }
     if frame not in known:
-        raise BadPose(f"poses are in {world_frame(robot, WORLD)!r}, not in {frame!r}")
+        raise BadPose(f"poses are in {world_frame(robot, WORLD_FRAME)!r}, not in {frame!r}")
     x, y = (float(pose["position"][axis]) for axis in "xy")
     q = [float(pose["orientation"][axis]) for axis in "xyzw"]
     length = math.sqrt(sum(part * part for part in q))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from astray.engine import Event, Run
-from astray.ros.messages import INVALID_POSE, ROBOT, ServiceResult, SpawnFault
+from astray.ros.messages import INVALID_POSE, ROBOT_CATEGORY, ServiceResult, SpawnFault
 from astray.ros.names import RosRobot
 from astray.ros.services.answers import OK, Request, Response, Unable
 from astray.ros.services.entities import (
@@ -84,7 +84,11 @@ class EntityServices:
         robot = self._find(request["entity"])
         motion = self.sim.robots[robot.group].motion.kind
         about = f"robot {robot.number} of {robot.group!r}, motion {motion}"
-        info = {"category": {"category": ROBOT}, "description": about, "tags": [robot.group]}
+        info = {
+            "category": {"category": ROBOT_CATEGORY},
+            "description": about,
+            "tags": [robot.group],
+        }
         return {**OK, "info": info}
 
     def _set_state(self, request: Request) -> Response:

@@ -22,7 +22,7 @@ from astray.ros.messages import (
     ServiceResult,
     SimulationState,
     StateFault,
-    declare_types,
+    declare_service_types,
     fields_of,
     make_message,
     request_of,
@@ -56,7 +56,7 @@ class Services:
     """The services of a run, by name."""
 
     def __init__(self, sim: Run, patience: float = PATIENCE) -> None:
-        declare_types()
+        declare_service_types()
         self.sim, self.patience = sim, patience
         self._entities = EntityServices(sim, patience)
         self._stopped = False  # paused by being stopped, until it goes on

@@ -24,7 +24,15 @@ from astray.numerics import has_negative_eigenvalue
 from astray.robot.autonomy import Navigate, RemoteAutonomy
 from astray.robot.estimators import RemoteEstimator as RemoteEstimator
 from astray.ros.messages import PLANAR_INDICES, BadMessage, quaternion_yaw
-from astray.ros.names import BASE, MAP, ODOM, WORLD, RosRobot, robots_of, world_frame
+from astray.ros.names import (
+    BASE_FRAME,
+    MAP_FRAME,
+    ODOM_FRAME,
+    WORLD_FRAME,
+    RosRobot,
+    robots_of,
+    world_frame,
+)
 from astray.ros.publishers import TF, DeadReckoning
 
 if TYPE_CHECKING:
@@ -105,12 +113,14 @@ class Subscriptions:
             self._add(name, ODOMETRY, lambda m: mouth.believe(m, whose))
         else:
             reckoning = self._reckonings.get(robot.group)
-            parent = world_frame(robot, MAP)
+            parent = world_frame(robot, MAP_FRAME)
             if reckoning is not None:
-                self._frames[f"{parent} {robot.frame(ODOM)}"] = lambda t: mouth.believe_shifted(
-                    t, whose, reckoning
+                self._frames[f"{parent} {robot.frame(ODOM_FRAME)}"] = lambda t: (
+                    mouth.believe_shifted(t, whose, reckoning)
                 )
-            self._frames[f"{parent} {robot.frame(BASE)}"] = lambda t: mouth.believe_at(t, whose)
+            self._frames[f"{parent} {robot.frame(BASE_FRAME)}"] = lambda t: mouth.believe_at(
+                t, whose
+            )
             self.topics["/tf"] = TopicSubscription(TF, self._hear_frames)
 
     def _add(self, topic: str, type: str, hear: Callable[[Any], None]) -> None:
@@ -179,8 +189,8 @@ class CommandHandler:
         """The same, from where a filter puts dead reckoning in the map."""
         x, y, yaw = transform_of(transform)
         # Filters say it ahead of time, so that others need not wait: it counts from now on.
-        then = min(seconds(transform.header), reckoning.newest(self.robot.row))
-        dx, dy, turned = reckoning.at(self.robot.row, then)
+        then = min(seconds(transform.header), reckoning.latest_stamp(self.robot.row))
+        dx, dy, turned = reckoning.pose_at(self.robot.row, then)
         s, c = math.sin(yaw), math.cos(yaw)
         pose = x + c * dx - s * dy, y + s * dx + c * dy, yaw + turned
         self._believe_then(pose, whose, then)
@@ -203,7 +213,7 @@ class CommandHandler:
         self._post("believe", {"x": x, "y": y, "yaw": yaw, **more})
 
     def _check_frame(self, frame: str) -> None:
-        known = {"", world_frame(self.robot, MAP), world_frame(self.robot, WORLD)}
+        known = {"", world_frame(self.robot, MAP_FRAME), world_frame(self.robot, WORLD_FRAME)}
         if frame.lstrip("/") not in known:
             raise BadMessage(f"a pose in {frame!r} is not understood, only in {max(known)!r}")
 

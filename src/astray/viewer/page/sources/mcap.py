@@ -14,7 +14,7 @@ from astray.errors import ScenarioError, WrongInput
 from astray.recording import TRUTH_TOPIC, RecordedRobot, read_recording
 from astray.recording import Recording as Recorded
 from astray.recording.mcap import COLLISIONS, EVENTS
-from astray.ros.publishers import TOPIC as TRACKS
+from astray.ros.publishers import TRACKS_TOPIC as TRACKS
 from astray.ros.publishers import Topic
 from astray.scenario import GroupPlan, load_scenario
 from astray.tables import Array, Table
