@@ -107,10 +107,10 @@ def merge_copies(instructions: Iterable[Instruction], shift: int) -> Table:
         if (
             last is not None
             and last.op == step.op == COPY_BYTES
-            and (last.table, last.source + last.count) == (step.table, step.source)
-            and last.target + last.count == step.target + shift
+            and (last.table, last.source + last.length) == (step.table, step.source)
+            and last.target + last.length == step.target + shift
         ):
-            merged[-1] = last._replace(count=last.count + step.count)
+            merged[-1] = last._replace(length=last.length + step.length)
         else:
             merged.append(step._replace(target=step.target + shift))
     return np.array([tuple(step) for step in merged], INSTRUCTION)

@@ -17,20 +17,20 @@ from astray.numerics import cos, kernel, sin
 from astray.tables import Array, Row, Rows, Table, record
 
 INSTRUCTION = record(
-    [(name, "i8") for name in ("op", "table", "source", "target", "count", "second", "third")]
+    [(name, "i8") for name in ("op", "table", "source", "target", "length", "second", "third")]
 )
 """One operation: the table that it reads, the byte offset of its value in a record, the byte offset
-of the field in the message, a number of values, and byte offsets of further operands."""
+of the field in the message, a length, and the byte offsets of further operands."""
 
 (
-    COPY_BYTES,  # `count` bytes
+    COPY_BYTES,  # `length` bytes
     WRITE_STAMP,  # seconds as builtin_interfaces/Time
     WRITE_YAW_QUATERNION,  # yaw as z and w of a quaternion
     WRITE_UINT8,  # a float64 that is a small integer
     WRITE_FLOAT32,
-    WRITE_STEPPED,  # float32: source + count · second
-    WRITE_QUOTIENT,  # float32: source / count
-    WRITE_CLIPPED_RANGES,  # `count` ranges, clipped to the columns second and third of table 0
+    WRITE_STEPPED,  # float32: source + length · second
+    WRITE_QUOTIENT,  # float32: source / length
+    WRITE_CLIPPED_RANGES,  # `length` ranges, clipped to the columns second and third of table 0
     WRITE_TURN_RATE,  # source, or the speed (third) times the curvature (second) where it is given
 ) = range(9)
 
@@ -158,7 +158,8 @@ def turn_rate(rate: float, curvature: float, speed: float) -> float:
 @kernel
 def record_start(placement: Row, time: int, row: int) -> int:
     """The byte offset of a row's record at a sample time."""
-    return placement.start + time * placement.time_stride + row * placement.row_stride
+    start: int = placement.start + time * placement.time_stride + row * placement.row_stride
+    return start
 
 
 @kernel
@@ -193,7 +194,7 @@ def write_fields_all(
                 start = record_start(placements[table], time, row)
             source, target = start + step.source, message + step.target
             if step.op == COPY_BYTES:
-                copy_bytes(out, target, memory.bytes[source : source + step.count])
+                copy_bytes(out, target, memory.bytes[source : source + step.length])
             elif step.op == WRITE_STAMP:
                 write_stamp(out, target, values[source // 8], scratch)
             elif step.op == WRITE_YAW_QUATERNION:
@@ -203,16 +204,16 @@ def write_fields_all(
             elif step.op == WRITE_FLOAT32:
                 write_float32(out, target, values[source // 8], scratch)
             elif step.op == WRITE_STEPPED:
-                end = values[source // 8] + step.count * values[(start + step.second) // 8]
+                end = values[source // 8] + step.length * values[(start + step.second) // 8]
                 write_float32(out, target, end, scratch)
             elif step.op == WRITE_QUOTIENT:
-                write_float32(out, target, values[source // 8] / step.count, scratch)
+                write_float32(out, target, values[source // 8] / step.length, scratch)
             elif step.op == WRITE_CLIPPED_RANGES:
                 ranges = values[source // 8 :]
                 range_min = values[(first + step.second) // 8]
                 range_max = values[(first + step.third) // 8]
                 write_clipped_ranges(
-                    out, target, ranges[: step.count], range_min, range_max, scratch
+                    out, target, ranges[: step.length], range_min, range_max, scratch
                 )
             elif step.op == WRITE_TURN_RATE:
                 curvature = values[(start + step.second) // 8]

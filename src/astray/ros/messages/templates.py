@@ -43,7 +43,7 @@ class Instruction(NamedTuple):
     table: int
     source: int
     target: int
-    count: int = 1
+    length: int = 1
     second: int = 0
     third: int = 0
 
@@ -56,7 +56,7 @@ class Location(NamedTuple):
     table: int = 0
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """How many numbers it has."""
         return int(np.prod(self.dtype.shape)) if self.dtype.shape else 1
 
@@ -147,12 +147,12 @@ class FromColumn(CompiledField):
         target, source = compiler.target(path), compiler.source(self.column, self.table)
         table = compiler.table(self.table)
         if not self.column or table.ndim == 1:
-            count = min(target.count - index, source.count, self.count or source.count)
+            count = min(target.length - index, source.length, self.count or source.length)
             yield _copy(path, source, target.element(index), count)
             return
         for k in range(table.shape[1]):
             of = source._replace(offset=source.offset + k * table.dtype.itemsize)
-            yield _copy(path, of, target.element(index + k * source.count), source.count)
+            yield _copy(path, of, target.element(index + k * source.length), source.length)
 
 
 @dataclass(frozen=True)
@@ -267,8 +267,8 @@ class ClippedRanges(CompiledField):
         """As float32."""
         source, target = compiler.float64("", self.table), compiler.float32_target(path)
         near, far = (compiler.float64(c).offset for c in (self.range_min, self.range_max))
-        op, count = ops.WRITE_CLIPPED_RANGES, source.count
-        yield Instruction(op, source.table, source.offset, target, count, near, far)
+        op, length = ops.WRITE_CLIPPED_RANGES, source.length
+        yield Instruction(op, source.table, source.offset, target, length, near, far)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 from astray.engine import Run
 from astray.numerics import Schedule, compiled_for, cos, kernel, sin
 from astray.ros.messages import (
+    FieldSource,
     FromColumn,
     MessageLayout,
     MessageTemplate,
@@ -121,7 +122,7 @@ MAP_TO_ODOM = TransformSource(
 
 def transform_template(transforms: Sequence[TransformSource]) -> MessageTemplate:
     """tf2_msgs/TFMessage with these transforms."""
-    fields = {}
+    fields: dict[str, FieldSource] = {}
     for k, transform in enumerate(transforms):
         path = f"transforms.{k}"
         fields |= {
