@@ -43,7 +43,7 @@ def _read(written: Marked, names: tuple[str, ...], place: Place, faults: list[Fa
     findings = SignalFaults()
     found = read_signals(written.plain(), findings, names)
     faults += [located(problem, written, place) for problem in findings.faults]
-    for remark in findings.remarks:
+    for remark in findings.warnings:
         warnings.warn(str(located(remark, written, place)), SignalWarning, stacklevel=2)
     written.value = Signals(found)
 

@@ -72,7 +72,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, DrawnParameter):
         return written(value)  # type: ignore[arg-type]
     if isinstance(value, Signals):
-        return value.written()
+        return value.plain()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
 """Samples from a text file: two columns, or two of many that a header names.
 
-The separator is a comma, a semicolon or a tab, whichever stands in the first line. Blank lines and
-lines that begin with # do not count. A first line that is not made of numbers is the header.
+The separator is the first of comma, semicolon and tab that the first line has. Blank lines and
+lines that begin with # are ignored. A first line that is not made of numbers is the header.
 """
 
 from __future__ import annotations
@@ -21,12 +21,24 @@ SEPARATORS = ",;\t"
 
 
 def file_digest(file: Path) -> str:
-    """A digest by which the content of a file is known again; ValueError if it cannot be read."""
-    return hashlib.blake2b(_bytes(file), digest_size=8).hexdigest()
+    """A hash of the content of a file; ValueError if the file cannot be read."""
+    return hashlib.blake2b(_read_bytes(file), digest_size=8).hexdigest()
 
 
 def read_points(file: Path, time: str | None = None, value: str | None = None) -> Array:
-    """The points (t, y) of a file, (n, 2); ValueError says what is wrong, and in which line."""
+    """Read the points of a file.
+
+    Args:
+        file: The text file.
+        time: The name of the column of times; by default the first column.
+        value: The name of the column of values; by default the other one of two columns.
+
+    Returns:
+        Time in s and value of each point, (n, 2).
+
+    Raises:
+        ValueError: The file is wrong; the text says in which line.
+    """
     rows = list(_rows(file))
     if not rows:
         raise ValueError(f"{file}: holds no numbers")
@@ -35,19 +47,19 @@ def read_points(file: Path, time: str | None = None, value: str | None = None) -
     t, y = _columns(f"{file}:{first}", header, len(cells), time, value)
     points: list[tuple[float, float]] = []
     for line, cells in rows if header is None else rows[1:]:
-        where = f"{file}:{line}"
+        origin = f"{file}:{line}"
         if len(cells) <= max(t, y):
-            raise ValueError(f"{where}: has {len(cells)} columns, not {max(t, y) + 1}")
-        point = _number(cells[t], where), _number(cells[y], where)
+            raise ValueError(f"{origin}: has {len(cells)} columns, not {max(t, y) + 1}")
+        point = _number(cells[t], origin), _number(cells[y], origin)
         if points and point[0] < points[-1][0]:
-            raise ValueError(f"{where}: {point[0]:g} s is before {points[-1][0]:g} s")
+            raise ValueError(f"{origin}: {point[0]:g} s is before {points[-1][0]:g} s")
         points.append(point)
     if not points:
         raise ValueError(f"{file}: holds no numbers")
     return np.array(points)
 
 
-def _bytes(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -57,9 +69,9 @@ def _bytes(file: Path) -> bytes:
 
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines that count, by number and split into cells."""
+    """The number and the cells of every line with data, the header included."""
     try:
-        text = _bytes(file).decode("utf-8-sig")
+        text = _read_bytes(file).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not a text file in UTF-8") from None
     separator = ""
@@ -74,20 +86,20 @@ def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(
-    where: str, header: list[str] | None, width: int, time: str | None, value: str | None
+    origin: str, header: list[str] | None, width: int, time: str | None, value: str | None
 ) -> tuple[int, int]:
-    """The places of time and value."""
+    """The indices of the columns of time and value."""
     named = [name for name in (time, value) if name is not None]
     if header is None:
         if named or width != 2:
-            raise ValueError(f"{where}: two columns are needed, or a header that names them")
+            raise ValueError(f"{origin}: two columns are needed, or a header that names them")
         return 0, 1
     for name in named:
         if name not in header:
             known = ", ".join(header)
-            raise ValueError(f"{where}: no column {name!r}{suggest(name, header)} ({known})")
+            raise ValueError(f"{origin}: no column {name!r}{suggest(name, header)} ({known})")
     if value is None and width != 2:
-        raise ValueError(f"{where}: say which column is the value ({', '.join(header)})")
+        raise ValueError(f"{origin}: say which column is the value ({', '.join(header)})")
     t = 0 if time is None else header.index(time)
     return t, header.index(value) if value is not None else 1 - t
 
@@ -100,9 +112,9 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _number(cell: str, where: str) -> float:
+def _number(cell: str, origin: str) -> float:
     if not _is_number(cell):
-        raise ValueError(f"{where}: a number is needed, not {cell.strip()!r}")
+        raise ValueError(f"{origin}: a number is needed, not {cell.strip()!r}")
     if not math.isfinite(float(cell)):
-        raise ValueError(f"{where}: a finite number is needed, not {cell.strip()}")
+        raise ValueError(f"{origin}: a finite number is needed, not {cell.strip()}")
     return float(cell)

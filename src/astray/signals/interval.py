@@ -1,4 +1,4 @@
-"""One stretch of a signal: what it says, and what it may not say.
+"""The intervals of a signal, checked when they are made.
 
 constant    y_start
 linear      from y_start to y_end
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from astray.errors import Problem, SignalError, SignalWarning, suggest
 from astray.tables import Array
 
-NOT_GIVEN = math.nan
+UNSET = math.nan
 
 
 class SimType(Enum):
@@ -35,61 +35,69 @@ class SimType(Enum):
     STEP = "step"
 
 
-USES: dict[SimType, tuple[str, ...]] = {
+EXTRA_FIELDS: dict[SimType, tuple[str, ...]] = {
     SimType.CONSTANT: (),
     SimType.LINEAR: ("y_end",),
     SimType.QUADRATIC: ("y_end", "t_mid", "y_mid"),
     SimType.STEP: ("y_end", "t_mid"),
 }
-"""What each type needs besides t_start, t_end and y_start."""
-WORDS = [kind.value for kind in SimType]
+"""The fields that each type has besides t_start, t_end and y_start."""
+TYPE_NAMES = [kind.value for kind in SimType]
 
 
-def sim_type(word: str) -> SimType | None:
-    """The type of that name, whatever its case; None if there is none."""
-    return next((kind for kind in SimType if kind.value == word.lower()), None)
+def sim_type(name: str) -> SimType | None:
+    """The type of a name in upper or lower case; None if there is none."""
+    return next((kind for kind in SimType if kind.value == name.lower()), None)
 
 
 @dataclass(frozen=True)
 class IntervalConfig:
-    """One interval of a signal; what its type has no use for is nan, or y_start for y_end."""
+    """A constant, linear, quadratic or step interval of a signal.
+
+    A field that the type does not use is nan, y_end is then y_start. An unknown type is taken as
+    constant with a SignalWarning, as the document on the signal simulator says.
+
+    Raises:
+        SignalError: A field is missing, not finite or out of order.
+    """
 
     type: SimType
     t_start: float  # s
     t_end: float  # s
     y_start: float
-    y_end: float = NOT_GIVEN
-    t_mid: float = NOT_GIVEN  # s; the middle unless given
-    y_mid: float = NOT_GIVEN
+    y_end: float = UNSET
+    t_mid: float = UNSET  # s; by default the middle
+    y_mid: float = UNSET
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, SimType):
             object.__setattr__(self, "type", self._known_type(self.type))
-        if "t_mid" not in USES[self.type]:
-            object.__setattr__(self, "t_mid", NOT_GIVEN)
+        if "t_mid" not in EXTRA_FIELDS[self.type]:
+            object.__setattr__(self, "t_mid", UNSET)
         elif math.isnan(self.t_mid):
             middle = self.t_start + 0.5 * (self.t_end - self.t_start)
             object.__setattr__(self, "t_mid", middle)
-        if "y_mid" not in USES[self.type]:
-            object.__setattr__(self, "y_mid", NOT_GIVEN)
-        if "y_end" not in USES[self.type]:
+        if "y_mid" not in EXTRA_FIELDS[self.type]:
+            object.__setattr__(self, "y_mid", UNSET)
+        if "y_end" not in EXTRA_FIELDS[self.type]:
             object.__setattr__(self, "y_end", self.y_start)
         if problems := list(self._problems()):
             raise SignalError(problems)
 
-    def _known_type(self, word: object) -> SimType:
-        found = sim_type(str(word))
+    def _known_type(self, name: object) -> SimType:
+        found = sim_type(str(name))
         if found is None:
-            warnings.warn(unknown_type(str(word), WORDS), SignalWarning, stacklevel=4)
+            message = unknown_type_message(str(name), TYPE_NAMES)
+            warnings.warn(message, SignalWarning, stacklevel=4)
         return found or SimType.CONSTANT
 
     def _problems(self) -> Iterator[Problem]:
-        used = ("t_start", "t_end", "y_start", *USES[self.type])
-        wrong = [name for name in used if not math.isfinite(getattr(self, name))]
+        names = ("t_start", "t_end", "y_start", *EXTRA_FIELDS[self.type])
+        wrong = [name for name in names if not math.isfinite(getattr(self, name))]
         for name in wrong:
-            given = getattr(self, name)
-            missing = math.isnan(given) and name in ("y_end", "y_mid")
-            message = f"needs {name!r}" if missing else f"a finite number is needed, not {given}"
+            value = getattr(self, name)
+            missing = math.isnan(value) and name in ("y_end", "y_mid")
+            message = f"needs {name!r}" if missing else f"a finite number is needed, not {value}"
             yield Problem(() if missing else (name,), message)
         if wrong:
             return
@@ -97,9 +105,9 @@ class IntervalConfig:
             message = f"{self.t_end:g} s is before t_start, {self.t_start:g} s"
             yield Problem(("t_end",), message)
         elif self.t_end == self.t_start and self.type is not SimType.CONSTANT:
-            message = f"only a constant may last no time at all, not a {self.type.value} interval"
+            message = f"a {self.type.value} interval needs a duration; only a constant may last 0 s"
             yield Problem(("t_end",), message)
-        elif "t_mid" in USES[self.type] and not self.t_start < self.t_mid < self.t_end:
+        elif "t_mid" in EXTRA_FIELDS[self.type] and not self.t_start < self.t_mid < self.t_end:
             message = f"{self.t_mid:g} s is not between t_start and t_end, {self._span()}"
             yield Problem(("t_mid",), message)
         elif not math.isfinite(self._largest()):
@@ -109,7 +117,7 @@ class IntervalConfig:
         return f"{self.t_start:g} and {self.t_end:g} s"
 
     def _largest(self) -> float:
-        """A bound of all that is computed on the way to a value of this interval."""
+        """An upper bound of all intermediate results of the interval's formula."""
         length = self.t_end - self.t_start
         bound = abs(self.y_start) + abs(self.y_end) + length
         if self.type is SimType.QUADRATIC:
@@ -120,20 +128,25 @@ class IntervalConfig:
                 bound += abs(y) * (length * length / weight) if weight else math.inf
         return bound
 
-    def written(self) -> dict[str, Any]:
-        """This interval as a scenario spells it."""
-        names = ("t_start", "t_end", "y_start", *USES[self.type])
+    def plain(self) -> dict[str, Any]:
+        """The interval as plain data, as in a scenario."""
+        names = ("t_start", "t_end", "y_start", *EXTRA_FIELDS[self.type])
         return {"type": self.type.value, **{name: getattr(self, name) for name in names}}
 
 
-def unknown_type(word: str, known: Iterable[str]) -> str:
-    """What to say of a type that does not exist."""
-    return f"no type {word!r}, taken as constant{suggest(word.lower(), known)}"
+def unknown_type_message(name: str, known: Iterable[str]) -> str:
+    """The message for a type that does not exist."""
+    return f"no type {name!r}, taken as constant{suggest(name.lower(), known)}"
 
 
 @dataclass(frozen=True)
 class Sine:
-    """A sine that starts at t_start; it lasts for ever unless it is given an end."""
+    """A sine that starts at t_start; without t_end it never ends.
+
+    Raises:
+        SignalError: A field is not finite, the frequency not positive, or the end not after the
+            start.
+    """
 
     amplitude: float
     frequency: float  # Hz
@@ -156,36 +169,41 @@ class Sine:
         if problems:
             raise SignalError(problems)
 
-    def written(self) -> dict[str, Any]:
-        """This interval as a scenario spells it."""
+    def plain(self) -> dict[str, Any]:
+        """The interval as plain data, as in a scenario."""
         names = ("amplitude", "frequency", "phase", "offset", "t_start")
-        made = {"type": "sine", **{name: getattr(self, name) for name in names}}
-        return made | ({} if math.isinf(self.t_end) else {"t_end": self.t_end})
+        fields = {"type": "sine", **{name: getattr(self, name) for name in names}}
+        return fields | ({} if math.isinf(self.t_end) else {"t_end": self.t_end})
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Points (t, y), (n, 2), and straight lines between them; two at one time make a jump."""
+    """Points with straight lines between them; two points at one time make a step.
+
+    Raises:
+        SignalError: There is no point, a point is not finite, or times decrease.
+    """
 
     points: Array
+    """Time in s and value of each point, (n, 2)."""
     source: dict[str, Any] = field(default_factory=dict)
-    """The file that they come from, as a scenario spells it."""
+    """The file of the points, as in a scenario."""
 
     def __post_init__(self) -> None:
         points: npt.NDArray[np.float64] = np.array(self.points, float)
         if points.ndim != 2 or points.shape[1] != 2 or not len(points):
             raise SignalError([Problem(("points",), "a list of [t, y] is needed")])
         wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
-        back = np.flatnonzero(np.diff(points[:, 0]) < 0.0) + 1
+        decreasing = np.flatnonzero(np.diff(points[:, 0]) < 0.0) + 1
         problems = [Problem(("points", int(k)), "finite numbers are needed") for k in wrong]
-        for k in back:
+        for k in decreasing:
             message = f"{points[k, 0]:g} s is before {points[k - 1, 0]:g} s"
             problems.append(Problem(("points", int(k)), message))
         if problems:
             raise SignalError(problems)
         with np.errstate(over="ignore"):
-            large = not np.isfinite(np.diff(points, axis=0)).all()
-        if large:
+            too_large = not np.isfinite(np.diff(points, axis=0)).all()
+        if too_large:
             raise SignalError([Problem(("points",), "too far apart for a double")])
         object.__setattr__(self, "points", points)
 
@@ -199,8 +217,8 @@ class Samples:
         """The time of the last point, s."""
         return float(self.points[-1, 0])
 
-    def written(self) -> dict[str, Any]:
-        """These samples as a scenario spells them."""
+    def plain(self) -> dict[str, Any]:
+        """The samples as plain data, as in a scenario."""
         return dict(self.source) or {"type": "samples", "points": self.points.tolist()}
 
 

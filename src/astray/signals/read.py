@@ -1,6 +1,6 @@
-"""From what people write to signals, every fault at once.
+"""Signals from plain data, as scenarios and ROS 2 parameter files have them; every fault at once.
 
-A signal is written as a number, as one interval, as a list of intervals, or as a mapping:
+A signal is a number, one interval, a list of intervals, or a mapping in one of two forms:
 
     {gap: zero, intervals: [{type: linear, t_start: 0, t_end: 5, y_start: 0, y_end: 10}]}
     {num_intervals: 1, interval_0: {type: linear, t_start: 0, t_end: 5, y_start: 0, y_end: 10}}
@@ -8,6 +8,7 @@ A signal is written as a number, as one interval, as a list of intervals, or as 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -18,7 +19,6 @@ import numpy as np
 
 from astray.errors import Path, Problem, SignalError, suggest
 from astray.signals.csv import file_digest, read_points
-from astray.signals.faults import SignalFaults, short
 from astray.signals.interval import (
     Interval,
     IntervalConfig,
@@ -26,15 +26,15 @@ from astray.signals.interval import (
     SimType,
     Sine,
     sim_type,
-    unknown_type,
+    unknown_type_message,
 )
 from astray.signals.signal import GAPS, Signal, constant, overlap_message, overlaps
 
 INTERVAL_KEY = re.compile(r"interval_(0|[1-9][0-9]{0,8})\Z")
 SETTING_KEYS = ("max_intervals", "strict")
-MOST_MISSING = 10  # intervals that a fault lists; a count with a digit too many would list millions
-POINTS = ("t_start", "t_end", "y_start", "y_end", "t_mid", "y_mid")
-NEEDED = {
+MAX_MISSING = 10  # intervals that a fault lists; a count with a digit too many would list millions
+POINT_KEYS = ("t_start", "t_end", "y_start", "y_end", "t_mid", "y_mid")
+REQUIRED_KEYS = {
     "constant": ("t_start", "t_end", "y_start"),
     "linear": ("t_start", "t_end", "y_start", "y_end"),
     "quadratic": ("t_start", "t_end", "y_start", "y_end", "y_mid"),
@@ -44,184 +44,258 @@ NEEDED = {
     "csv": ("file",),
 }
 """The keys that an interval of each type must have."""
-ALLOWED = {
-    **{kind.value: POINTS for kind in SimType},
+ALLOWED_KEYS = {
+    **{kind.value: POINT_KEYS for kind in SimType},
     "sine": ("amplitude", "frequency", "phase", "offset", "t_start", "t_end"),
     "samples": ("points",),
     "csv": ("file", "time", "value", "t_start", "digest"),
 }
-"""The keys that it may have."""
-NUMBERS = {*POINTS, *ALLOWED["sine"]}
+"""The keys that an interval of each type may have."""
+NUMBER_KEYS = {*POINT_KEYS, *ALLOWED_KEYS["sine"]}
 
 Parts: TypeAlias = list[tuple[Path, object]]
-"""Intervals as they are written, each with its place."""
+"""The descriptions of intervals, each with its path."""
+
+
+class SignalFaults:
+    """The faults and warnings of signal descriptions, each with its path.
+
+    Attributes:
+        faults: What is wrong.
+        warnings: What was probably not meant.
+    """
+
+    def __init__(self, strict: bool = False) -> None:
+        """Make an empty collection; with `strict`, warnings are faults."""
+        self.strict = strict
+        self.faults: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def fault(self, path: Path, message: str, of_key: bool = False) -> None:
+        """Add a fault; `of_key` if the last key of the path is wrong, not its value."""
+        self.faults.append(Problem(path, message, of_key))
+
+    def warn(self, path: Path, message: str, of_key: bool = False) -> None:
+        """Add a warning; `of_key` if the last key of the path is wrong, not its value."""
+        found = self.faults if self.strict else self.warnings
+        found.append(Problem(path, message, of_key))
+
+    def number(self, value: object, path: Path) -> float | None:
+        """A finite number; None and a fault if it is not one."""
+        if not _is_number(value):
+            self.fault(path, f"a number is needed, not {shorten(value)}")
+            return None
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except OverflowError:  # an integer of hundreds of digits
+            number = math.inf
+        if math.isfinite(number):
+            return number
+        self.fault(path, f"a finite number is needed, not {shorten(value)}")
+        return None
+
+    def count(self, spec: Mapping[Any, object], key: str, path: Path = ()) -> int | None:
+        """An integer from 0 on; None if the key is missing, None and a fault if it is wrong."""
+        if key not in spec:
+            return None
+        value = spec[key]
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        self.fault((*path, key), f"a whole number from 0 on is needed, not {shorten(value)}")
+        return None
+
+    def refuse_unknown(self, spec: Mapping[Any, object], known: Sequence[str], path: Path) -> None:
+        """Add a fault for every key that is not known."""
+        for key in spec:
+            if key not in known:
+                listed = f"{suggest(str(key), known)} ({', '.join(known)})"
+                self.fault((*path, key), f"no key {key!r} here{listed}", of_key=True)
+
+
+def shorten(value: object) -> str:
+    """The repr of a value for a message, cut where it gets long."""
+    text = repr(value)
+    return text if len(text) < 40 else text[:37] + "..."
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def read_signals(
-    written: object, findings: SignalFaults, names: Sequence[str] | None = None
+    spec: object, faults: SignalFaults, names: Sequence[str] | None = None
 ) -> dict[str, Signal]:
-    """Signals by name; `names` are those that there may be."""
-    if not isinstance(written, Mapping):
-        findings.fault((), f"a mapping of names to signals is needed, not {short(written)}")
+    """Read signals by name.
+
+    Args:
+        spec: A mapping of names to signals, and the settings max_intervals and strict.
+        faults: Faults and warnings are added to it.
+        names: The names that are allowed; None allows all.
+
+    Returns:
+        The signals that have no fault.
+    """
+    if not isinstance(spec, Mapping):
+        faults.fault((), f"a mapping of names to signals is needed, not {shorten(spec)}")
         return {}
-    if isinstance(strict := written.get("strict", findings.strict), bool):
-        findings.strict = strict
+    if isinstance(strict := spec.get("strict", faults.strict), bool):
+        faults.strict = strict
     else:
-        findings.fault(("strict",), f"true or false, not {short(strict)}")
-    limit = findings.count(written, "max_intervals")
+        faults.fault(("strict",), f"true or false, not {shorten(strict)}")
+    limit = faults.count(spec, "max_intervals")
     found = {}
-    for name, value in written.items():
+    for name, value in spec.items():
         if name in SETTING_KEYS:
             continue
         if names is not None and name not in names:
             known = f"{suggest(str(name), names)} ({', '.join(names)})"
-            findings.fault((name,), f"no signal {name!r} here{known}", of_key=True)
+            faults.fault((name,), f"no signal {name!r} here{known}", of_key=True)
             continue
-        signal = read_signal(value, findings, (name,), limit)
+        signal = read_signal(value, faults, (name,), limit)
         if signal is not None:
             found[name] = signal
     return found
 
 
 def read_signal(
-    written: object, findings: SignalFaults, path: Path = (), limit: int | None = None
+    spec: object, faults: SignalFaults, path: Path = (), limit: int | None = None
 ) -> Signal | None:
-    """One signal of at most `limit` intervals; None if there is something wrong with it."""
-    if isinstance(written, Signal):
-        return written
-    if _is_number(written):
-        value = findings.number(written, path)
+    """One signal of at most `limit` intervals; None and faults if something is wrong."""
+    if isinstance(spec, Signal):
+        return spec
+    if _is_number(spec):
+        value = faults.number(spec, path)
         return None if value is None else constant(value)
-    before = len(findings.faults)
-    gap, parts = _parts(written, findings, path, limit)
-    intervals, places = [], []
-    for place, part in parts:
-        interval = read_interval(part, findings, place)
+    before = len(faults.faults)
+    gap, parts = _parts(spec, faults, path, limit)
+    intervals, paths = [], []
+    for part_path, part in parts:
+        interval = read_interval(part, faults, part_path)
         if interval is not None:
             intervals.append(interval)
-            places.append(place)
+            paths.append(part_path)
     for earlier, later in overlaps(intervals):
-        name = str(places[earlier][-1])
+        name = str(paths[earlier][-1])
         name = f"interval {name}" if name.isdigit() else name
         message = overlap_message(intervals[later], intervals[earlier], name)
-        findings.fault(places[later], message)
-    return Signal(intervals, gap) if len(findings.faults) == before else None
+        faults.fault(paths[later], message)
+    return Signal(intervals, gap) if len(faults.faults) == before else None
 
 
-def _parts(
-    written: object, findings: SignalFaults, path: Path, limit: int | None
-) -> tuple[Any, Parts]:
-    """What a signal does in gaps, and its intervals."""
-    if isinstance(written, (list, tuple)):
-        return "hold", _listed(written, findings, path, limit)
-    if not isinstance(written, Mapping):
-        findings.fault(path, f"a signal is needed, not {short(written)}")
+def _parts(spec: object, faults: SignalFaults, path: Path, limit: int | None) -> tuple[Any, Parts]:
+    """The value in gaps, and the descriptions of the intervals."""
+    if isinstance(spec, (list, tuple)):
+        return "hold", _listed(spec, faults, path, limit)
+    if not isinstance(spec, Mapping):
+        faults.fault(path, f"a signal is needed, not {shorten(spec)}")
         return "hold", []
-    if "type" in written:
-        return "hold", [(path, written)]
-    gap = written.get("gap", "hold")
+    if "type" in spec:
+        return "hold", [(path, spec)]
+    gap = spec.get("gap", "hold")
     if gap not in GAPS:
-        findings.fault((*path, "gap"), f"hold or zero, not {short(gap)}")
-    if "intervals" not in written:
-        return gap, _numbered(written, findings, path, limit)
-    findings.refuse_unknown(written, ("gap", "intervals"), path)
-    inside, path = written["intervals"], (*path, "intervals")
-    if isinstance(inside, (list, tuple)):
-        return gap, _listed(inside, findings, path, limit)
-    findings.fault(path, f"a list of intervals is needed, not {short(inside)}")
+        faults.fault((*path, "gap"), f"hold or zero, not {shorten(gap)}")
+    if "intervals" not in spec:
+        return gap, _numbered(spec, faults, path, limit)
+    faults.refuse_unknown(spec, ("gap", "intervals"), path)
+    listed, path = spec["intervals"], (*path, "intervals")
+    if isinstance(listed, (list, tuple)):
+        return gap, _listed(listed, faults, path, limit)
+    faults.fault(path, f"a list of intervals is needed, not {shorten(listed)}")
     return gap, []
 
 
-def _listed(
-    written: Sequence[object], findings: SignalFaults, path: Path, limit: int | None
-) -> Parts:
-    parts: Parts = [((*path, k), part) for k, part in enumerate(written)]
-    return parts[: _within(len(parts), limit, findings, path)]
+def _listed(spec: Sequence[object], faults: SignalFaults, path: Path, limit: int | None) -> Parts:
+    """The intervals of a list."""
+    parts: Parts = [((*path, k), part) for k, part in enumerate(spec)]
+    return parts[: _limited(len(parts), limit, faults, path)]
 
 
 def _numbered(
-    written: Mapping[Any, object], findings: SignalFaults, path: Path, limit: int | None
+    spec: Mapping[Any, object], faults: SignalFaults, path: Path, limit: int | None
 ) -> Parts:
-    """The intervals that num_intervals counts: interval_0, interval_1 and so on."""
-    here = [key for key in written if INTERVAL_KEY.match(str(key))]
-    here.sort(key=lambda key: int(key.partition("_")[2]))
-    findings.refuse_unknown(written, ("num_intervals", "gap", "interval_0", *here), path)
-    count = findings.count(written, "num_intervals", path)
-    wanted = here
+    """The intervals interval_0, interval_1, …; num_intervals is their number."""
+    given = [key for key in spec if INTERVAL_KEY.match(str(key))]
+    given.sort(key=_interval_index)
+    faults.refuse_unknown(spec, ("num_intervals", "gap", "interval_0", *given), path)
+    count = faults.count(spec, "num_intervals", path)
+    wanted = given
     if count is not None:
-        for key in here:
-            if int(key.partition("_")[2]) >= count:
+        for key in given:
+            if _interval_index(key) >= count:
                 message = f"is left out: num_intervals is {count}"
-                findings.remark((*path, key), message, of_key=True)
-        most = min(_within(count, limit, findings, path), len(here) + MOST_MISSING)
+                faults.warn((*path, key), message, of_key=True)
+        most = min(_limited(count, limit, faults, path), len(given) + MAX_MISSING)
         wanted = [f"interval_{k}" for k in range(most)]
-        if missing := ", ".join(repr(key) for key in wanted if key not in written):
-            findings.fault(path, f"needs {missing}: num_intervals is {count}")
-    elif "num_intervals" not in written:
-        if here:
-            findings.remark(path, f"no num_intervals; {len(here)} are given and taken")
+        if missing := ", ".join(repr(key) for key in wanted if key not in spec):
+            faults.fault(path, f"needs {missing}: num_intervals is {count}")
+    elif "num_intervals" not in spec:
+        if given:
+            faults.warn(path, f"no num_intervals; {len(given)} are given and taken")
         else:
-            findings.fault(path, "needs 'num_intervals' or 'intervals'")
-        wanted = here[: _within(len(here), limit, findings, path)]
-    return [((*path, key), written[key]) for key in wanted if key in written]
+            faults.fault(path, "needs 'num_intervals' or 'intervals'")
+        wanted = given[: _limited(len(given), limit, faults, path)]
+    return [((*path, key), spec[key]) for key in wanted if key in spec]
 
 
-def _within(count: int, limit: int | None, findings: SignalFaults, path: Path) -> int:
-    """How many of some intervals are read."""
+def _interval_index(key: str) -> int:
+    return int(key.partition("_")[2])
+
+
+def _limited(count: int, limit: int | None, faults: SignalFaults, path: Path) -> int:
+    """The number of intervals that are read; a warning if that is less than all."""
     if limit is None or count <= limit:
         return count
     message = f"has {count} intervals, and max_intervals is {limit}: the rest is left out"
-    findings.remark(path, message)
+    faults.warn(path, message)
     return limit
 
 
-def read_interval(written: object, findings: SignalFaults, path: Path) -> Interval | None:
-    """One interval; None if there is something wrong with it."""
-    if isinstance(written, IntervalConfig | Sine | Samples):
-        return written
-    if not isinstance(written, Mapping):
-        findings.fault(path, f"an interval is needed, not {short(written)}")
+def read_interval(spec: object, faults: SignalFaults, path: Path) -> Interval | None:
+    """One interval; None and faults if something is wrong."""
+    if isinstance(spec, IntervalConfig | Sine | Samples):
+        return spec
+    if not isinstance(spec, Mapping):
+        faults.fault(path, f"an interval is needed, not {shorten(spec)}")
         return None
-    before = len(findings.faults)
-    if "type" not in written:
-        findings.fault(path, f"needs 'type' ({', '.join(NEEDED)})")
+    before = len(faults.faults)
+    if "type" not in spec:
+        faults.fault(path, f"needs 'type' ({', '.join(REQUIRED_KEYS)})")
         return None
-    word = str(written["type"]).lower()
-    unknown = "" if word in NEEDED else unknown_type(str(written["type"]), NEEDED)
-    if unknown:
-        word = "constant"
-    if missing := ", ".join(repr(key) for key in NEEDED[word] if key not in written):
-        findings.fault(path, f"needs {missing}")
-    findings.refuse_unknown(written, ("type", *ALLOWED[word]), path)
-    values = {key: written[key] for key in ALLOWED[word] if key in written}
-    for key in values.keys() & NUMBERS:
-        values[key] = findings.number(values[key], (*path, key))
-    if unknown:  # where it does not even make a constant, the type is what is wrong
-        say = findings.fault if len(findings.faults) > before else findings.remark
-        say((*path, "type"), unknown)
-    if len(findings.faults) > before:
+    kind, unknown = str(spec["type"]).lower(), ""
+    if kind not in REQUIRED_KEYS:
+        kind, unknown = "constant", unknown_type_message(str(spec["type"]), REQUIRED_KEYS)
+    if missing := ", ".join(repr(key) for key in REQUIRED_KEYS[kind] if key not in spec):
+        faults.fault(path, f"needs {missing}")
+    faults.refuse_unknown(spec, ("type", *ALLOWED_KEYS[kind]), path)
+    values = {key: spec[key] for key in ALLOWED_KEYS[kind] if key in spec}
+    for key in values.keys() & NUMBER_KEYS:
+        values[key] = faults.number(values[key], (*path, key))
+    if unknown:  # if the keys do not even make a constant, the type is wrong
+        report = faults.fault if len(faults.faults) > before else faults.warn
+        report((*path, "type"), unknown)
+    if len(faults.faults) > before:
         return None
     try:
-        return _interval(word, values)
+        return _make_interval(kind, values)
     except SignalError as wrong:
-        findings.faults += [problem.under(*path) for problem in wrong.problems]
-    except ValueError as wrong:  # of a file, which says itself where
-        findings.fault((*path, "file"), str(wrong))
+        faults.faults += [problem.under(*path) for problem in wrong.problems]
+    except ValueError as wrong:  # its text begins with the file
+        faults.fault((*path, "file"), str(wrong))
     return None
 
 
-def _interval(word: str, values: dict[str, Any]) -> Interval:
-    if kind := sim_type(word):
-        return IntervalConfig(kind, **values)
-    if word == "sine":
+def _make_interval(kind: str, values: dict[str, Any]) -> Interval:
+    if found := sim_type(kind):
+        return IntervalConfig(found, **values)
+    if kind == "sine":
         return Sine(**values)
-    if word == "samples":
+    if kind == "samples":
         return _samples(values["points"])
-    return _from_file(**values)
+    return _samples_from_file(**values)
 
 
 def _samples(points: object) -> Samples:
-    """Points as they are written; only numbers are numbers."""
+    """Samples from points; texts and booleans are not converted to numbers."""
     if isinstance(points, np.ndarray):
         return Samples(points)
     problems = []
@@ -229,27 +303,23 @@ def _samples(points: object) -> Samples:
     for k, row in enumerate(rows):
         pair = isinstance(row, (list, tuple)) and len(row) == 2
         if not pair or not all(_is_number(cell) for cell in row):
-            problems.append(Problem(("points", k), f"[t, y] is needed, not {short(row)}"))
+            problems.append(Problem(("points", k), f"[t, y] is needed, not {shorten(row)}"))
     if not rows or problems:
         raise SignalError(problems or [Problem(("points",), "a list of [t, y] is needed")])
     return Samples(rows)  # type: ignore[arg-type]  # it makes an array of them
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _from_file(
+def _samples_from_file(
     file: object,
     time: str | None = None,
     value: str | None = None,
     t_start: float | None = None,
     digest: str | None = None,
 ) -> Samples:
-    """The samples of a file; with a digest it must still be the file that it was."""
-    for name, word in (("file", file), ("time", time), ("value", value), ("digest", digest)):
-        if not isinstance(word, str) and (word is not None or name == "file"):
-            raise SignalError([Problem((name,), f"a text is needed, not {short(word)}")])
+    """Samples from a text file; with a digest, its content must not have changed."""
+    for key, text in (("file", file), ("time", time), ("value", value), ("digest", digest)):
+        if not isinstance(text, str) and (text is not None or key == "file"):
+            raise SignalError([Problem((key,), f"a text is needed, not {shorten(text)}")])
     path = File(str(file)).resolve()
     now = file_digest(path)
     if digest is not None and now != digest:
@@ -259,4 +329,4 @@ def _from_file(
         points[:, 0] += t_start - points[0, 0]
     source: dict[str, Any] = {"type": "csv", "file": str(path), "time": time, "value": value}
     source |= {"t_start": t_start, "digest": now}
-    return Samples(points, {key: word for key, word in source.items() if word is not None})
+    return Samples(points, {key: value for key, value in source.items() if value is not None})

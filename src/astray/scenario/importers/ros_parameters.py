@@ -66,7 +66,7 @@ def read_ros_parameters(
     faults += [located(problem, tree) for problem in findings.faults]
     if faults:
         raise ScenarioError(faults)
-    for remark in findings.remarks:
+    for remark in findings.warnings:
         warnings.warn(str(located(remark, tree)), SignalWarning, stacklevel=2)
     if objects is not None:  # one that the file says nothing of is 0, as in the document
         found = {name: found.get(name, Signal()) for name in objects}
@@ -104,7 +104,7 @@ def signals_of(tree: Marked, objects: Sequence[str], *, strict: bool = False) ->
     found = read_signals(chosen.plain(), findings)
     if findings.faults:
         raise ScenarioError([located(problem, chosen) for problem in findings.faults])
-    for remark in findings.remarks:
+    for remark in findings.warnings:
         warnings.warn(str(located(remark, chosen)), SignalWarning, stacklevel=2)
     return Signals(found)
 
@@ -286,7 +286,7 @@ def write_ros_parameters(
             lines.append(f'      gap: "{signals[name].gap}"')
         for k, interval in enumerate(intervals):
             lines.append(f"      interval_{k}:")
-            for key, value in interval.written().items():
+            for key, value in interval.plain().items():
                 text = f'"{value}"' if isinstance(value, str) else _double(value)
                 lines.append(f"        {key}: {text}")
     text = "\n".join(lines) + "\n"
