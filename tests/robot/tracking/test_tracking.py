@@ -11,7 +11,7 @@ import pytest
 
 import astray
 from astray import Autonomy
-from astray.robot.tracking.polar_conversion import place
+from astray.robot.tracking.constant_velocity import DetectionSensor, polar_to_map
 from astray.tables import Array
 
 WORLDS = 100
@@ -35,12 +35,14 @@ def load(*robots: Any, worlds: Any = 1, metrics: Any = (), **rest: Any) -> astra
 @pytest.mark.parametrize("bearing_sd", [0.02, 0.3])
 def test_the_conversion_is_unbiased_and_knows_its_covariance(bearing_sd: float) -> None:
     rng = np.random.default_rng(4)
-    n, far, aside, range_sd = 100_000, 5.0, 0.7, 0.2
-    measured = far + range_sd * rng.normal(size=n), aside + bearing_sd * rng.normal(size=n)
-    shrink = math.exp(-0.5 * bearing_sd**2)
-    noise = (range_sd, 0.0, 1.0 / shrink, shrink**4)
-    found = np.array([place(r, b, (1.0, 2.0, 0.5), noise) for r, b in zip(*measured, strict=True)])
-    true = np.array([1.0 + far * math.cos(1.2), 2.0 + far * math.sin(1.2)])
+    n, distance, bearing, range_sd = 100_000, 5.0, 0.7, 0.2
+    ranges = distance + range_sd * rng.normal(size=n)
+    bearings = bearing + bearing_sd * rng.normal(size=n)
+    shrink, mount = math.exp(-0.5 * bearing_sd**2), (1.0, 2.0, 0.5)
+    sensor = DetectionSensor(mount, range_sd, 0.0, 1.0 / shrink, shrink**4, 0.0, 0.0, 0)
+    measured = zip(ranges, bearings, strict=True)
+    found = np.array([polar_to_map(r, b, mount, sensor) for r, b in measured])
+    true = np.array([1.0 + distance * math.cos(1.2), 2.0 + distance * math.sin(1.2)])
     errors = found[:, :2] - true
     sd = errors.std(axis=0)
     assert np.abs(errors.mean(axis=0) / sd).max() < 4 / math.sqrt(n)
@@ -49,7 +51,7 @@ def test_the_conversion_is_unbiased_and_knows_its_covariance(bearing_sd: float) 
     assert claimed[0] + claimed[2] == pytest.approx(np.trace(spread), rel=0.02)
     if bearing_sd < 0.1:  # else it turns with what was measured, and its mean is rounder
         assert claimed == pytest.approx(spread[[0, 0, 1], [0, 1, 1]], abs=0.02 * np.trace(spread))
-    plain = far * np.cos(measured[1] + 0.5) - far * math.cos(1.2)
+    plain = distance * np.cos(bearings + 0.5) - distance * math.cos(1.2)
     if bearing_sd > 0.1:  # and the plain conversion, the test could tell, is not
         assert abs(plain.mean()) / sd[0] > 10 / math.sqrt(n)
 

@@ -1,4 +1,4 @@
-"""What robots make of their detections of others: tracks."""
+"""Tracking: detections of other robots turned into tracks of their positions and velocities."""
 
 from astray.robot.tracking.tracker import MultiTargetTracker
 

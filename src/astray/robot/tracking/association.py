@@ -1,109 +1,136 @@
-"""Which detection belongs to which track.
+"""Data association: which detection belongs to which track.
 
-A pair is possible where the innovation is inside the gate. Of the possible pairs the most likely is
-taken, then the most likely of those that are left, and so on: −2 log of its likelihood is
+A pair is possible if the detection is inside the gate of the track. The most likely pair is
+assigned, then the most likely of those that are left, and so on (greedy nearest neighbour):
+−2 log of its likelihood is
 
     cost = νᵀ S⁻¹ ν + log |S| + cost of the identity
 
-up to a constant. It has to be less than that of a false alarm, −2 log of how many there are per
-square metre as the datasheet has it: where there are many, a track that is not sure where it is
-takes none of them for its own. The choice is greedy, not optimal over all pairs at once; the two
-differ where several robots are within each other's gates, and there an identity decides, if the
-sensor has one.
+up to a constant. It has to be less than that of a false alarm, −2 log of their density per square
+metre by the datasheet: where there are many, a track that is uncertain of its position takes none
+of them. A global optimum differs only where several robots are in each other's gates, and there an
+identity decides if the sensor has one.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from astray.numerics import inlined_kernel, kernel, log
-from astray.robot.tracking.constant_velocity import ALIKE, IDENTITY, TRACK, XX, YY, X, Y, surprise
+from astray.robot.tracking.constant_velocity import (
+    CANDIDATES,
+    DET_X,
+    DET_XX,
+    DET_Y,
+    DET_YY,
+    IDENTITY,
+    TRACK,
+    XX,
+    YY,
+    compute_nis,
+)
 from astray.tables import Array, Table
 
-NOBODY = -1.0
-Bounds = tuple[float, float, float]
-"""The gate of νᵀ S⁻¹ ν, the cost of another identity than expected, and that of a false alarm."""
+UNASSIGNED = -1.0  # track of a detection
+UNKNOWN = -1.0  # identity
+SLOT, DETECTION, COST, DETERMINANT = range(4)
+"""The columns of a list of pairs: the slot of the track, the detection, the NIS with the cost of
+the identity, and |S|."""
+
+
+class Limits(NamedTuple):
+    """What a pair may cost."""
+
+    gate: float
+    """Of νᵀ S⁻¹ ν."""
+    wrong_identity_cost: float
+    """Of another identity than that of the track."""
+    false_alarm_cost: float
 
 
 @inlined_kernel
-def list_alike(found: Array, count: int, identity: float) -> int:
-    """List the detections that may be of an identity, NOBODY if all may; how many they are."""
-    identities, alike, n = found[IDENTITY], found[ALIKE], 0
-    for j in range(count):  # without a branch, for no one can tell which it will be
-        alike[n] = j
+def list_candidates(detections: Array, count: int, identity: float) -> int:
+    """List the detections that may have an identity, all for an UNKNOWN one; how many they are."""
+    identities, candidates, n = detections[IDENTITY], detections[CANDIDATES], 0
+    for j in range(count):  # without a branch, since it could not be predicted
+        candidates[n] = j
         n += int((identities[j] == identity) | (identities[j] < 0.0) | (identity < 0.0))
     return n
 
 
 @kernel
-def possible_pairs(
-    pairs: Array, mine: Table, used: int, found: Array, count: int, bounds: Bounds
+def gated_pairs(
+    pairs: Array, tracks: Table, used: int, detections: Array, count: int, limits: Limits
 ) -> int:
-    """List the pairs of a track and a detection inside the gate, track by track: both numbers, the
-    innovation squared, and |S|. The cheapest questions come first, for most pairs fail them.
+    """List the possible pairs of tracks and detections, track by track; how many they are.
+
+    The cheapest tests come first, since most pairs fail them.
     """
     n = 0
-    gate, strange, most = bounds
+    gate, identity_cost = limits.gate, limits.wrong_identity_cost
     for k in range(used):
-        t = mine[k]
-        if t.state == 0:
+        t = tracks[k]
+        if t.status == 0:
             continue
         identity = float(t.identity)
-        alike = list_alike(found, count, identity if strange > gate else NOBODY)
-        for m in range(alike):
-            j = int(found[ALIKE, m])
+        wanted = identity if identity_cost > gate else UNKNOWN
+        for m in range(list_candidates(detections, count, wanted)):
+            j = int(detections[CANDIDATES, m])
             limit = gate
-            if identity >= 0.0 and found[IDENTITY, j] >= 0.0 and identity != found[IDENTITY, j]:
-                limit -= strange
+            other = detections[IDENTITY, j]
+            if identity >= 0.0 and other >= 0.0 and identity != other:
+                limit -= identity_cost
             # A bound that needs no inverse, since S is at most its trace.
-            ex, ey = found[X, j] - t.x, found[Y, j] - t.y
-            if ex * ex + ey * ey > limit * (t.p[0] + t.p[2] + found[XX, j] + found[YY, j]):
+            ex, ey = detections[DET_X, j] - t.x, detections[DET_Y, j] - t.y
+            trace = t.cov[XX] + t.cov[YY] + detections[DET_XX, j] + detections[DET_YY, j]
+            if ex * ex + ey * ey > limit * trace:
                 continue
-            square, area = surprise(t, found, j)
-            if square > limit:
+            cost, determinant = compute_nis(t, detections, j)
+            if cost > limit:
                 continue
-            square += gate - limit
-            # A logarithm is at most its argument less one: most need none.
-            if square + area - 1.0 <= most or square + log(area) <= most:
-                pairs[n, 0], pairs[n, 1], pairs[n, 2], pairs[n, 3] = k, j, square, area
+            cost += gate - limit
+            # A logarithm is at most its argument less one: most pairs need none.
+            most = limits.false_alarm_cost
+            if cost + determinant - 1.0 <= most or cost + log(determinant) <= most:
+                pairs[n, SLOT], pairs[n, DETECTION] = k, j
+                pairs[n, COST], pairs[n, DETERMINANT] = cost, determinant
                 n += 1
     return n
 
 
 @inlined_kernel
-def take_all(pairs: Array, n: int, found: Array) -> bool:
-    """Give each detection its track, if no track and no detection is in two pairs."""
+def assign_unambiguous(pairs: Array, n: int, detections: Array) -> bool:
+    """Assign all pairs if no track and no detection is in two of them; whether it was so."""
     for m in range(n):
-        j = int(pairs[m, 1])
-        if found[TRACK, j] != NOBODY or (m > 0 and pairs[m - 1, 0] == pairs[m, 0]):
+        j = int(pairs[m, DETECTION])
+        if detections[TRACK, j] != UNASSIGNED or (m > 0 and pairs[m - 1, SLOT] == pairs[m, SLOT]):
             for i in range(m):
-                found[TRACK, int(pairs[i, 1])] = NOBODY
+                detections[TRACK, int(pairs[i, DETECTION])] = UNASSIGNED
             return False
-        found[TRACK, j] = pairs[m, 0]
+        detections[TRACK, j] = pairs[m, SLOT]
     return True
 
 
 @kernel
-def choose(pairs: Array, n: int, found: Array) -> None:
-    """Give each detection the track that it belongs to, the likeliest pair first."""
-    if take_all(pairs, n, found):
+def assign(pairs: Array, n: int, detections: Array) -> None:
+    """Assign each detection to its track, the most likely pair first."""
+    if assign_unambiguous(pairs, n, detections):
         return
     for m in range(n):
-        pairs[m, 2] += log(pairs[m, 3])
+        pairs[m, COST] += log(pairs[m, DETERMINANT])
     while True:
         best = -1
         for m in range(n):
-            if best < 0 or pairs[m, 2] < pairs[best, 2]:
+            if best < 0 or pairs[m, COST] < pairs[best, COST]:
                 best = m
         if best < 0:
             return
-        k, j = pairs[best, 0], pairs[best, 1]
-        found[TRACK, int(j)] = k
+        slot, j = pairs[best, SLOT], pairs[best, DETECTION]
+        detections[TRACK, int(j)] = slot
         left = 0
-        for m in range(n):  # what is left are the pairs with neither of the two
-            if pairs[m, 0] != k and pairs[m, 1] != j:
-                pairs[left, 0], pairs[left, 1], pairs[left, 2] = (
-                    pairs[m, 0],
-                    pairs[m, 1],
-                    pairs[m, 2],
-                )
+        for m in range(n):  # the pairs with neither of the two are left
+            if pairs[m, SLOT] != slot and pairs[m, DETECTION] != j:
+                for column in range(DETERMINANT):
+                    pairs[left, column] = pairs[m, column]
                 left += 1
         n = left

@@ -1,114 +1,184 @@
-"""A track between detections, and through one: nearly constant velocity, and Kalman's update.
+"""The Kalman filter of one track: nearly constant velocity, measured in range and bearing.
 
-The velocity walks with the density q of white acceleration. In blocks of position and velocity,
-A = cov(p), B = cov(p, v), C = cov(v), over a time t
+Prediction. The velocity walks with the density q of white acceleration. In blocks of position and
+velocity, A = cov(p), B = cov(p, v), C = cov(v), over a time t
 
     A ← A + t (B + Bᵀ) + t² C + q² t³ / 3        B ← B + t C + q² t² / 2        C ← C + q² t
 
-A detection z of the position with the covariance R has the innovation z − p with S = A + R, and
+Measurement. Range r and bearing b with normal errors, as a position. The mean of cos(b + e) is
+λ cos b with λ = e^(−bearing_sd² / 2), so the plain conversion is too short; divided by λ it is
+unbiased. Its covariance given the measurement is diagonal along and across the line of sight (Mo et
+al., 1998),
 
-    p ← p + A S⁻¹ (z − p)        v ← v + Bᵀ S⁻¹ (z − p)        P ← P − (A B)ᵀ S⁻¹ (A B)
+    along  = (λ⁻² − 2) r² + ½ (r² + range_sd²) (1 + λ⁴)
+    across = ½ (r² + range_sd²) (1 − λ⁴)
+
+which is range_sd² and (r bearing_sd)² where the bearing is good.
+
+Update. A detection z of the position with the covariance R has the innovation ν = z − p with
+S = A + R, and
+
+    p ← p + A S⁻¹ ν        v ← v + Bᵀ S⁻¹ ν        P ← P − (A B)ᵀ S⁻¹ (A B)
 """
 
 from __future__ import annotations
 
-from astray.numerics import inlined_kernel
+from typing import NamedTuple
+
+from astray.numerics import Pose, inlined_kernel, sincos
 from astray.tables import Array, Column, Row, columns
 
-KEPT = columns(
+TRACK_FILTER = columns(
     Column("number", "", "i8"),
     Column("identity", "", "i4"),
     Column("source", "", "i4"),
     Column("looks", "", "i2"),
     Column("hits", "", "i2"),
     Column("votes", "", "i2"),
-    Column("state", "", "i2"),
-    "born s",
-    "last s",
+    Column("status", "", "i2"),
+    "first_seen s",
+    "last_seen s",
     Column("missed", "", "i8"),
-    "back s",
-    "back_x m",
-    "back_y m",
+    "candidate_stamp s",
+    "candidate_x m",
+    "candidate_y m",
     "x m",
     "y m",
     "map_vx m/s",
     "map_vy m/s",
-    Column("p", "m², m²/s, m²/s²", "f8", (10,)),
+    Column("cov", "m², m²/s, m²/s²", "f8", (10,)),
 )
-"""A track as the tracker keeps it: when it was first and last seen, in how many of how many looks,
-and how many it missed since; when and where it may have come `back`; whom it was taken for how
-often, and its covariance without that of the believer, as the upper triangle xx xy yy, xu xv yu yv,
-uu uv vv. Kept small: it is read from one end to the other."""
+"""A track in the tracker. Kept small: it is read from one end to the other.
 
-X, Y, XX, XY, YY, IDENTITY, TRACK, ALIKE = range(8)
-FIELDS = 8
-"""The lines of what is noted of detections, which are its columns: place, variances, identity, and
-the track that takes it; the last one lists those that may be of the track that is looked at."""
+Lifecycle: its `number`, the robot's `identity` and how many `votes` it has, the `source` (sensor)
+that detected it last, `hits` in how many `looks`, its `status`, and the looks `missed` since. A
+hidden track has a candidate detection that may confirm it (track_lifecycle.py).
+Filter: position and velocity in the map frame, and the upper triangle of their covariance without
+that of the observer's own pose.
+"""
+XX, XY, YY, XU, XV, YU, YV, UU, UV, VV = range(10)
+"""The entries of `cov`: x, y, and the velocities u and v."""
+
+DETECTION_ROWS = 8
+DET_X, DET_Y, DET_XX, DET_XY, DET_YY, IDENTITY, TRACK, CANDIDATES = range(DETECTION_ROWS)
+"""The rows of an array of detections, a column each: position, covariance, identity, the track that
+it is assigned to; the last row lists the candidates of the track that is looked at."""
+
+MIN_VARIANCE = 1e-8  # m²; a sensor that claims to be perfect is trusted to a tenth of a millimetre
+
+
+class DetectionSensor(NamedTuple):
+    """A sensor of other robots, by its datasheet."""
+
+    mount: Pose
+    range_sd: float
+    range_sd_per_m: float
+    unbias: float
+    """1 / λ."""
+    shrink_4: float
+    """λ⁴."""
+    wrong_identity_cost: float
+    """−2 log of how likely a detection has another identity than its track."""
+    false_alarm_cost: float
+    """−2 log of how many false alarms there are per m², less a constant."""
+    source: int
+    """Its number among the sensors of the tracker."""
+
+
+class PositionDetection(NamedTuple):
+    """A detected position in the map, m, and its covariance, m²."""
+
+    x: float
+    y: float
+    xx: float
+    xy: float
+    yy: float
 
 
 @inlined_kernel
-def coast(k: Row, t: float, q: float) -> None:
-    """Let a track go on for some time."""
-    p, qq = k.p, q * q
-    k.x += t * k.map_vx
-    k.y += t * k.map_vy
+def polar_to_map(
+    distance: float, bearing: float, mount: Pose, sensor: DetectionSensor
+) -> PositionDetection:
+    """The unbiased position of what was detected from a mount in the map."""
+    range_sd, shrink_4 = sensor.range_sd + sensor.range_sd_per_m * distance, sensor.shrink_4
+    unbias = sensor.unbias
+    square, spread = distance * distance, distance * distance + range_sd * range_sd
+    along = (unbias * unbias - 2.0) * square + 0.5 * spread * (1.0 + shrink_4) + MIN_VARIANCE
+    across = 0.5 * spread * (1.0 - shrink_4) + MIN_VARIANCE
+    s, c = sincos(mount[2] + bearing)
+    x, y = mount[0] + distance * unbias * c, mount[1] + distance * unbias * s
+    xx, yy = c * c * along + s * s * across, s * s * along + c * c * across
+    return PositionDetection(x, y, xx, c * s * (along - across), yy)
+
+
+@inlined_kernel
+def start_track(track: Row, detections: Array, j: int, speed_sd: float) -> None:
+    """Start a track at a detection, with an unknown velocity."""
+    track.x, track.y = detections[DET_X, j], detections[DET_Y, j]
+    track.map_vx, track.map_vy = 0.0, 0.0
+    p = track.cov
+    for m in range(10):
+        p[m] = 0.0
+    p[XX], p[XY], p[YY] = detections[DET_XX, j], detections[DET_XY, j], detections[DET_YY, j]
+    p[UU] = p[VV] = speed_sd * speed_sd
+
+
+@inlined_kernel
+def predict(track: Row, t: float, q: float) -> None:
+    """Propagate a track over a time t."""
+    p, qq = track.cov, q * q
+    track.x += t * track.map_vx
+    track.y += t * track.map_vy
     tt = t * t
-    p[0] += 2.0 * t * p[3] + tt * p[7] + qq * tt * t / 3.0
-    p[1] += t * (p[4] + p[5]) + tt * p[8]
-    p[2] += 2.0 * t * p[6] + tt * p[9] + qq * tt * t / 3.0
-    p[3] += t * p[7] + 0.5 * qq * tt
-    p[4] += t * p[8]
-    p[5] += t * p[8]
-    p[6] += t * p[9] + 0.5 * qq * tt
-    p[7] += qq * t
-    p[9] += qq * t
+    p[XX] += 2.0 * t * p[XU] + tt * p[UU] + qq * tt * t / 3.0
+    p[XY] += t * (p[XV] + p[YU]) + tt * p[UV]
+    p[YY] += 2.0 * t * p[YV] + tt * p[VV] + qq * tt * t / 3.0
+    p[XU] += t * p[UU] + 0.5 * qq * tt
+    p[XV] += t * p[UV]
+    p[YU] += t * p[UV]
+    p[YV] += t * p[VV] + 0.5 * qq * tt
+    p[UU] += qq * t
+    p[VV] += qq * t
 
 
 @inlined_kernel
-def surprise(k: Row, found: Array, j: int) -> tuple[float, float]:
-    """The innovation of a detection squared by its covariance, and the determinant of that."""
-    sxx, sxy, syy = k.p[0] + found[XX, j], k.p[1] + found[XY, j], k.p[2] + found[YY, j]
-    area = sxx * syy - sxy * sxy
-    ex, ey = found[X, j] - k.x, found[Y, j] - k.y
-    return (syy * ex * ex - 2.0 * sxy * ex * ey + sxx * ey * ey) / area, area
+def compute_nis(track: Row, detections: Array, j: int) -> tuple[float, float]:
+    """The normalised innovation squared νᵀ S⁻¹ ν of a detection, and |S|."""
+    p = track.cov
+    sxx, sxy = p[XX] + detections[DET_XX, j], p[XY] + detections[DET_XY, j]
+    syy = p[YY] + detections[DET_YY, j]
+    determinant = sxx * syy - sxy * sxy
+    ex, ey = detections[DET_X, j] - track.x, detections[DET_Y, j] - track.y
+    return (syy * ex * ex - 2.0 * sxy * ex * ey + sxx * ey * ey) / determinant, determinant
 
 
 @inlined_kernel
-def correct(k: Row, found: Array, j: int) -> None:
-    """Take a detection into a track."""
-    p = k.p
-    sxx, sxy, syy = p[0] + found[XX, j], p[1] + found[XY, j], p[2] + found[YY, j]
-    per = 1.0 / (sxx * syy - sxy * sxy)
-    ixx, ixy, iyy = syy * per, -sxy * per, sxx * per
-    ex, ey = found[X, j] - k.x, found[Y, j] - k.y
-    # The columns of (A B): those of x, y, u and v; each with its gain.
-    x0, x1, y0, y1 = p[0], p[1], p[1], p[2]
-    u0, u1, v0, v1 = p[3], p[5], p[4], p[6]
+def kalman_update(track: Row, detections: Array, j: int) -> None:
+    """Update a track by a detection."""
+    p = track.cov
+    sxx, sxy = p[XX] + detections[DET_XX, j], p[XY] + detections[DET_XY, j]
+    syy = p[YY] + detections[DET_YY, j]
+    scale = 1.0 / (sxx * syy - sxy * sxy)
+    ixx, ixy, iyy = syy * scale, -sxy * scale, sxx * scale  # S⁻¹
+    ex, ey = detections[DET_X, j] - track.x, detections[DET_Y, j] - track.y
+    # The columns of (A B): those of x, y, u and v; each with its row of the gain.
+    x0, x1, y0, y1 = p[XX], p[XY], p[XY], p[YY]
+    u0, u1, v0, v1 = p[XU], p[YU], p[XV], p[YV]
     gx0, gx1 = x0 * ixx + x1 * ixy, x0 * ixy + x1 * iyy
     gy0, gy1 = y0 * ixx + y1 * ixy, y0 * ixy + y1 * iyy
     gu0, gu1 = u0 * ixx + u1 * ixy, u0 * ixy + u1 * iyy
     gv0, gv1 = v0 * ixx + v1 * ixy, v0 * ixy + v1 * iyy
-    k.x += gx0 * ex + gx1 * ey
-    k.y += gy0 * ex + gy1 * ey
-    k.map_vx += gu0 * ex + gu1 * ey
-    k.map_vy += gv0 * ex + gv1 * ey
-    p[0] -= gx0 * x0 + gx1 * x1
-    p[1] -= gx0 * y0 + gx1 * y1
-    p[2] -= gy0 * y0 + gy1 * y1
-    p[3] -= gx0 * u0 + gx1 * u1
-    p[4] -= gx0 * v0 + gx1 * v1
-    p[5] -= gy0 * u0 + gy1 * u1
-    p[6] -= gy0 * v0 + gy1 * v1
-    p[7] -= gu0 * u0 + gu1 * u1
-    p[8] -= gu0 * v0 + gu1 * v1
-    p[9] -= gv0 * v0 + gv1 * v1
-
-
-@inlined_kernel
-def begin(k: Row, found: Array, j: int, speed_sd: float) -> None:
-    """Start a track at a detection, with no idea of its velocity."""
-    k.x, k.y, k.map_vx, k.map_vy = found[X, j], found[Y, j], 0.0, 0.0
-    for m in range(10):
-        k.p[m] = 0.0
-    k.p[0], k.p[1], k.p[2] = found[XX, j], found[XY, j], found[YY, j]
-    k.p[7] = k.p[9] = speed_sd * speed_sd
+    track.x += gx0 * ex + gx1 * ey
+    track.y += gy0 * ex + gy1 * ey
+    track.map_vx += gu0 * ex + gu1 * ey
+    track.map_vy += gv0 * ex + gv1 * ey
+    p[XX] -= gx0 * x0 + gx1 * x1
+    p[XY] -= gx0 * y0 + gx1 * y1
+    p[YY] -= gy0 * y0 + gy1 * y1
+    p[XU] -= gx0 * u0 + gx1 * u1
+    p[XV] -= gx0 * v0 + gx1 * v1
+    p[YU] -= gy0 * u0 + gy1 * u1
+    p[YV] -= gy0 * v0 + gy1 * v1
+    p[UU] -= gu0 * u0 + gu1 * u1
+    p[UV] -= gu0 * v0 + gu1 * v1
+    p[VV] -= gv0 * v0 + gv1 * v1

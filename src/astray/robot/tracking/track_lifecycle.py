@@ -1,166 +1,192 @@
-"""The life of a track: begun by a detection, confirmed or dropped, remembered while it is not seen.
+"""The lifecycle of tracks: tentative, confirmed, hidden, deleted.
 
-A detection that belongs to no track begins one on trial. It is confirmed, and gets a number for
-life, once it was seen in `hits` of its first `looks` looks, and dropped as soon as that cannot be
-reached any more: that is what becomes of most false alarms. A look counts only if the track was in
-the sensor's field. A confirmed track that is not seen coasts, and is dropped after `coast` seconds.
+A detection that belongs to no track starts a tentative one. It is confirmed, and gets a number for
+life, once it was detected in `hits` of its first `looks` looks, and is deleted as soon as that is
+impossible: so most false alarms end (M of N logic). A look counts only if the track was in the
+field of view of the sensor. A confirmed track that is not detected is predicted for `coast` seconds
+and then deleted.
 
-The gate of a track that coasts widens until any false alarm may fall into it. So a track that has
-missed some looks is not corrected by the first detection in its gate, but by the next that comes
-from where that one was, at the speed that the track has: noise seldom moves like this. Looks count
-as missed if they were of the sensor that saw it last.
+The gate of such a track widens until any false alarm may be inside. So a hidden track, which missed
+some looks of the sensor that detected it last, is not updated by the first detection in its gate.
+It is by the next one that follows from the first at the velocity of the track: noise seldom does.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from astray.numerics import atan2, inlined_kernel, kernel, wrap
+from astray.numerics import Pose, atan2, inlined_kernel, kernel, wrap
 from astray.robot.tracking.constant_velocity import (
+    DET_X,
+    DET_XX,
+    DET_XY,
+    DET_Y,
+    DET_YY,
     IDENTITY,
     TRACK,
-    XX,
-    XY,
-    YY,
-    X,
-    Y,
-    begin,
-    correct,
+    UU,
+    UV,
+    VV,
+    kalman_update,
+    start_track,
 )
-from astray.robot.tracking.polar_conversion import Pose, report_cov
+from astray.robot.tracking.ego_pose import write_map_covariance
 from astray.tables import Array, Row, Table
 
-FREE, ON_TRIAL, CONFIRMED = range(3)
-MOST_HITS = 10_000  # that are counted
-MOST_VOTES = 10  # of an identity, so that a lasting change is noticed
-HIDDEN = 3  # looks without a detection, after which one alone is not believed
-Look = tuple[Pose, float, int, float]
-"""Where the mount is in the map as believed, the stamp, the number of the sensor, and the gate."""
+FREE, TENTATIVE, CONFIRMED = range(3)
+"""The status of a slot."""
+MAX_HITS = 10_000  # that are counted
+MAX_VOTES = 10  # for an identity, so that a lasting change is noticed
+HIDDEN = 3  # missed looks, from which on a track is hidden
+
+
+class Look(NamedTuple):
+    """One reading of a sensor of other robots."""
+
+    mount: Pose
+    """In the map, by the belief."""
+    stamp: float
+    source: int
+    """The number of the sensor."""
+    gate: float
 
 
 @inlined_kernel
-def vote(k: Row, identity: int) -> None:
-    """Count an identity that was seen: who is seen most often is believed."""
+def vote_for_identity(track: Row, identity: int) -> None:
+    """Count a detected identity: the track has the one that is detected most often."""
     if identity < 0:
         return
-    if identity == k.identity:
-        k.votes = min(k.votes + 1, MOST_VOTES)
-    elif k.votes > 0:
-        k.votes -= 1
+    if identity == track.identity:
+        track.votes = min(track.votes + 1, MAX_VOTES)
+    elif track.votes > 0:
+        track.votes -= 1
     else:
-        k.identity, k.votes = identity, 1
+        track.identity, track.votes = identity, 1
 
 
 @kernel
-def could_see(k: Row, o: Row, mount: Pose) -> bool:
-    """Whether a track is in the field of the sensor that looked."""
-    dx, dy = k.x - mount[0], k.y - mount[1]
-    far = math.sqrt(dx * dx + dy * dy)
-    if far > o.max_range or far < o.min_range:
+def is_in_view(track: Row, reading: Row, mount: Pose) -> bool:
+    """Whether a track is in the field of view of a sensor."""
+    dx, dy = track.x - mount[0], track.y - mount[1]
+    distance = math.sqrt(dx * dx + dy * dy)
+    if distance > reading.max_range or distance < reading.min_range:
         return False
-    return bool(abs(wrap(atan2(dy, dx) - mount[2])) <= 0.5 * o.field_of_view)
+    return bool(abs(wrap(atan2(dy, dx) - mount[2])) <= 0.5 * reading.field_of_view)
 
 
 @inlined_kernel
-def is_back(k: Row, found: Array, j: int, look: Look) -> bool:
-    """Whether a detection of a hidden track follows from the one before; else it is noted."""
-    stamp, gate = look[1], look[3]
-    t = stamp - k.back
-    dx = found[X, j] - k.back_x - t * k.map_vx
-    dy = found[Y, j] - k.back_y - t * k.map_vy
-    k.back, k.back_x, k.back_y = stamp, found[X, j], found[Y, j]
-    if not t < stamp - k.last:  # there was none since it was last seen
+def is_reappearance(track: Row, detections: Array, j: int, look: Look) -> bool:
+    """Whether a detection of a hidden track follows from its candidate, which it replaces."""
+    stamp = look.stamp
+    t = stamp - track.candidate_stamp
+    dx = detections[DET_X, j] - track.candidate_x - t * track.map_vx
+    dy = detections[DET_Y, j] - track.candidate_y - t * track.map_vy
+    track.candidate_stamp = stamp
+    track.candidate_x, track.candidate_y = detections[DET_X, j], detections[DET_Y, j]
+    if not t < stamp - track.last_seen:  # there was no candidate since it was last seen
         return False
-    sxx, sxy = 2.0 * found[XX, j] + t * t * k.p[7], 2.0 * found[XY, j] + t * t * k.p[8]
-    syy = 2.0 * found[YY, j] + t * t * k.p[9]
+    sxx = 2.0 * detections[DET_XX, j] + t * t * track.cov[UU]
+    sxy = 2.0 * detections[DET_XY, j] + t * t * track.cov[UV]
+    syy = 2.0 * detections[DET_YY, j] + t * t * track.cov[VV]
     square = syy * dx * dx - 2.0 * sxy * dx * dy + sxx * dy * dy
-    return bool(square <= gate * (sxx * syy - sxy * sxy))
+    return bool(square <= look.gate * (sxx * syy - sxy * sxy))
 
 
 @kernel
-def slot_for(mine: Table, m: Row) -> int:
-    """A free slot, else that of the newest track on trial; −1 if all are confirmed."""
+def find_slot(tracks: Table, memory: Row) -> int:
+    """A free slot, else that of the newest tentative track; −1 if all are confirmed."""
     found = -1
-    for k in range(m.used):
-        if mine[k].state == FREE:
+    for k in range(memory.used):
+        if tracks[k].status == FREE:
             return k
-        if mine[k].state == ON_TRIAL and (found < 0 or mine[k].born > mine[found].born):
+        if tracks[k].status == TENTATIVE and (
+            found < 0 or tracks[k].first_seen > tracks[found].first_seen
+        ):
             found = k
-    if m.used < len(mine):
-        m.used += 1
-        return int(m.used - 1)
+    if memory.used < len(tracks):
+        memory.used += 1
+        return int(memory.used - 1)
     return found
 
 
 @kernel
-def take_in(mine: Table, m: Row, p: Row, found: Array, count: int, look: Look) -> None:
-    """Correct the tracks that were seen, and begin new ones with what belongs to none."""
+def update_tracks(
+    tracks: Table, memory: Row, p: Row, detections: Array, count: int, look: Look
+) -> None:
+    """Update the tracks that were detected, and start tracks by unassigned detections."""
     for j in range(count):
-        track = int(found[TRACK, j])
-        if track >= 0:
-            k = mine[track]
-            if k.state == CONFIRMED and k.missed >= HIDDEN and not is_back(k, found, j, look):
+        slot = int(detections[TRACK, j])
+        if slot >= 0:
+            track = tracks[slot]
+            is_hidden = track.status == CONFIRMED and track.missed >= HIDDEN
+            if is_hidden and not is_reappearance(track, detections, j, look):
                 continue
-            correct(k, found, j)
-            k.hits = min(k.hits + 1, MOST_HITS)
+            kalman_update(track, detections, j)
+            track.hits = min(track.hits + 1, MAX_HITS)
         else:
-            slot = slot_for(mine, m)
-            if slot < 0 or (mine[slot].state == ON_TRIAL and mine[slot].born == look[1]):
+            slot = find_slot(tracks, memory)
+            if slot < 0:
                 continue
-            k = mine[slot]
-            begin(k, found, j, p.speed_sd)
-            k.state, k.number, k.identity, k.votes = ON_TRIAL, 0, -1, 0
-            k.born, k.hits, k.looks, k.back = look[1], 1, 0, look[1]
-        vote(k, int(found[IDENTITY, j]))
-        k.last, k.source, k.missed = look[1], look[2], -1
+            track = tracks[slot]
+            if track.status == TENTATIVE and track.first_seen == look.stamp:
+                continue
+            start_track(track, detections, j, p.speed_sd)
+            track.status, track.number, track.identity, track.votes = TENTATIVE, 0, -1, 0
+            track.first_seen, track.candidate_stamp = look.stamp, look.stamp
+            track.hits, track.looks = 1, 0
+        vote_for_identity(track, int(detections[IDENTITY, j]))
+        track.last_seen, track.source, track.missed = look.stamp, look.source, -1
 
 
 @kernel
-def review(mine: Table, m: Row, p: Row, o: Row, look: Look) -> None:
-    """Confirm and drop tracks after a look."""
-    mount, stamp = look[0], look[1]
-    for j in range(m.used):
-        k = mine[j]
-        if k.source == look[2]:
-            k.missed += 1
-        if k.state == ON_TRIAL:
-            if k.last == stamp or could_see(k, o, mount):
-                k.looks += 1
-            if k.hits >= p.hits:
-                k.state = CONFIRMED
-                m.numbered += 1
-                k.number = m.numbered
-            elif k.looks - k.hits > p.looks - p.hits or stamp - k.last > p.coast:
-                k.state = FREE
-        elif k.state == CONFIRMED and stamp - k.last > p.coast:
-            k.state = FREE
+def confirm_and_delete(tracks: Table, memory: Row, p: Row, reading: Row, look: Look) -> None:
+    """Confirm and delete tracks after a look."""
+    for j in range(memory.used):
+        track = tracks[j]
+        if track.source == look.source:
+            track.missed += 1
+        if track.status == TENTATIVE:
+            if track.last_seen == look.stamp or is_in_view(track, reading, look.mount):
+                track.looks += 1
+            misses = track.looks - track.hits
+            if track.hits >= p.hits:
+                track.status = CONFIRMED
+                memory.numbered += 1
+                track.number = memory.numbered
+            elif misses > p.looks - p.hits or look.stamp - track.last_seen > p.coast:
+                track.status = FREE
+        elif track.status == CONFIRMED and look.stamp - track.last_seen > p.coast:
+            track.status = FREE
 
 
 @kernel
-def report(told: Row, tracks: Table, mine: Table, m: Row, b: Row, pose: Pose) -> None:
-    """Write down what is believed now."""
-    stamp = m.stamp
-    told.stamp, told.count = stamp, 0
-    for j in range(m.used):
-        k, t = mine[j], tracks[j]
-        if k.state == FREE:
+def publish_tracks(
+    summary: Row, out: Table, tracks: Table, memory: Row, belief: Row, pose: Pose
+) -> None:
+    """Write the TRACKS and TRACK rows of an observer at a pose."""
+    stamp = memory.stamp
+    summary.stamp, summary.count = stamp, 0
+    for j in range(memory.used):
+        track, t = tracks[j], out[j]
+        if track.status == FREE:
             if t.stamp == t.stamp:
-                empty(t)
+                clear_slot(t)
             continue
-        t.number, t.identity, t.source = k.number, k.identity, k.source
-        t.confirmed = k.state == CONFIRMED
-        t.stamp, t.age, t.unseen = stamp, stamp - k.born, stamp - k.last
-        t.x, t.y, t.map_vx, t.map_vy = k.x, k.y, k.map_vx, k.map_vy
-        report_cov(t, k, b, pose)
+        t.number, t.identity, t.source = track.number, track.identity, track.source
+        t.confirmed = track.status == CONFIRMED
+        t.stamp, t.age, t.unseen = stamp, stamp - track.first_seen, stamp - track.last_seen
+        t.x, t.y, t.map_vx, t.map_vy = track.x, track.y, track.map_vx, track.map_vy
+        write_map_covariance(t, track, belief, pose)
         if t.confirmed:
-            told.count += 1
-    while m.used > 0 and mine[m.used - 1].state == FREE:
-        m.used -= 1
+            summary.count += 1
+    while memory.used > 0 and tracks[memory.used - 1].status == FREE:
+        memory.used -= 1
 
 
 @kernel
-def empty(t: Row) -> None:
-    """Clear a slot."""
+def clear_slot(t: Row) -> None:
+    """Clear a published slot."""
     t.number, t.identity, t.confirmed, t.source = 0, -1, False, 0
     t.stamp = t.age = t.unseen = t.x = t.y = t.map_vx = t.map_vy = math.nan
     for a in range(4):
