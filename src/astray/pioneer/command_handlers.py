@@ -6,6 +6,7 @@ concerns more than its robot. Arguments are converted to SI where they are decod
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from astray.pioneer.commands import (
     read_text,
 )
 from astray.pioneer.packet_builders import LaserFormat, Reporting, build_config, build_siminfo
-from astray.pioneer.packets import BatteryPacket, Packet, ScanLayout
+from astray.pioneer.packets import BatteryPacket, Packet
 
 if TYPE_CHECKING:
     from astray.pioneer.session import Session
@@ -94,6 +95,10 @@ def _set_wheel_speeds(session: Session, word: int) -> None:
     session.motion.set_turn_rate(math.radians(turn_deg_s))
 
 
+def _turn_by(session: Session, angle: float) -> None:
+    session.motion.turn_to(session.odometry_heading + angle)
+
+
 def _set_true_pose(session: Session, packet: Packet) -> None:
     pose = read_struct(packet, "iii")
     if pose is not None and max(abs(pose[0]), abs(pose[1])) < MAX_COORDINATE * 1000:
@@ -106,7 +111,12 @@ def _reset_poses(session: Session, _: None) -> None:
     session.set_odometry(0.0, 0.0, 0.0)
 
 
+def _enable_sonar(session: Session, arrays: int) -> None:
+    session.settings.sonar = bool(arrays & 1)
+
+
 def _set_digital_outputs(session: Session, word: int) -> None:
+    """Set the outputs of the mask in the high byte to the states in the low byte."""
     mask, states = word >> 8 & 0xFF, word & 0xFF
     session.settings.digital_out = session.settings.digital_out & ~mask & 0xFF | states & mask
 
@@ -118,19 +128,15 @@ def _set_laser_format(session: Session, packet: Packet) -> None:
 
 
 def _set_scan_layout(session: Session, packet: Packet) -> None:
+    layout, value = session.settings.scan_layout, read_signed_int(packet)
     if not _is_first_laser(packet):
         return
-    start, end = session.settings.scan_layout.start_deg, session.settings.scan_layout.end_deg
-    increment, value = session.settings.scan_layout.increment_centideg, read_signed_int(packet)
     if packet.id in (PioneerCommand.OLD_LASER_INCREMENT, PioneerCommand.SIM_LRF_INCREMENT):
-        increment = max(value, 1)
-    elif abs(value) > 360:
-        return
-    elif packet.id in (PioneerCommand.OLD_LASER_START, PioneerCommand.SIM_LRF_START):
-        start = value
-    else:
-        end = value
-    session.settings.scan_layout = ScanLayout(start, end, increment)
+        layout = dataclasses.replace(layout, increment_centideg=max(value, 1))
+    elif abs(value) <= 360:
+        is_start = packet.id in (PioneerCommand.OLD_LASER_START, PioneerCommand.SIM_LRF_START)
+        layout = dataclasses.replace(layout, **{"start_deg" if is_start else "end_deg": value})
+    session.settings.scan_layout = layout
 
 
 def _is_first_laser(packet: Packet) -> bool:
@@ -144,6 +150,7 @@ def _send_battery(session: Session, wanted: int) -> None:
 
 
 def _set_battery(session: Session, decivolts: int) -> None:
+    """Report this voltage; with 0, that of the model."""
     session.settings.battery_dv = decivolts if 0 < decivolts < 256 else None
 
 
@@ -152,6 +159,7 @@ def _set_overheated(session: Session, overheated: int) -> None:
 
 
 def _set_temperature(session: Session, degrees: int) -> None:
+    """Report this temperature, °C; with −128, none."""
     session.settings.temperature_deg = degrees if -128 < degrees < 128 else None
 
 
@@ -181,21 +189,21 @@ def _exit_simulator(session: Session, code: int) -> None:
         session.request(LogText("SIM_EXIT is not allowed here"))
 
 
-def _set_reporting(name: str) -> Callable[[Session, int], None]:
-    """A handler that sets how often a packet is sent."""
+def _send_config(session: Session, _: None) -> None:
+    session.send(build_config(session.robot).encode())
 
-    def handler(session: Session, value: int) -> None:
-        known = value in tuple(Reporting)
-        setattr(session.settings, name, Reporting(value) if known else Reporting.OFF)
 
-    return handler
+def _set_reporting(session: Session, packet: str, value: int) -> None:
+    """Set how often an optional packet is sent."""
+    known = value in tuple(Reporting)
+    setattr(session.settings, packet, Reporting(value) if known else Reporting.OFF)
 
 
 # The table of commands.
 
 
-def _none(packet: Packet) -> None:
-    """No argument, or one that is ignored."""
+def _no_argument(packet: Packet) -> None:
+    """No argument; one that is sent is ignored."""
 
 
 def _raw(packet: Packet) -> Packet:
@@ -213,7 +221,7 @@ def _degrees(packet: Packet) -> float:
     return math.radians(read_signed_int(packet))
 
 
-class CommandHandler(NamedTuple):
+class CommandSpec(NamedTuple):
     """How a command is decoded and executed."""
 
     argument: Callable[[Packet], Any]
@@ -222,63 +230,56 @@ class CommandHandler(NamedTuple):
     """Whether it is ignored while the motors are off or an emergency stop brakes."""
 
 
-C = PioneerCommand
-COMMANDS: dict[int, CommandHandler] = {
-    C.PULSE: CommandHandler(_none, lambda session, _: None),
-    C.CLOSE: CommandHandler(_none, lambda session, _: session.close()),
+C, Spec = PioneerCommand, CommandSpec
+COMMANDS: dict[int, CommandSpec] = {
+    C.PULSE: Spec(_no_argument, lambda session, _: None),
+    C.CLOSE: Spec(_no_argument, lambda session, _: session.close()),
     # Motion.
-    C.VEL: CommandHandler(_milli, lambda session, v: session.motion.set_speed(v), moves=True),
-    C.ROTATE: CommandHandler(_degrees, lambda session, w: session.motion.set_turn_rate(w), True),
-    C.RVEL: CommandHandler(_degrees, lambda session, w: session.motion.set_turn_rate(w), True),
-    C.VEL2: CommandHandler(read_int, _set_wheel_speeds, moves=True),
-    C.LATVEL: CommandHandler(_milli, lambda session, v: session.motion.set_lateral_speed(v), True),
-    C.MOVE: CommandHandler(_milli, lambda session, d: session.motion.move_by(d), moves=True),
-    C.HEAD: CommandHandler(_degrees, lambda session, a: session.motion.turn_to(a), moves=True),
-    C.DHEAD: CommandHandler(
-        _degrees, lambda session, a: session.motion.turn_to(session.odometry_heading + a), True
-    ),
-    C.STOP: CommandHandler(_none, lambda session, _: session.motion.stop()),
-    C.ESTOP: CommandHandler(_none, _emergency_stop),
-    C.QSTOP: CommandHandler(_none, _emergency_stop),
-    # Limits of the motion.
-    C.ENABLE: CommandHandler(read_int, _enable_motors),
-    C.SETA: CommandHandler(_milli, lambda session, a: session.motion.set_accel(a)),
-    C.SETRA: CommandHandler(_degrees, lambda session, a: session.motion.set_turn_accel(a)),
-    C.SETV: CommandHandler(read_int, lambda session, v: session.motion.set_move_speed(v / 1000.0)),
-    C.SETRV: CommandHandler(
-        read_int, lambda session, w: session.motion.set_heading_rate(math.radians(w))
-    ),
+    C.VEL: Spec(_milli, lambda session, v: session.motion.set_speed(v), moves=True),
+    C.MOVE: Spec(_milli, lambda session, d: session.motion.move_by(d), moves=True),
+    C.LATVEL: Spec(_milli, lambda session, v: session.motion.set_lateral_speed(v), moves=True),
+    C.ROTATE: Spec(_degrees, lambda session, w: session.motion.set_turn_rate(w), moves=True),
+    C.RVEL: Spec(_degrees, lambda session, w: session.motion.set_turn_rate(w), moves=True),
+    C.HEAD: Spec(_degrees, lambda session, a: session.motion.turn_to(a), moves=True),
+    C.DHEAD: Spec(_degrees, _turn_by, moves=True),
+    C.VEL2: Spec(read_int, _set_wheel_speeds, moves=True),
+    C.STOP: Spec(_no_argument, lambda session, _: session.motion.stop()),
+    C.ESTOP: Spec(_no_argument, _emergency_stop),
+    C.QSTOP: Spec(_no_argument, _emergency_stop),
+    # Motors, and limits of the motion.
+    C.ENABLE: Spec(read_int, _enable_motors),
+    C.SETA: Spec(_milli, lambda session, a: session.motion.set_accel(a)),
+    C.SETRA: Spec(_degrees, lambda session, a: session.motion.set_turn_accel(a)),
+    C.SETV: Spec(read_int, lambda session, v: session.motion.set_move_speed(v / 1000.0)),
+    C.SETRV: Spec(read_int, lambda session, w: session.motion.set_heading_rate(math.radians(w))),
     # Poses.
-    C.SETO: CommandHandler(_raw, _set_odometry),
-    C.SIM_SET_POSE: CommandHandler(_raw, _set_true_pose),
-    C.SIM_RESET: CommandHandler(_none, _reset_poses),
+    C.SETO: Spec(_raw, _set_odometry),
+    C.SIM_SET_POSE: Spec(_raw, _set_true_pose),
+    C.SIM_RESET: Spec(_no_argument, _reset_poses),
     # Devices.
-    C.SONAR: CommandHandler(
-        read_int, lambda session, on: setattr(session.settings, "sonar", bool(on & 1))
-    ),
-    C.DIGOUT: CommandHandler(read_int, _set_digital_outputs),
-    C.OLD_LASER_ENABLE: CommandHandler(_raw, _set_laser_format),
-    C.OLD_LASER_START: CommandHandler(_raw, _set_scan_layout),
-    C.OLD_LASER_END: CommandHandler(_raw, _set_scan_layout),
-    C.OLD_LASER_INCREMENT: CommandHandler(_raw, _set_scan_layout),
-    C.SIM_LRF_ENABLE: CommandHandler(_raw, _set_laser_format),
-    C.SIM_LRF_START: CommandHandler(_raw, _set_scan_layout),
-    C.SIM_LRF_END: CommandHandler(_raw, _set_scan_layout),
-    C.SIM_LRF_INCREMENT: CommandHandler(_raw, _set_scan_layout),
-    C.BATTEST: CommandHandler(read_int, _set_battery),
-    C.DIGTEMPTEST: CommandHandler(read_int, _set_overheated),
-    C.SPOOFANALOGTEMP: CommandHandler(read_signed_int, _set_temperature),
+    C.SONAR: Spec(read_int, _enable_sonar),
+    C.DIGOUT: Spec(read_int, _set_digital_outputs),
+    C.OLD_LASER_ENABLE: Spec(_raw, _set_laser_format),
+    C.OLD_LASER_START: Spec(_raw, _set_scan_layout),
+    C.OLD_LASER_END: Spec(_raw, _set_scan_layout),
+    C.OLD_LASER_INCREMENT: Spec(_raw, _set_scan_layout),
+    C.SIM_LRF_ENABLE: Spec(_raw, _set_laser_format),
+    C.SIM_LRF_START: Spec(_raw, _set_scan_layout),
+    C.SIM_LRF_END: Spec(_raw, _set_scan_layout),
+    C.SIM_LRF_INCREMENT: Spec(_raw, _set_scan_layout),
+    C.BATTEST: Spec(read_int, _set_battery),
+    C.DIGTEMPTEST: Spec(read_int, _set_overheated),
+    C.SPOOFANALOGTEMP: Spec(read_signed_int, _set_temperature),
     # Requests for packets.
-    C.CONFIG: CommandHandler(
-        _none, lambda session, _: session.send(build_config(session.robot).encode())
-    ),
-    C.BATTERYINFO: CommandHandler(read_int, _send_battery),
-    C.ENCODER: CommandHandler(read_int, _set_reporting("encoders")),
-    C.IOREQUEST: CommandHandler(read_int, _set_reporting("inputs")),
-    C.SIM_STAT: CommandHandler(read_int, _set_reporting("simstat")),
+    C.CONFIG: Spec(_no_argument, _send_config),
+    C.BATTERYINFO: Spec(read_int, _send_battery),
+    C.ENCODER: Spec(read_int, lambda session, v: _set_reporting(session, "encoders", v)),
+    C.IOREQUEST: Spec(read_int, lambda session, v: _set_reporting(session, "inputs", v)),
+    C.SIM_STAT: Spec(read_int, lambda session, v: _set_reporting(session, "simstat", v)),
     # The simulator as a whole.
-    C.SIM_CTRL: CommandHandler(_raw, _control_simulator),
-    C.SIM_EXIT: CommandHandler(read_int, _exit_simulator),
-    C.MESSAGE: CommandHandler(read_text, lambda session, text: session.request(LogText(text))),
-    C.SIM_MESSAGE: CommandHandler(read_text, lambda session, text: session.request(LogText(text))),
+    C.SIM_CTRL: Spec(_raw, _control_simulator),
+    C.SIM_EXIT: Spec(read_int, _exit_simulator),
+    C.MESSAGE: Spec(read_text, lambda session, text: session.request(LogText(text))),
+    C.SIM_MESSAGE: Spec(read_text, lambda session, text: session.request(LogText(text))),
 }
+"""Commands that are not listed are ignored, as robots do."""

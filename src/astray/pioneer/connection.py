@@ -26,19 +26,15 @@ class Transport(Protocol):
 
     def fileno(self) -> int:
         """The descriptor that a selector watches."""
-        ...
 
     def recv(self, size: int, /) -> bytes:
         """Receive up to so many bytes; none at the end of the stream."""
-        ...
 
     def send(self, data: bytes, /) -> int:
         """Send some of the bytes; the number of bytes sent."""
-        ...
 
     def close(self) -> None:
         """Close the stream."""
-        ...
 
 
 class PseudoTerminal:

@@ -119,39 +119,17 @@ class RobotPacket:
         return groups
 
 
-def packet_field(layout: str | FieldCodec, default: Any) -> Any:
-    """A field of a packet: a code of `struct`, or a codec."""
+def packet_field(layout: str | FieldCodec, default: Any = 0) -> Any:
+    """A field of a packet: an integer by its code of `struct`, or a codec."""
     return dataclasses.field(default=default, metadata={"layout": layout})
 
 
-def u8(default: int = 0) -> Any:
-    """An unsigned byte."""
-    return packet_field("B", default)
-
-
-def i8(default: int = 0) -> Any:
-    """A signed byte."""
-    return packet_field("b", default)
-
-
-def u16(default: int = 0) -> Any:
-    """Two bytes, unsigned."""
-    return packet_field("H", default)
-
-
-def i16(default: int = 0) -> Any:
-    """Two bytes, signed."""
-    return packet_field("h", default)
-
-
-def u32(default: int = 0) -> Any:
-    """Four bytes, unsigned."""
-    return packet_field("I", default)
-
-
-def i32(default: int = 0) -> Any:
-    """Four bytes, signed."""
-    return packet_field("i", default)
+u8 = functools.partial(packet_field, "B")
+i8 = functools.partial(packet_field, "b")
+u16 = functools.partial(packet_field, "H")
+i16 = functools.partial(packet_field, "h")
+u32 = functools.partial(packet_field, "I")
+i32 = functools.partial(packet_field, "i")
 
 
 def c_string(default: str = "") -> Any:
