@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import astray
-from astray.metrics.assignment import LINES, ROW, assign
+from astray.metrics.track_assignment import ASSIGNMENT_ROWS, ROW, assign_rows
 from astray.tables import TRACK, Array, table
 
 COSTS = st.tuples(st.integers(1, 5), st.integers(0, 2)).flatmap(
@@ -25,8 +25,8 @@ COSTS = st.tuples(st.integers(1, 5), st.integers(0, 2)).flatmap(
 @given(COSTS)
 def test_an_assignment_is_as_cheap_as_the_cheapest_of_all(costs: Array) -> None:
     rows, columns = costs.shape
-    w = np.zeros((LINES, columns + 1))
-    assign(w, costs, rows, columns)
+    w = np.zeros((ASSIGNMENT_ROWS, columns + 1))
+    assign_rows(w, costs, rows, columns)
     of_row = {int(w[ROW, j + 1]) - 1: j for j in range(columns) if w[ROW, j + 1] > 0}
     assert sorted(of_row) == list(range(rows))
     cheapest = min(

@@ -1,14 +1,13 @@
-"""Judges: what the difference between truth and belief comes to."""
+"""Metrics: what the difference between truth and belief comes to.
 
-from astray.metrics.ate import Ate
-from astray.metrics.contacts_nees import ContactsNees
-from astray.metrics.gospa import Gospa
-from astray.metrics.heading_error import HeadingError
-from astray.metrics.nees import Nees
-from astray.metrics.nis import Nis
-from astray.metrics.position_error import PositionError
-from astray.metrics.rpe import Rpe
-from astray.metrics.time_outside import TimeOutside
+`pose_error.py` has the error at one time, `trajectory_error.py` ATE and RPE, `consistency.py` NEES
+and NIS, `track_errors.py` GOSPA and NEES of tracks.
+"""
+
+from astray.metrics.consistency import Nees, Nis, TimeOutside
+from astray.metrics.pose_error import HeadingError, PositionError
+from astray.metrics.track_errors import ContactsNees, Gospa
+from astray.metrics.trajectory_error import Ate, Rpe
 
 __all__ = [
     "Ate",
