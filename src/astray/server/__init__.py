@@ -1,20 +1,31 @@
-"""What all servers share: a door with room for so many, threads that take turns, a harmless log."""
+"""What all servers of a run share.
 
-from astray.server.access import AccessGuard
-from astray.server.background import FOREVER, in_background
-from astray.server.listener import BUSY, WAITING, Listener
-from astray.server.log_guard import guarded_log
-from astray.server.request_timeout import TimeoutProtocol
-from astray.server.switch_interval import short_switch_interval
+A thread with an event loop, a listener with a connection limit, access rules, send queues for slow
+clients, and a simulation that runs in the background. The page and rosbridge run on `ServerThread`;
+the Pioneer server keeps a loop of its own, for its cadence, and uses the other parts.
+"""
+
+from astray.server.access import AccessPolicy, RequestHead
+from astray.server.background import FOREVER, BackgroundRun
+from astray.server.listener import BACKLOG, LOOPBACK, REQUEST_TIMEOUT, Listener, port_error
+from astray.server.runtime import Log, ServerThread, guarded_log, short_switch_interval
+from astray.server.send_queue import Payload, SendChannel, SendQueue
 
 __all__ = [
-    "BUSY",
+    "BACKLOG",
     "FOREVER",
-    "WAITING",
-    "AccessGuard",
+    "LOOPBACK",
+    "REQUEST_TIMEOUT",
+    "AccessPolicy",
+    "BackgroundRun",
     "Listener",
-    "TimeoutProtocol",
+    "Log",
+    "Payload",
+    "RequestHead",
+    "SendChannel",
+    "SendQueue",
+    "ServerThread",
     "guarded_log",
-    "in_background",
+    "port_error",
     "short_switch_interval",
 ]

@@ -1,86 +1,86 @@
-"""Who may come in: only this machine, by its own name, with the token, from the page itself.
+"""Access rules: the Host, the Origin and the token that a request must have.
 
-A page of somebody else's that is open in the same browser can send requests to this machine. It
-does not know the token; its `Origin` is not ours; and where it makes a name of its own point at
-127.0.0.1, the `Host` is not ours either.
+Any web page that is open in a browser on this machine can send requests to its ports. The browser
+names the page's own address in `Origin`. A page whose domain was made to resolve to 127.0.0.1 (DNS
+rebinding) shows that domain in `Host`. And a foreign page does not know the token.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
-from urllib.parse import parse_qs
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
-CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'self' http://127.0.0.1:* http://localhost:* vscode-webview:"
-)
-HEADERS = (
-    (b"content-security-policy", CSP.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
-NAMES = ("127.0.0.1", "localhost")
-OPEN = "/static/"  # what is the same for everyone and tells nothing
-
-Scope = Mapping[str, Any]
-App = Callable[[Any, Any, Any], Awaitable[None]]
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+MAX_QUOTED = 80  # characters of a header that a message repeats
 
 
-class AccessGuard:
-    """Stands before the application, and lets in or refuses."""
+class RequestHead(NamedTuple):
+    """The parts of a request that access depends on."""
 
-    def __init__(self, app: App, token: str, log: Callable[[str], None]) -> None:
-        self.app, self.token, self.log = app, token, log
+    hosts: Sequence[str]
+    """Its Host headers."""
+    origins: Sequence[str]
+    """Its Origin headers; programs that are no browsers usually send none."""
+    is_websocket: bool = True
+    path: str = "/"
+    token: str = ""
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let a request through, or refuse it."""
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        wrong = self.fault(scope)
-        if wrong:
-            who = (scope.get("client") or ("?",))[0]
-            self.log(f"the page refused {scope['type']} {scope['path']!r:.80} from {who}: {wrong}")
-            await _refuse(scope, receive, send, wrong)
-            return
 
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
-            await send(message)
+@dataclass(frozen=True)
+class AccessPolicy:
+    """The requests that a server answers; all others are refused."""
 
-        await self.app(scope, receive, send_with_headers)
+    port: int | None = None
+    """The port that Host and Origin must name: only pages of this server itself may connect, and a
+    WebSocket must have an Origin. None also lets in programs without an Origin, and the pages of any
+    server on this machine."""
+    origins: Sequence[str] = ()
+    """Foreign origins that may connect as well, "*" for all."""
+    token: str = ""
+    """The token that a request must have, unless it is empty."""
+    public: str | None = None
+    """The paths of HTTP that need no token begin with this."""
 
-    def fault(self, scope: Scope) -> str:
-        """What is wrong with a request; "" if nothing is."""
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
-        host = headers.get("host", "")
-        port = (scope.get("server") or ("", 0))[1]
-        if host not in {f"{name}:{port}" for name in NAMES}:
-            return f"its Host is {host!r:.80}"
-        origin = headers.get("origin")
-        told = scope["type"] == "websocket" or origin is not None  # for a websocket all browsers do
-        if told and origin != f"http://{host}":
-            return f"its Origin is {origin!r:.80}"
-        if scope["type"] == "http" and scope["path"].startswith(OPEN):
+    def fault(self, head: RequestHead) -> str:
+        """Why a request is refused; "" if it is answered."""
+        return self._host_fault(head) or self._origin_fault(head) or self._token_fault(head)
+
+    def _host_fault(self, head: RequestHead) -> str:
+        host = ", ".join(head.hosts)
+        if self.port is None:
+            is_local = len(head.hosts) == 1 and _hostname(f"//{host}") in LOCAL_HOSTS
+        else:
+            is_local = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        return "" if is_local else f"its Host is {host[:MAX_QUOTED]!r}"
+
+    def _origin_fault(self, head: RequestHead) -> str:
+        origin = ", ".join(head.origins)
+        quoted = f"its Origin is {origin[:MAX_QUOTED]!r}"
+        if self.port is not None:
+            if not head.origins:  # a browser always sends it with a WebSocket
+                return "it has no Origin" if head.is_websocket else ""
+            return "" if origin == f"http://{head.hosts[0]}" else quoted
+        if not head.origins or "*" in self.origins or origin in self.origins:
             return ""
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
-            return "it has no token" if not given else "its token is another"
+        if len(head.origins) == 1 and _hostname(origin) in LOCAL_HOSTS:
+            return ""
+        return f"{quoted}: --allow-origin lets it in"
+
+    def _token_fault(self, head: RequestHead) -> str:
+        is_public = self.public is not None and head.path.startswith(self.public)
+        if not self.token or (is_public and not head.is_websocket):
+            return ""
+        if secrets.compare_digest(head.token.encode(), self.token.encode()):
+            return ""
+        return "its token is wrong" if head.token else "it has no token"
+
+
+def _hostname(url: str) -> str:
+    """The host of a URL; "" if it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
         return ""
-
-
-async def _refuse(scope: Scope, receive: Any, send: Any, wrong: str) -> None:
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 4403, "reason": wrong[:100]})
-        return
-    body = f"Refused: {wrong}. Open the address that astray has printed.\n".encode()
-    plain = (b"content-type", b"text/plain; charset=utf-8")
-    await send({"type": "http.response.start", "status": 403, "headers": [plain, *HEADERS]})
-    await send({"type": "http.response.body", "body": body})

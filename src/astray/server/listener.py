@@ -1,7 +1,7 @@
-"""A port that others come to, with room for so many at a time from when they connect.
+"""A listening socket with a limit of connections.
 
-Each connection takes one of the descriptors that the whole program shares with its files: without
-a bound whoever connects often enough, and says nothing, ends a recording or the run itself.
+Each connection takes one of the file descriptors that the whole program shares with its recordings.
+Without a limit, a client that opens connections and sends nothing could end a recording or the run.
 """
 
 from __future__ import annotations
@@ -14,91 +14,117 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from astray.errors import NO_DESCRIPTORS
+from astray.errors import NO_DESCRIPTORS, WrongInput
 
-MOST = 100  # connections at a time
-WAITING = 32  # connections that the system keeps until they are looked at
-NAP = 0.01  # s, where not even a refusal can be had
-_WORDS = b"There is no room for more connections.\n"
-BUSY = (
+LOOPBACK = "127.0.0.1"
+MAX_CONNECTIONS = 100  # at a time
+BACKLOG = 32  # connections that the system queues until they are accepted
+REQUEST_TIMEOUT = 10.0  # s of real time that a new client may take to send its request
+NO_DESCRIPTOR_DELAY = 0.01  # s to wait if a client cannot even be refused
+_BUSY_TEXT = b"There is no room for more connections.\n"
+HTTP_BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nConnection: close\r\n"
-    b"Content-Length: %d\r\n\r\n%b" % (len(_WORDS), _WORDS)
+    b"Content-Length: %d\r\n\r\n%b" % (len(_BUSY_TEXT), _BUSY_TEXT)
 )
-"""What clients of HTTP are told at a door that is full."""
+"""The answer of HTTP servers to a connection beyond the limit."""
 
 
 class Listener(socket.socket):
-    """A socket that listens; who comes while it is full is told so and sent away at once.
+    """A listening socket; connections beyond its limit are answered and closed at once.
 
-    An event loop of asyncio that selects takes connections by `accept`, others may not.
+    It overrides `accept`. Of the event loops of asyncio only `SelectorEventLoop` calls that.
+
+    Args:
+        family: AF_INET or AF_INET6.
+        limit: The number of connections at a time; None for no limit.
+        busy: The bytes that a connection beyond the limit is sent.
+        log: Is given a line when connections begin to be refused.
     """
 
     def __init__(
         self,
         family: int = socket.AF_INET,
         *,
-        most: int | None = MOST,
+        limit: int | None = MAX_CONNECTIONS,
         busy: bytes = b"",
         log: Callable[[str], None] = lambda text: None,
     ) -> None:
         super().__init__(family, socket.SOCK_STREAM)
-        self._most, self._busy, self._log = most, busy, log
-        self._inside: WeakSet[socket.socket] = WeakSet()
+        self._limit, self._busy, self._log = limit, busy, log
+        self._accepted: WeakSet[socket.socket] = WeakSet()
         self._is_full = False
-        self._spare = socket.socket()  # given up to refuse someone where there is no descriptor
+        self._spare = socket.socket()  # its descriptor is given up to refuse a client if none is left
 
-    def open(self, address: str, port: int) -> None:
-        """Listen; a port in TIME_WAIT from an earlier run does not matter."""
-        if sys.platform != "win32":  # there it would let two servers share a port
-            self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.bind((address, port))
-        self.listen(WAITING)
-        self.setblocking(False)
+    def open(self, address: str, port: int, advice: str = "choose another by --port") -> None:
+        """Listen on a port, any free one if it is 0.
+
+        Raises:
+            WrongInput: The port cannot be used; `advice` says what to do. The listener is closed.
+        """
+        try:
+            if sys.platform != "win32":  # there it would let two servers share a port
+                # A port in TIME_WAIT from an earlier run can be used again.
+                self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self.bind((address, port))
+            self.listen(BACKLOG)
+            self.setblocking(False)
+        except (OSError, OverflowError) as error:
+            self.close()
+            raise port_error(address, port, error, advice) from None
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next one who comes; BlockingIOError if there is none that can be let in."""
+        """The next connection; BlockingIOError if there is none that can be accepted."""
         try:
-            guest, address = super().accept()
-        except OSError as problem:
-            if problem.errno not in NO_DESCRIPTORS:
+            connection, address = super().accept()
+        except OSError as error:
+            if error.errno not in NO_DESCRIPTORS:
                 raise
-            self._tell("there are no descriptors left")
+            self._log_full("there are no descriptors left")
             self._refuse_by_spare()
             raise BlockingIOError from None
-        if self._most is not None and len(self.inside()) >= self._most:
-            self._tell(f"{self._most} connections are open")
-            self._refuse(guest)
+        if self._limit is not None and len(self.connections()) >= self._limit:
+            self._log_full(f"{self._limit} connections are open")
+            self._refuse(connection)
             raise BlockingIOError
-        self._inside.add(guest)
+        self._accepted.add(connection)
         self._is_full = False
-        return guest, address
+        return connection, address
 
-    def inside(self) -> list[socket.socket]:
-        """Those who have come and not left."""
-        return [guest for guest in self._inside if guest.fileno() >= 0]
+    def connections(self) -> list[socket.socket]:
+        """The connections that are open."""
+        return [connection for connection in self._accepted if connection.fileno() >= 0]
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Stop listening; open connections stay."""
         super().close()
         self._spare.close()
 
-    def _tell(self, why: str) -> None:
-        """Say once that it is full, however many want to come in."""
+    def _log_full(self, reason: str) -> None:
+        """Log once that connections are refused, however many come."""
         if not self._is_full:
             self._is_full = True
-            self._log(f"port {self.getsockname()[1]} refuses further connections: {why}")
+            self._log(f"port {self.getsockname()[1]} refuses further connections: {reason}")
 
-    def _refuse(self, guest: socket.socket) -> None:
-        with contextlib.suppress(OSError), guest:
-            guest.setblocking(False)
+    def _refuse(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            connection.setblocking(False)
             if self._busy:
-                guest.send(self._busy)
+                connection.send(self._busy)
 
     def _refuse_by_spare(self) -> None:
+        """Refuse a client with the descriptor of the spare socket."""
         self._spare.close()
         try:
             self._refuse(super().accept()[0])
-        except OSError:  # someone else was faster to take the descriptor
-            time.sleep(NAP)
+        except OSError:  # another thread took the descriptor first
+            time.sleep(NO_DESCRIPTOR_DELAY)
         with contextlib.suppress(OSError):
             self._spare = socket.socket()
+
+
+def port_error(address: str, port: int, error: Exception, advice: str) -> WrongInput:
+    """The error for a port that a server cannot listen on."""
+    if isinstance(error, OverflowError):
+        return WrongInput(f"{port} is no port: they go up to 65535")
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return WrongInput(f"port {port} of {address} cannot be used: {reason}; {advice}")

@@ -1,7 +1,16 @@
-"""The live page: a run in a browser, and its replay."""
+"""The page of a run in a browser: live, or the replay of what was recorded.
 
-from astray.viewer.page.codec import pack
-from astray.viewer.page.live_view import View, view_run
+`View` serves a live run, `ReplayServer` a recording, and `write_html` makes one file of a recording; `sources` reads those.
+"""
+
+from astray.viewer.page.codec import encode_recording
 from astray.viewer.page.replay import ReplayServer, write_html
+from astray.viewer.page.view import View, view_run
 
-__all__ = ["ReplayServer", "View", "pack", "view_run", "write_html"]
+__all__ = [
+    "ReplayServer",
+    "View",
+    "encode_recording",
+    "view_run",
+    "write_html",
+]

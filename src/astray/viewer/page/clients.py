@@ -1,7 +1,7 @@
-"""All pages that look at a run: each has room for two frames, and whoever is slow misses some.
+"""All pages that show a run: each has a short send queue, and a slow page misses frames.
 
-The run is asked for a frame at most 30 times per second, and only while somebody looks; it copies
-between two ticks, and the rest happens in the thread of the server.
+The run is asked for a frame at most 30 times per second, and only while a page has space for one. It
+copies its state between two ticks; all else happens in the thread of the server.
 """
 
 from __future__ import annotations
@@ -9,159 +9,165 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from astray.server import guarded_log
-from astray.viewer.page import messages
-from astray.viewer.page.commands import Commands
-from astray.viewer.page.live import LiveSource
-from astray.viewer.page.subscription import Wishes
+from astray.server import Log, Payload, SendChannel, SendQueue, ServerThread, guarded_log
+from astray.viewer.page.commands import MAX_BYTES, Commands, SubscribeRequest, read_request
+from astray.viewer.page.live import LiveSource, PageSubscription
 
-PERIOD = 1 / 30  # s of real time between two looks, at least
-STATUS = 0.5  # s between two words about the pace of the run
-PATIENCE = 0.25  # s after which a run that no one advances is looked at from here
-ROOM = 2  # frames that wait for a page
-MOST_PAGES = 16
-CUT = 10.0  # s after which a page that takes nothing is sent away
-TOO_BIG = 1009  # the code with which a websocket is closed for an oversized message
+PERIOD = 1 / 30  # s of real time between two frames, at least
+STATUS_PERIOD = 0.5  # s between two messages on the pace of the run
+IDLE_TIMEOUT = 0.25  # s after which the server itself copies the state of a run that nobody steps
+FRAME_LIMIT = 2  # frames that wait for a page
+REPLY_LIMIT = 8  # replies that wait for a page
+MAX_PAGES = 16
+SEND_TIMEOUT = 10.0  # s after which a page that does not read is disconnected
+TOO_BIG = 1009  # the code with which a WebSocket is closed for an oversized message
 
 
 class Page:
-    """A browser that looks, and what it has not been sent yet."""
+    """A browser that shows the run: what it subscribes to, what it has, and what it is to be sent."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
-        self.frames: deque[bytes] = deque(maxlen=ROOM)
-        self.wishes = Wishes()
-        self.words: deque[str] = deque(maxlen=8)
-        self.serial = 0
-        self.hits = -1
+        self.subscription = PageSubscription()
+        self.queue = SendQueue()
+        self.frames, self.replies = SendChannel(), SendChannel()
+        self.scene_serial = 0
+        """Of the scene that it has."""
+        self.collision = -1
+        """The hash of the newest collision that it has."""
         self.status = 0
-        self.stirred = asyncio.Event()
+        """The number of the status that it has."""
+
+    @property
+    def has_space(self) -> bool:
+        """Whether it has space for another frame."""
+        return len(self.frames) < FRAME_LIMIT
 
 
 class PageClients:
-    """Hands frames to pages, and what pages ask for to the run."""
+    """Passes frames to pages, and requests of pages to the run."""
 
-    def __init__(self, source: LiveSource, log: Callable[[str], None]) -> None:
+    def __init__(self, source: LiveSource, log: Log) -> None:
         self.source, self.sim, self.log = source, source.sim, guarded_log(log)
         self.commands = Commands(source)
         self.pages: set[Page] = set()
-        self.wishes = Wishes()
-        self.status = 0
+        self.subscription = PageSubscription()
+        """What all pages together subscribe to."""
+        self._status = 0
         self._frame = b""
         self._asked: float | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: ServerThread | None = None
 
-    async def run(self) -> None:
-        """Look at the run as long as the server lives."""
-        self._loop = asyncio.get_running_loop()
-        told = 0.0
+    async def run(self, thread: ServerThread) -> None:
+        """Ask the run for frames as long as the server runs."""
+        self._thread = thread
+        last_status = 0.0
         while True:
             await asyncio.sleep(PERIOD)
-            self.commands.teleop.watch()
+            self.commands.teleop.stop_expired()
             if not self.pages:
                 continue
             now = time.monotonic()
-            if self._asked is None and any(len(page.frames) < ROOM for page in self.pages):
-                self._asked = now  # else no one takes what there is
-                self.sim.pace.request(self._look)
-            elif self._asked is not None and self.sim.is_idle and now - self._asked > PATIENCE:
-                self.sim.pace.serve_requests()  # no thread advances the run now
-            if now - told > STATUS:
-                told = now
-                self.status += 1
-                self._stir()
+            if self._asked is None and any(page.has_space for page in self.pages):
+                self._asked = now
+                self.sim.pace.request(self._copy_frame)
+            elif self._asked is not None and self.sim.is_idle and now - self._asked > IDLE_TIMEOUT:
+                self.sim.pace.serve_requests()  # nobody steps the run: nothing changes meanwhile
+            if now - last_status > STATUS_PERIOD:
+                last_status = now
+                self._renew_status()
 
     async def serve(self, socket: WebSocket) -> None:
-        """Serve one page until it goes."""
-        if len(self.pages) >= MOST_PAGES:
-            self.log(f"a further page is refused: {MOST_PAGES} are open")
+        """Serve one page until it disconnects."""
+        if len(self.pages) >= MAX_PAGES:
+            self.log(f"a further page is refused: {MAX_PAGES} are open")
             await socket.close(4429)
             return
         await socket.accept()
         page = Page(socket)
         self.pages.add(page)
         if self._frame:
-            page.frames.append(self._frame)
-            page.stirred.set()
+            page.queue.publish(self._frame, page.frames)
         sending = asyncio.create_task(self._send(page))
         try:
             while True:
                 text = await self._receive(page)
-                if text is None or not self._obey(page, text):
+                if text is None or not self._execute(page, text):
                     break
         finally:
             self.pages.discard(page)
-            self.commands.teleop.let_go(page)
-            self._gather_wishes()
+            self.commands.teleop.release(page)
+            self._unite_subscriptions()
             sending.cancel()
             await _close(socket, 1008)
 
     # In the thread of the run.
 
-    def _look(self) -> None:
+    def _copy_frame(self) -> None:
         try:
-            frame = self.source.frame(self.wishes)
-        except Exception as problem:  # noqa: BLE001 - no page may end a run
-            self.log(f"the page cannot be drawn: {type(problem).__name__}: {problem}")
+            frame = self.source.frame(self.subscription)
+        except Exception as error:  # noqa: BLE001 - no page may end a run
+            self.log(f"the page cannot be drawn: {type(error).__name__}: {error}")
             frame = b""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._spread, frame)
+        if self._thread is not None:
+            self._thread.call(self._publish, frame)
 
     # In the thread of the server.
 
-    def _spread(self, frame: bytes) -> None:
+    def _publish(self, frame: bytes) -> None:
         self._asked = None
         if frame and frame != self._frame:
             self._frame = frame
             for page in self.pages:
-                page.frames.append(frame)
-                page.stirred.set()
+                page.queue.publish(frame, page.frames, FRAME_LIMIT)
 
-    def _stir(self) -> None:
+    def _renew_status(self) -> None:
+        self._status += 1
         for page in self.pages:
-            page.stirred.set()
+            page.queue.changed.set()
 
     async def _send(self, page: Page) -> None:
-        """Send a page what is new for it; what was not taken in time is not sent at all."""
-        send = page.socket
+        """Send a page what it does not have yet; what it did not take in time is not sent."""
+
+        def batch() -> Sequence[Payload]:
+            return [*self._changes(page), *page.queue.take(1)]
+
+        async def send(messages: Sequence[Payload]) -> None:
+            for message in messages:
+                if isinstance(message, str):
+                    await page.socket.send_text(message)
+                else:
+                    await page.socket.send_bytes(message)
+
         try:
-            while True:
-                await page.stirred.wait()
-                page.stirred.clear()
-                async with asyncio.timeout(CUT):
-                    for text in self._news(page):
-                        await send.send_text(text)
-                    while page.frames:
-                        await send.send_bytes(page.frames.popleft())
+            await page.queue.send(batch, send, SEND_TIMEOUT)
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
-            # It reads nothing, or has gone: receiving ends as well, and lets the page go.
+            # It does not read, or has disconnected: receiving ends as well, and removes the page.
             await _close(page.socket, 4408)
 
-    def _news(self, page: Page) -> list[str]:
-        source, news = self.source, []
-        if page.serial != source.serial:
+    def _changes(self, page: Page) -> list[str]:
+        """The scene, the collisions and the status, where the page has older ones."""
+        source, changes = self.source, []
+        if page.scene_serial != source.serial:
             scene = source.scene()
-            page.serial, page.hits = scene["serial"], -1
-            news.append(_json("scene", scene))
-        hits = source.hits()
-        newest = len(hits) and hash(tuple(hits[-1]))
-        if page.hits != newest:
-            page.hits = newest
-            news.append(_json("hits", {"hits": hits}))
-        if page.status != self.status:
-            page.status = self.status
-            news.append(_json("status", self._status()))
-        while page.words:
-            news.append(page.words.popleft())
-        return news
+            page.scene_serial, page.collision = scene["serial"], -1
+            changes.append(_json("scene", scene))
+        collisions = source.collisions()
+        newest = len(collisions) and hash(tuple(collisions[-1]))
+        if page.collision != newest:
+            page.collision = newest
+            changes.append(_json("hits", {"hits": collisions}))
+        if page.status != self._status:
+            page.status = self._status
+            changes.append(_json("status", self._status_data()))
+        return changes
 
-    def _status(self) -> dict[str, Any]:
+    def _status_data(self) -> dict[str, Any]:
         return {
             "seed": self.sim.seed,
             "spent": [ns * 1e-9 for ns in self.sim.stepper.phase_ns],
@@ -170,6 +176,7 @@ class PageClients:
         }
 
     async def _receive(self, page: Page) -> str | None:
+        """The next text of a page; None when it has disconnected, or sends what is none."""
         message = await page.socket.receive()
         if message["type"] == "websocket.receive":
             text = message.get("text")
@@ -178,42 +185,41 @@ class PageClients:
             self.log("the page refused a message: it is binary")
             await _close(page.socket, 1003)
         elif message.get("code") == TOO_BIG:
-            self.log(f"the page refused a message: it is longer than {messages.LARGEST} bytes")
+            self.log(f"the page refused a message: it is longer than {MAX_BYTES} bytes")
         return None
 
-    def _obey(self, page: Page, text: str) -> bool:
-        """Do what a message says; False for one that no page of ours sends."""
+    def _execute(self, page: Page, text: str) -> bool:
+        """Carry out the request that a text holds; False for one that our page never sends."""
         try:
-            message = messages.read_message(text)
-        except ValueError as problem:
-            self.log(f"the page refused a message: {problem!s:.200}")
+            request = read_request(text)
+        except ValueError as error:
+            self.log(f"the page refused a message: {error!s:.200}")
             return False
-        if isinstance(message, messages.LookMessage):
-            page.wishes = Wishes(
-                frozenset(message.robots),
-                message.everyone,
-                message.readings,
-                message.contacts,
-                frozenset(message.signals),
+        if isinstance(request, SubscribeRequest):
+            page.subscription = PageSubscription(
+                frozenset(request.robots),
+                request.everyone,
+                request.readings,
+                request.contacts,
+                frozenset(request.signals),
             )
-            self._gather_wishes()
+            self._unite_subscriptions()
             return True
-        refusal = self.commands.do(page, message)
+        refusal = self.commands.execute(page, request)
         if refusal is not None:
-            self.log(f"the page refused to {message.do}: {refusal:.200}")
-            page.words.append(_json("refused", {"text": refusal}))
-        self.status += 1
-        self._stir()
+            self.log(f"the page refused to {request.do}: {refusal:.200}")
+            page.queue.publish(_json("refused", {"text": refusal}), page.replies, REPLY_LIMIT)
+        self._renew_status()
         return True
 
-    def _gather_wishes(self) -> None:
-        wishes = [page.wishes for page in self.pages]
-        self.wishes = Wishes(
-            frozenset().union(*(w.robots for w in wishes)),
-            any(w.everyone for w in wishes),
-            any(w.readings for w in wishes),
-            any(w.contacts for w in wishes),
-            frozenset().union(*(w.signals for w in wishes)),
+    def _unite_subscriptions(self) -> None:
+        every = [page.subscription for page in self.pages]
+        self.subscription = PageSubscription(
+            frozenset().union(*(one.robots for one in every)),
+            any(one.everyone for one in every),
+            any(one.readings for one in every),
+            any(one.contacts for one in every),
+            frozenset().union(*(one.signals for one in every)),
         )
 
 

@@ -1,10 +1,13 @@
-"""A recording as few bytes: quantised, differences over time, planes of bytes, deflated.
+"""A recording for the page: every moment of a run as arrays, and these as few bytes.
 
-    uint32 size of the JSON, the JSON (scene, events, names and lengths of the arrays),
-    float64 times, and then every array: int32 differences of whole quanta, or float32,
-    all first bytes of its numbers before all second ones and so on
+    uint32     the size of the JSON text
+    JSON       scene, events, collisions, names and lengths of the arrays
+    float64    the times
+    4 bytes    each number of each array: int32 differences over time of whole quanta, or float32;
+               all first bytes of an array come before all its second bytes, and so on
 
-Poses are kept to a tenth of a millimetre, ranges to one. What is too much for a page is thinned.
+All of that is deflated. Poses are rounded to a tenth of a millimetre, ranges to a millimetre. A
+recording that is too large for a page is thinned.
 """
 
 from __future__ import annotations
@@ -12,39 +15,101 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from astray.tables import Array
-from astray.viewer.page.sources import ReplaySource
 
-MOST_NUMBERS = 24_000_000  # that a page is given
-FAR = 1 << 30  # stands for infinity
+MAX_NUMBERS = 24_000_000  # that a page is given
+INFINITE = 1 << 30  # quanta that stand for infinity
 ROBOT_QUANTA = (1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3, 1.0, 1e-3, 1e-3)
-BELIEF_QUANTA = (1e-4, 1e-4, 1e-4, 1e-3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # 0: as it is, float32
+BELIEF_QUANTA = (1e-4, 1e-4, 1e-4, 1e-3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # 0: not rounded, float32
 TRACK_QUANTA = (1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-4, 1e-4, 1e-3, 1e-3, 0.0, 0.0, 0.0)
 RANGE_QUANTUM = 1e-3
 
-Part = tuple[str, Array, float]
-"""A name, numbers (moments, n), and their quantum."""
+
+@dataclass
+class ReplayReadings:
+    """The readings of one robot by one of its sensors that can be drawn."""
+
+    robot: int
+    """Its number on the page."""
+    sensor: int
+    """The index of the sensor in its group."""
+    numbers: Array
+    """(moments, numbers)."""
 
 
-def pack(recording: ReplaySource) -> bytes:
-    """The recording as the page reads it."""
-    stride = max(1, math.ceil(recording.size / MOST_NUMBERS))
+@dataclass
+class ReplaySource:
+    """One world of a recorded run. Its scene is that of `scene.py`, its tables those of `frames.py`."""
+
+    scene: dict[str, Any]
+    times: Array
+    """(moments,) s."""
+    robots: Array
+    """(moments, robots, ROBOT)."""
+    beliefs: Array
+    """(moments, beliefs, BELIEF)."""
+    tracks: Array
+    """(moments, tracks, TRACK); a number of 0 where there is none."""
+    readings: list[ReplayReadings] = field(default_factory=list)
+    values: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+    """Signals by group and name, (moments, robots of the group)."""
+    collisions: list[list[float]] = field(default_factory=list)
+    """Time, robot, the other robot or −1, x, y, speed."""
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """The `time` and `kind` of the run's events."""
+
+    def thinned(self, stride: int) -> ReplaySource:
+        """Every `stride`-th moment."""
+        kept = slice(None, None, stride)
+        return ReplaySource(
+            self.scene,
+            self.times[kept],
+            self.robots[kept],
+            self.beliefs[kept],
+            self.tracks[kept],
+            [ReplayReadings(one.robot, one.sensor, one.numbers[kept]) for one in self.readings],
+            {g: {name: v[kept] for name, v in of.items()} for g, of in self.values.items()},
+            self.collisions,
+            self.events,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        plotted = sum(v.size for of in self.values.values() for v in of.values())
+        drawn = sum(one.numbers.size for one in self.readings)
+        return int(self.robots.size + self.beliefs.size + self.tracks.size + plotted + drawn)
+
+
+class Column(NamedTuple):
+    """One array of an encoded recording."""
+
+    name: str
+    values: Array
+    """(moments, n)."""
+    quantum: float
+
+
+def encode_recording(recording: ReplaySource) -> bytes:
+    """The bytes of a recording, as `static/player.js` decodes them."""
+    stride = max(1, math.ceil(recording.size / MAX_NUMBERS))
     recording = recording.thinned(stride) if stride > 1 else recording
-    parts = list(_parts(recording))
+    columns = list(_columns(recording))
     about: dict[str, Any] = {
         "scene": recording.scene,
         "moments": len(recording.times),
         "tracks": recording.tracks.shape[1],
-        "hits": recording.hits,
+        "hits": recording.collisions,
         "events": recording.events,
         "arrays": [
-            {"name": name, "length": values.shape[1], "quantum": quantum}
-            for name, values, quantum in parts
+            {"name": column.name, "length": column.values.shape[1], "quantum": column.quantum}
+            for column in columns
         ],
         "readings": [
             {
@@ -57,14 +122,14 @@ def pack(recording: ReplaySource) -> bytes:
         ],
     }
     text = json.dumps(about, allow_nan=False).encode()
-    made = zlib.compressobj(9)
-    pieces = [made.compress(len(text).to_bytes(4, "little") + text)]
-    pieces.append(made.compress(np.ascontiguousarray(recording.times, "<f8").tobytes()))
-    pieces += [made.compress(_planes(values, quantum)) for _, values, quantum in parts]
-    return b"".join([*pieces, made.flush()])
+    deflate = zlib.compressobj(9)
+    pieces = [deflate.compress(len(text).to_bytes(4, "little") + text)]
+    pieces.append(deflate.compress(np.ascontiguousarray(recording.times, "<f8").tobytes()))
+    pieces += [deflate.compress(_byte_planes(c.values, c.quantum)) for c in columns]
+    return b"".join([*pieces, deflate.flush()])
 
 
-def _parts(recording: ReplaySource) -> Iterator[Part]:
+def _columns(recording: ReplaySource) -> Iterator[Column]:
     tables = (
         ("robots", recording.robots, ROBOT_QUANTA),
         ("beliefs", recording.beliefs, BELIEF_QUANTA),
@@ -72,21 +137,22 @@ def _parts(recording: ReplaySource) -> Iterator[Part]:
     )
     for name, table, quanta in tables:
         for k, quantum in enumerate(quanta):
-            yield f"{name}/{k}", table[:, :, k], quantum
+            yield Column(f"{name}/{k}", table[:, :, k], quantum)
     for one in recording.readings:
-        yield f"reading/{one.robot}/{one.sensor}", one.numbers, RANGE_QUANTUM
+        yield Column(f"reading/{one.robot}/{one.sensor}", one.numbers, RANGE_QUANTUM)
     for group, signals in recording.values.items():
         for signal, values in signals.items():
-            yield f"value/{group}/{signal}", values, 0.0
+            yield Column(f"value/{group}/{signal}", values, 0.0)
 
 
-def _planes(values: Array, quantum: float) -> bytes:
-    """The numbers of an array, sorted by the bytes of each."""
+def _byte_planes(values: Array, quantum: float) -> bytes:
+    """The numbers of an array, their first bytes first, then their second bytes, and so on."""
     if quantum:
-        whole = np.nan_to_num(np.asarray(values, float) / quantum, nan=0.0, posinf=FAR, neginf=-FAR)
-        steps = np.clip(np.rint(whole), -FAR, FAR).astype("<i8")
+        quanta = np.asarray(values, float) / quantum
+        quanta = np.nan_to_num(quanta, nan=0.0, posinf=INFINITE, neginf=-INFINITE)
+        steps = np.clip(np.rint(quanta), -INFINITE, INFINITE).astype("<i8")
         steps[1:] -= steps[:-1].copy()
-        # Differences of far ones may need more than 32 bits: they wrap, there and back.
+        # Large differences may need more than 32 bits: they wrap around, here and in the page.
         raw = np.ascontiguousarray(steps.astype("<i4")).view(np.uint8)
     else:
         raw = np.ascontiguousarray(values, "<f4").view(np.uint8)

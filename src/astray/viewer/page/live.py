@@ -1,8 +1,9 @@
-"""A run that goes on, as the page sees it: copies of what a moment of one world is like."""
+"""A live run as the page sees it: copies of what one moment of one world is like."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,130 +12,195 @@ from astray.interactions.collisions import Collisions
 from astray.plugin import Reading
 from astray.tables import BUMP, Array, Table
 from astray.viewer.page import frames
-from astray.viewer.page.drawables import numbers, sight
-from astray.viewer.page.frames import BELIEF, ROBOT, TRACK, FrameMoment, Shown, encode
-from astray.viewer.page.plots import signals_of
-from astray.viewer.page.scene import beliefs_of, scene_of
-from astray.viewer.page.subscription import Wishes
+from astray.viewer.page.frames import (
+    BELIEF,
+    ROBOT,
+    TRACK,
+    UPPER,
+    FrameMoment,
+    FrameReading,
+    encode_frame,
+)
+from astray.viewer.page.scene import (
+    PlotSignal,
+    drawn_numbers,
+    estimators_of,
+    scene_data,
+    sensor_data,
+    signals_of,
+)
 from astray.viewer.page.tracks import confirmed_tracks, page_numbers
 
-MOST_HITS = 500  # collisions that are drawn, the newest
-UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)  # of a symmetric matrix
+MAX_COLLISIONS = 500  # that are drawn, the newest
+
+
+@dataclass(frozen=True)
+class PageSubscription:
+    """What pages want to see of a run beyond the poses of its robots."""
+
+    robots: frozenset[int] = frozenset()
+    """The robots whose readings and tracks are drawn."""
+    everyone: bool = False
+    """Whether those of all robots are."""
+    readings: bool = False
+    contacts: bool = False
+    signals: frozenset[tuple[int, int]] = frozenset()
+    """Robots, and the signals of theirs that are plotted."""
+
+
+class DrawnSensor(NamedTuple):
+    """A sensor of a group that can be drawn."""
+
+    index: int
+    drawn_as: str
+    arrived: Reading
+
+
+class GroupView(NamedTuple):
+    """Views into the tables of a group, and where its robots are in a frame."""
+
+    group: Robots
+    first: int
+    """The number on the page of its first robot."""
+    rows: slice
+    """Its rows in the world that is shown."""
+    robots: Array
+    """Its part of the frame's robots."""
+    beliefs: list[tuple[Table, Array]]
+    """The belief of each estimator, and its part of the frame's beliefs."""
+    sensors: list[DrawnSensor]
+    bumpers: list[Reading]
+    signals: list[PlotSignal]
+
+    @property
+    def numbers(self) -> range:
+        """The numbers on the page of its robots."""
+        return range(self.first, self.first + len(self.robots))
 
 
 class LiveSource:
-    """One world of a run. What it keeps are views into the tables, made anew when those are."""
+    """One world of a run. The views that it keeps are made anew when the run's tables are."""
 
-    def __init__(self, sim: Run, resets: bool = True) -> None:
+    def __init__(self, sim: Run, can_reset: bool = True) -> None:
         self.sim = sim
-        self.resets = resets
+        self.can_reset = can_reset
         self.serial = 0
+        """Of the scene: another one for each scene."""
         self.world = 0
+        """The index of the world that is shown."""
         self._build()
 
     # For the page.
 
     def scene(self) -> dict[str, Any]:
-        """What the page is told once."""
+        """The scene, which is sent once."""
         return self._scene
 
-    def hits(self) -> list[list[float]]:
-        """The collisions so far of the world that is shown, the newest of them."""
-        return self._hits
+    def collisions(self) -> list[list[float]]:
+        """The newest collisions of the world that is shown: time, robot, other or −1, x, y, speed."""
+        return self._collisions
 
-    def frame(self, wishes: Wishes) -> bytes:
-        """The present moment, to be called between two ticks."""
-        if self._outdated():
+    def frame(self, subscription: PageSubscription) -> bytes:
+        """The present moment as a frame, to be called between two ticks."""
+        if self._is_outdated():
             self._build()
-        self._note_hits()
+        self._record_collisions()
         sim = self.sim
-        for group, robots, beliefs in self._parts:
-            self._copy(group, robots, beliefs)
-        held = frames.HELD if sim.pace.paused else 0
+        for view in self._groups:
+            self._copy(view)
+        paused = frames.PAUSED if sim.pace.paused else 0
         moment = FrameMoment(
             self.serial,
             int(sim.clock[self.world]),
             float(sim.clock[self.world] * sim.dt),
             round(sim.pace.factor, 3),
             sim.pace.speed,
-            held | (frames.RESTING if sim.is_idle else 0),
+            paused | (frames.IDLE if sim.is_idle else 0),
             self._robots,
             self._beliefs,
-            self._tracks(wishes),
-            self._values(wishes),
-            self._readings(wishes),
+            self._tracks(subscription),
+            self._values(subscription),
+            self._readings(subscription),
         )
-        return encode(moment)
+        return encode_frame(moment)
 
     def show(self, world: int) -> None:
-        """Show another world, by its place in the batch."""
+        """Show another world, by its index in the batch."""
         if not 0 <= world < len(self.sim.worlds):
             raise ValueError(f"there is no world {world}")
         self.world = world
 
     def robot(self, number: int) -> tuple[Robots, int]:
-        """The group of a robot by its number on the page, and which of the group it is."""
-        for group, robots, _ in self._parts:
-            if 0 <= number < len(robots):
-                return group, number
-            number -= len(robots)
-        raise ValueError("there is no such robot")
+        """The group of a robot by its number on the page, and its number in the group."""
+        view = self._view_of(number)
+        if view is None:
+            raise ValueError("there is no such robot")
+        return view.group, number - view.first
 
-    @property
-    def count(self) -> int:
-        """How many robots there are on the page."""
-        return len(self._robots)
+    # Building the views.
 
-    # Inside.
-
-    def _outdated(self) -> bool:
-        scenery, around, world = self._built
-        now = self.sim.environment
+    def _is_outdated(self) -> bool:
+        environment, map, world = self._built
+        present = self.sim.environment
         return (
-            now is not scenery
-            or now.scene.map.map(self.world) is not around
-            or (self.world != world)
+            present is not environment
+            or present.scene.map.map(self.world) is not map
+            or self.world != world
         )
 
     def _build(self) -> None:
         sim = self.sim
         serial = self.serial + 1
         self._built = sim.environment, sim.environment.scene.map.map(self.world), self.world
-        self._signals = {name: signals_of(group) for name, group in sim.robots.items()}
-        about = scene_of(sim, self.world, self._signals, self.resets)
-        self._hits: list[list[float]] = []
-        self._noted = 0
+        self._collisions: list[list[float]] = []
+        self._recorded_collisions = 0
         groups = list(sim.robots.values())
-        self._robots = np.zeros((sum(g.plan.capacity for g in groups), ROBOT), np.float32)
-        judged = [[g.beliefs()[who] for who in beliefs_of(g.plan)] for g in groups]
-        count = sum(len(t) * g.plan.capacity for g, t in zip(groups, judged, strict=True))
-        self._beliefs = np.zeros((count, BELIEF), np.float32)
-        self._parts: list[tuple[Robots, Array, list[tuple[Table, Array]]]] = []
-        robot = belief = 0
-        for group, tables in zip(groups, judged, strict=True):
-            n = group.plan.capacity
-            parts = []
-            for table in tables:
-                parts.append((table[self._rows(group)], self._beliefs[belief : belief + n]))
-                belief += n
-            self._parts.append((group, self._robots[robot : robot + n], parts))
-            robot += n
-        self._drawn = {g.name: _drawn(g) for g in groups}
-        self._numbers = page_numbers([g.plan for g in groups])
-        self._bumpers = {
-            g.name: [c.arrived for c in g.pipelines.values() if c.sensor.measures == BUMP]
-            for g in groups
-        }
+        count = sum(group.plan.capacity for group in groups)
+        belief_count = sum(len(estimators_of(g.plan)) * g.plan.capacity for g in groups)
+        self._robots = np.zeros((count, ROBOT), np.float32)
+        self._beliefs = np.zeros((belief_count, BELIEF), np.float32)
+        views: list[GroupView] = []
+        first = first_belief = 0
+        for group in groups:
+            view = self._view(group, first, first_belief)
+            views.append(view)
+            first += len(view.robots)
+            first_belief += len(view.beliefs) * len(view.robots)
+        self._page_numbers = page_numbers([group.plan for group in groups])
+        signals = {view.group.name: view.signals for view in views}
         # Last, since the thread of the server reads them at any time.
-        self._scene = {"serial": serial, **about}
+        self._groups = views
+        self._scene = {
+            "serial": serial,
+            **scene_data(sim, self.world, signals, self.can_reset),
+        }
         self.serial = serial
 
-    def _rows(self, group: Robots) -> slice:
+    def _view(self, group: Robots, first: int, first_belief: int) -> GroupView:
         n = group.plan.capacity
-        return slice(self.world * n, (self.world + 1) * n)
+        rows = slice(self.world * n, (self.world + 1) * n)
+        beliefs = []
+        for k, name in enumerate(estimators_of(group.plan)):
+            start = first_belief + k * n
+            beliefs.append((group.beliefs()[name][rows], self._beliefs[start : start + n]))
+        sensors, bumpers = [], []
+        for k, pipeline in enumerate(group.pipelines.values()):
+            drawn_as = sensor_data(pipeline.sensor)["draws"]
+            if drawn_as:
+                sensors.append(DrawnSensor(k, drawn_as, pipeline.arrived))
+            if pipeline.sensor.measures == BUMP:
+                bumpers.append(pipeline.arrived)
+        robots = self._robots[first : first + n]
+        return GroupView(group, first, rows, robots, beliefs, sensors, bumpers, signals_of(group))
 
-    def _copy(self, group: Robots, out: Array, beliefs: list[tuple[Table, Array]]) -> None:
-        rows = self._rows(group)
+    def _view_of(self, number: int) -> GroupView | None:
+        return next((view for view in self._groups if number in view.numbers), None)
+
+    # Copying a moment.
+
+    def _copy(self, view: GroupView) -> None:
+        """Copy the truth and the beliefs of a group."""
+        group, rows, out = view.group, view.rows, view.robots
         truth, contacts = group.truth[rows], group.scene.contacts[rows]
         for k, column in enumerate(("x", "y", "yaw", "vx", "vy", "wz")):
             out[:, k] = truth[column]
@@ -143,97 +209,89 @@ class LiveSource:
         ghosts = self.sim.environment.ghosts[group.scene.first :][rows]
         flags = flags + frames.GHOST * ghosts
         if group.override is not None:
-            flags = flags + frames.IN_HAND * group.override.table["held"][rows]
-        for reading in self._bumpers[group.name]:
+            flags = flags + frames.OVERRIDDEN * group.override.table["held"][rows]
+        for reading in view.bumpers:
             flags = flags | frames.BUMPED * reading["pressed"][rows]
         out[:, 6] = flags
         out[:, 7], out[:, 8] = contacts["x"], contacts["y"]
-        for belief, goal in beliefs:
+        for belief, belief_out in view.beliefs:
             for k, column in enumerate(("x", "y", "yaw")):
-                goal[:, k] = belief[column]
-            goal[:, 3] = truth["stamp"] - belief["stamp"]
-            goal[:, 4:] = belief["cov"][:, UPPER[0], UPPER[1]]
+                belief_out[:, k] = belief[column]
+            belief_out[:, 3] = truth["stamp"] - belief["stamp"]
+            belief_out[:, 4:] = belief["cov"][:, UPPER[0], UPPER[1]]
 
-    def _values(self, wishes: Wishes) -> list[tuple[int, int, float]]:
+    def _values(self, subscription: PageSubscription) -> list[tuple[int, int, float]]:
+        """The plotted values: robot, signal, value."""
         found = []
-        for robot, signal in wishes.signals:
-            if robot < self.count:
-                group, number = self.robot(robot)
-                signals = self._signals[group.name]
-                if signal < len(signals.all):
-                    row = self._rows(group).start + number
-                    found.append((robot, signal, signals.value(signal, row)))
+        for robot, signal in subscription.signals:
+            view = self._view_of(robot)
+            if view is not None and signal < len(view.signals):
+                row = view.rows.start + robot - view.first
+                found.append((robot, signal, float(view.signals[signal].values[row])))
         return found
 
-    def _tracks(self, wishes: Wishes) -> Array:
-        found, first = [np.zeros((0, TRACK), np.float32)], 0
-        for group, robots, _ in self._parts if wishes.contacts else ():
+    def _tracks(self, subscription: PageSubscription) -> Array:
+        found = [np.zeros((0, TRACK), np.float32)]
+        for view in self._groups if subscription.contacts else ():
+            group, start = view.group, view.rows.start
             if group.tracker is not None:
-                start = self._rows(group).start
-                wanted = [r for r in wishes.robots if first <= r < first + len(robots)]
-                some = np.arange(len(robots)) if wishes.everyone else np.array(wanted, int) - first
-                rows = (start + some)[group.truth["alive"][start + some]]
-                found.append(confirmed_tracks(group, rows, first - start, self._numbers))
-            first += len(robots)
+                numbers = [r for r in subscription.robots if r in view.numbers]
+                if subscription.everyone:
+                    rows = start + np.arange(len(view.robots))
+                else:
+                    rows = start + np.array(numbers, int) - view.first
+                rows = rows[group.truth["alive"][rows]]
+                shift = view.first - start
+                found.append(confirmed_tracks(group, rows, shift, self._page_numbers))
         return np.concatenate(found)
 
-    def _readings(self, wishes: Wishes) -> list[Shown]:
-        found: list[Shown] = []
-        if not wishes.readings:
-            return found
-        first = 0
-        for group, robots, _ in self._parts:
-            numbers_of = range(first, first + len(robots))
-            first += len(robots)
-            drawn = self._drawn[group.name]
-            if not drawn:
+    def _readings(self, subscription: PageSubscription) -> list[FrameReading]:
+        found: list[FrameReading] = []
+        for view in self._groups if subscription.readings else ():
+            if not view.sensors:
                 continue
-            for robot in numbers_of if wishes.everyone else wishes.robots.intersection(numbers_of):
-                row = self._rows(group).start + robot - numbers_of.start
-                if group.truth["alive"][row]:
-                    found += self._readings_of(group, row, robot, drawn)
+            numbers = view.numbers
+            everyone = subscription.everyone
+            for robot in numbers if everyone else subscription.robots.intersection(numbers):
+                row = view.rows.start + robot - view.first
+                if view.group.truth["alive"][row]:
+                    found += _readings_of(view, robot, row)
         return found
 
-    def _readings_of(
-        self, group: Robots, row: int, robot: int, drawn: list[tuple[int, str, Reading]]
-    ) -> list[Shown]:
-        found: list[Shown] = []
-        for sensor, way, reading in drawn:
-            values = numbers(way, reading, row)
-            if values is not None:
-                found.append((robot, sensor, float(group.time[row] - reading.stamp[row]), values))
-        return found
-
-    def _note_hits(self) -> None:
-        """Take note of collisions that began since the last look."""
+    def _record_collisions(self) -> None:
+        """Take in the collisions that began since the last frame."""
         for interaction in self.sim.environment.interactions:
             if not isinstance(interaction, Collisions):
                 continue
             hits = interaction.log
-            if hits.total < self._noted:  # the run was reset
-                self._noted, self._hits = 0, []
-            new = hits.newest(min(hits.total - self._noted, MOST_HITS))
-            self._noted = hits.total
-            shown = {row: robot for robot, row in enumerate(self._everyone())} if len(new) else {}
+            if hits.total < self._recorded_collisions:  # the run was reset
+                self._recorded_collisions, self._collisions = 0, []
+            new = hits.newest(min(hits.total - self._recorded_collisions, MAX_COLLISIONS))
+            self._recorded_collisions = hits.total
+            numbers = self._numbers_by_row() if len(new) else {}
             for hit in new:
-                if int(hit["row"]) in shown:
-                    other = shown.get(int(hit["other"]), -1)
-                    place = [float(hit[c]) for c in ("x", "y", "speed")]
-                    self._hits.append([float(hit["stamp"]), shown[int(hit["row"])], other, *place])
-            if len(self._hits) > MOST_HITS:
-                self._hits = self._hits[-MOST_HITS:]
+                if int(hit["row"]) in numbers:
+                    other = numbers.get(int(hit["other"]), -1)
+                    point = [float(hit[column]) for column in ("x", "y", "speed")]
+                    robot = numbers[int(hit["row"])]
+                    self._collisions.append([float(hit["stamp"]), robot, other, *point])
+            if len(self._collisions) > MAX_COLLISIONS:
+                self._collisions = self._collisions[-MAX_COLLISIONS:]
 
-    def _everyone(self) -> list[int]:
-        """The rows among everyone of the robots on the page."""
-        rows: list[int] = []
-        for group, _, _ in self._parts:
-            part = self._rows(group)
-            rows += range(group.scene.first + part.start, group.scene.first + part.stop)
-        return rows
+    def _numbers_by_row(self) -> dict[int, int]:
+        """The numbers on the page of robots, by their rows among all robots of the run."""
+        return {
+            view.group.scene.first + view.rows.start + k: view.first + k
+            for view in self._groups
+            for k in range(len(view.robots))
+        }
 
 
-def _drawn(group: Robots) -> list[tuple[int, str, Reading]]:
-    """The sensors of a group that can be drawn: which, how, and what has arrived of them."""
-    ways = [sight(channel.sensor)["draws"] for channel in group.pipelines.values()]
-    arrived = [channel.arrived for channel in group.pipelines.values()]
-    return [(k, way, arrived[k]) for k, way in enumerate(ways) if way]
+def _readings_of(view: GroupView, robot: int, row: int) -> list[FrameReading]:
+    found: list[FrameReading] = []
+    for sensor in view.sensors:
+        numbers = drawn_numbers(sensor.drawn_as, sensor.arrived, row)
+        if numbers is not None:
+            age = float(view.group.time[row] - sensor.arrived.stamp[row])
+            found.append(FrameReading(robot, sensor.index, age, numbers))
+    return found

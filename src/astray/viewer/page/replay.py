@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from starlette.requests import Request
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from astray.files import atomic_write
+from astray.server import Log
 from astray.viewer.page.server import PageServer, index, static_text
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
@@ -20,70 +20,76 @@ EXPORT = re.compile(r"^export ((?:async )?(?:class|function|const) (\w+))", re.M
 
 
 class ReplayServer(PageServer):
-    """Serves a packed recording and the page that plays it."""
+    """Serves an encoded recording and the page that plays it.
+
+    Args:
+        encoded: The bytes of `encode_recording`.
+        port: Where the page is served; a free port if it is 0.
+        token: The token in the page's address; a random one if none is given.
+        log: Is given a line for each refused client.
+    """
 
     def __init__(
-        self,
-        packed: bytes,
-        *,
-        port: int = 0,
-        token: str | None = None,
-        log: Callable[[str], None],
+        self, encoded: bytes, *, port: int = 0, token: str | None = None, log: Log
     ) -> None:
         async def page(request: Request) -> Response:
             return index("replay")
 
         async def recording(request: Request) -> Response:
-            return Response(packed, media_type="application/octet-stream")
+            return Response(encoded, media_type="application/octet-stream")
 
         routes = [Route("/", page), Route("/recording", recording)]
         super().__init__(routes, port=port, token=token, log=log)
 
 
-def write_html(packed: bytes, goal: Path) -> None:
-    """Write the page with its style, its program and the recording in one file."""
-    text = self_contained(packed).encode()
-    with atomic_write(goal) as stream:
+def write_html(encoded: bytes, file: Path) -> None:
+    """Write one HTML file with the page, its style, its scripts and a recording.
+
+    Args:
+        encoded: The bytes of `encode_recording`.
+        file: Where to write; it is complete or not there at all.
+    """
+    text = self_contained(encoded).encode()
+    with atomic_write(file) as stream:
         stream.write(text)
 
 
-def self_contained(packed: bytes) -> str:
-    """The page as one text, which a strict policy allows to run just itself."""
-    style, program = static_text("style.css"), f"\n{bundle('main')}"
+def self_contained(encoded: bytes) -> str:
+    """The page as one text, with a content security policy that allows only its own script."""
+    style, script = static_text("style.css"), f"\n{bundle('main')}"
+    # Styles that the script sets on elements are no inline styles to a policy.
     policy = (
-        f"default-src 'none'; script-src '{_digest(program)}'; style-src '{_digest(style)}'; "
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-    # Elements that the program sizes by its own hand are no inline styles to a policy.
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-    data = base64.b64encode(packed).decode()
-    carrier = f'<script id="recording" type="application/octet-stream">{data}</script>\n'
+    data = base64.b64encode(encoded).decode()
+    recording = f'<script id="recording" type="application/octet-stream">{data}</script>\n'
     text = static_text("index.html").replace("{{mode}}", "file")
     text = re.sub(r'<link rel="icon"[^>]*>\n', "", text)
     text = text.replace(
         '<link rel="stylesheet" href="static/style.css">', f"{head}<style>{style}</style>"
     )
-    script = '<script type="module" src="static/main.js"></script>'
-    text = text.replace(script, "")
-    return text.replace("</body>", f'{carrier}<script type="module">{program}</script>\n</body>')
+    text = text.replace('<script type="module" src="static/main.js"></script>', "")
+    return text.replace("</body>", f'{recording}<script type="module">{script}</script>\n</body>')
 
 
 def bundle(name: str) -> str:
-    """A module and all that it imports as one, each in a function of its own."""
-    done: list[str] = []
-    return "".join(_wrapped(name, done))
+    """A script module and all that it imports as one text, each in a function of its own."""
+    return "".join(_wrapped(name, []))
 
 
 def _wrapped(name: str, done: list[str]) -> list[str]:
+    """A module and those that it imports and that are not done yet, imported ones first."""
     if name in done:
         return []
-    text, made = static_text(f"{name}.js"), []
+    text, modules = static_text(f"{name}.js"), list[str]()
     done.append(name)
-    for needed in IMPORT.finditer(text):
-        made += _wrapped(needed[2], done)
-    exports = ", ".join(found[2] for found in EXPORT.finditer(text))
+    for imported in IMPORT.finditer(text):
+        modules += _wrapped(imported[2], done)
+    exports = ", ".join(export[2] for export in EXPORT.finditer(text))
     body = IMPORT.sub(r"const { \1 } = module_\2;", EXPORT.sub(r"\1", text))
-    return [*made, f"const module_{name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"]
+    return [*modules, f"const module_{name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"]
 
 
 def _digest(text: str) -> str:

@@ -1,51 +1,66 @@
-"""The server: one thread for all bytes, on this machine alone."""
+"""The page's HTTP server: static files, the access check before every request, and security headers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import secrets
-import socket
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from importlib import resources
+from typing import Any
+from urllib.parse import parse_qs
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from astray.errors import WrongInput
 from astray.server import (
-    BUSY,
-    WAITING,
-    AccessGuard,
+    BACKLOG,
+    LOOPBACK,
+    REQUEST_TIMEOUT,
+    AccessPolicy,
     Listener,
-    TimeoutProtocol,
-    guarded_log,
-    short_switch_interval,
+    Log,
+    RequestHead,
+    ServerThread,
 )
-from astray.viewer.page.messages import LARGEST
+from astray.viewer.page.commands import MAX_BYTES
 
-ADDRESS = "127.0.0.1"
-SEND_BUFFER = 1 << 16  # bytes
+SEND_BUFFER = 1 << 16  # bytes: what waits in the system is old when it is read
+START_INTERVAL = 0.001  # s between two looks at whether uvicorn has started
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-Work = Callable[[], Awaitable[None]]
+STATIC = "/static/"  # the same for every run: needs no token
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self' http://127.0.0.1:* http://localhost:* vscode-webview:"
+)
+HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+App = Callable[[Any, Any, Any], Awaitable[None]]
+Task = Callable[[ServerThread], Awaitable[None]]
 
 
 def static_text(name: str) -> str:
-    """A file of the page."""
+    """The text of a static file."""
     return (resources.files("astray.viewer.page") / "static" / name).read_text(encoding="utf-8")
 
 
 def index(mode: str) -> Response:
-    """The page itself; it is told whether it shows a run or a recording."""
+    """The page itself, which shows a run ("live") or a recording ("replay")."""
     return Response(static_text("index.html").replace("{{mode}}", mode), media_type="text/html")
 
 
 async def static(request: Request) -> Response:
-    """A part of the page."""
+    """A static file."""
     name = request.path_params["name"]
     known = {file.name for file in (resources.files("astray.viewer.page") / "static").iterdir()}
     suffix = name.rpartition(".")[2]
@@ -55,7 +70,10 @@ async def static(request: Request) -> Response:
 
 
 class PageServer:
-    """Serves some routes behind a guard, in a thread of its own."""
+    """Serves routes to the pages that have its token, in a thread of its own.
+
+    `task` runs on the server's event loop as long as the server does.
+    """
 
     def __init__(
         self,
@@ -63,74 +81,127 @@ class PageServer:
         *,
         port: int = 0,
         token: str | None = None,
-        log: Callable[[str], None],
-        work: Work | None = None,
+        log: Log,
+        task: Task | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(16)
-        self._routes, self._log, self._work = routes, guarded_log(log), work
-        self._door = _listen(port, self._log)
-        self.port: int = self._door.getsockname()[1]
-        self._thread: threading.Thread | None = None
-        self._turns = contextlib.ExitStack()
+        self.thread = ServerThread("page", log, send_buffer=SEND_BUFFER)
+        self._routes, self._port, self._task = routes, port, task
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self.thread.port
 
     @property
     def url(self) -> str:
         """The address of the page, with its token."""
-        return f"http://{ADDRESS}:{self.port}/?token={self.token}"
+        return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
 
     def open(self) -> None:
         """Begin to serve."""
+        self.thread.open(self._port, self._serve, "choose another by --port")
 
-        @contextlib.asynccontextmanager
-        async def lifespan(app: Starlette) -> AsyncIterator[None]:
-            working = asyncio.ensure_future(self._work()) if self._work else None
-            yield
-            if working is not None:
-                working.cancel()
+    def close(self) -> None:
+        """Disconnect all pages and free the port."""
+        self.thread.close()
 
-        routes = [Route("/static/{name}", static), *self._routes]
-        app = AccessGuard(Starlette(routes=routes, lifespan=lifespan), self.token, self._log)
-        self._server = uvicorn.Server(
+    @contextlib.asynccontextmanager
+    async def _serve(self, listener: Listener) -> AsyncIterator[None]:
+        policy = AccessPolicy(self.port, token=self.token, public=STATIC)
+        routes = [Route(f"{STATIC}{{name}}", static), *self._routes]
+        server = uvicorn.Server(
             uvicorn.Config(
-                app,
+                AccessCheck(Starlette(routes=routes), policy, self.thread.log),
                 loop="none",
-                http=TimeoutProtocol,
-                backlog=WAITING,
+                http=RequestTimeoutProtocol,
+                backlog=BACKLOG,
                 log_config=None,
                 log_level="critical",
                 access_log=False,
-                lifespan="on",
-                ws_max_size=LARGEST,
+                lifespan="off",
+                ws_max_size=MAX_BYTES,
                 ws_per_message_deflate=False,  # frames hardly shrink, and it costs the run
                 timeout_graceful_shutdown=1,
             )
         )
-        self._turns.enter_context(short_switch_interval())
-        self._thread = threading.Thread(target=self._serve, name="astray-page", daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:  # a door needs that
-            runner.run(self._server.serve(sockets=[self._door]))
-
-    def close(self) -> None:
-        """Send everyone away and free the port."""
-        if self._thread is not None:
-            self._server.should_exit = True
-            self._thread.join()
-            self._thread = None
-            self._turns.close()
-        self._door.close()
+        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(START_INTERVAL)
+        task = asyncio.ensure_future(self._task(self.thread)) if self._task else None
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await serving
+            if task is not None:
+                task.cancel()
 
 
-def _listen(port: int, log: Callable[[str], None]) -> Listener:
-    made = Listener(busy=BUSY, log=lambda text: log(f"the page: {text}"))
-    try:
-        # What waits in the system is old when it is read: little of it, please.
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        made.open(ADDRESS, port)
-    except OSError as problem:
-        made.close()
-        why = problem.strerror or str(problem)
-        raise WrongInput(f"port {port} cannot be used: {why}; choose another by --port") from None
-    return made
+class AccessCheck:
+    """The application behind the access rules; its responses have the security headers."""
+
+    def __init__(self, app: App, policy: AccessPolicy, log: Log) -> None:
+        self.app, self.policy, self.log = app, policy, log
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on to the application, or refuse it."""
+        fault = self.policy.fault(_head_of(scope))
+        if fault:
+            client = (scope.get("client") or ("?",))[0]
+            path = f"{scope['path']!r:.80}"
+            self.log(f"the page refused {scope['type']} {path} from {client}: {fault}")
+            await _refuse(scope, receive, send, fault)
+            return
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def _head_of(scope: Any) -> RequestHead:
+    """What the access rules need of an ASGI scope."""
+
+    def values(name: bytes) -> list[str]:
+        return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+    query = parse_qs(scope["query_string"].decode("latin-1"))
+    is_websocket = scope["type"] == "websocket"
+    token = query.get("token", [""])[0]
+    return RequestHead(values(b"host"), values(b"origin"), is_websocket, scope["path"], token)
+
+
+async def _refuse(scope: Any, receive: Any, send: Any, fault: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 4403, "reason": fault[:100]})
+        return
+    body = f"Refused: {fault}. Open the address that astray has printed.\n".encode()
+    plain = (b"content-type", b"text/plain; charset=utf-8")
+    await send({"type": "http.response.start", "status": 403, "headers": [plain, *HEADERS]})
+    await send({"type": "http.response.body", "body": body})
+
+
+class RequestTimeoutProtocol(H11Protocol):
+    """HTTP of uvicorn, which by itself would wait for the first request of a connection for ever.
+
+    A connection without a whole new request for REQUEST_TIMEOUT to twice that is closed.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self.loop.call_later(REQUEST_TIMEOUT, self._check_request, None)
+
+    def _check_request(self, last_scope: Any) -> None:
+        """Close the connection if no request came since the last check, and none is answered."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return  # it is closed, or has become a WebSocket
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if is_answered and self.scope is last_scope:
+            self.transport.abort()
+        else:
+            self.loop.call_later(REQUEST_TIMEOUT, self._check_request, self.scope)

@@ -1,7 +1,6 @@
-"""What a page draws from: a live run, a run folder or a recording."""
+"""Recordings for the page, read from a run folder or from an MCAP file."""
 
 from astray.viewer.page.sources.mcap import read_recorded
 from astray.viewer.page.sources.run_folder import read_folder
-from astray.viewer.page.sources.source import ReplaySource
 
-__all__ = ["ReplaySource", "read_folder", "read_recorded"]
+__all__ = ["read_folder", "read_recorded"]
