@@ -1,4 +1,4 @@
-"""Packages whose modules are imported when a name of theirs is used, so that starts stay short."""
+"""Packages that import a module when one of its names is first used, so that programs start fast."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from typing import Any
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, tuple[str, ...]]
+    package: str, modules: Mapping[str, tuple[str, ...]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The `__getattr__`, `__dir__` and `__all__` of a package.
 
     Args:
         package: Its name.
-        homes: The names that each module, by its full name, gives to the package.
+        modules: The names that each module, by its full name, exports through the package.
+
+    Returns:
+        The three, in this order.
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
+    module_of = {name: module for module, names in modules.items() for name in names}
 
     def get(name: str) -> Any:
-        if name not in home_of:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(home_of[name]), name)
+        return getattr(importlib.import_module(module_of[name]), name)
 
     def names() -> list[str]:
-        return sorted(home_of)
+        return sorted(module_of)
 
-    return get, names, list(home_of)
+    return get, names, list(module_of)

@@ -1,7 +1,7 @@
 """A run live in Foxglove: the same topics as elsewhere, as the CDR bytes of ROS 2.
 
-It only shows: Foxglove connects from a page of the web, and whoever can connect can look. Nothing
-that it sends reaches the run.
+Foxglove connects from a web page, and any page can: so it only reads. Nothing that a client sends
+reaches the run. The server is that of Foxglove's SDK.
 """
 
 from __future__ import annotations
@@ -25,43 +25,51 @@ from astray.ros.publishers import (
     PublisherSet,
     map_topics,
 )
+from astray.server import LOOPBACK, Log, port_error
 from astray.tables import Array
 
 if TYPE_CHECKING:
     from foxglove import Channel
     from foxglove.websocket import ChannelView, ServerListener
 
-
-PORT = 8765  # where Foxglove looks for it
-ADDRESS = "127.0.0.1"
+PORT = 8765  # the usual port of Foxglove
 
 
 def check_package() -> None:
-    """Refuse where the package of Foxglove is missing."""
+    """Refuse `--foxglove` without Foxglove's package.
+
+    Raises:
+        WrongInput: The package is not installed.
+    """
     if importlib.util.find_spec("foxglove") is None:
         raise WrongInput('--foxglove needs a package: pip install "astray[foxglove]"')
 
 
 class Foxglove:
-    """A run, shown to Foxglove."""
+    """Publishes a run to Foxglove.
+
+    Args:
+        sim: The run.
+        localization: Where the frame "odom" stands in "map": as the robot believes, or truly.
+    """
 
     def __init__(self, sim: Run, localization: Localization = "belief") -> None:
         check_package()
         from foxglove import Context
 
         self.sim = sim
-        self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
+        self.publisher_set, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
         self._context = Context()
         self._channels: dict[str, Channel] = {}
-        for speaker in [*self.feed.publishers, self.clock]:
-            for topic in speaker.topics.values():
-                self._channel(topic.name, topic.type)
-        self._lasting = {"/tf_static": self.feed.static_transforms}
-        self._lasting |= {map.name: partial(_tell, sim, map) for map in map_topics(sim)}
-        for name in self._lasting:
-            self._channel(name, TF if name == "/tf_static" else OCCUPANCY_GRID)
+        for publisher in [*self.publisher_set.publishers, self.clock]:
+            for topic in publisher.topics.values():
+                self._add_channel(topic.name, topic.type)
+        self._latched: dict[str, Callable[[], list[bytes]]] = {}
+        self._add_latched("/tf_static", TF, self.publisher_set.static_transforms)
+        for map in map_topics(sim):
+            self._add_latched(map.name, OCCUPANCY_GRID, partial(_map_messages, sim, map))
 
-    def _channel(self, topic: str, type: str) -> Channel:
+    def _add_channel(self, topic: str, type: str) -> None:
         from foxglove import Channel, Schema
 
         if topic not in self._channels:
@@ -69,27 +77,38 @@ class Foxglove:
             self._channels[topic] = Channel(
                 topic, schema=schema, message_encoding="cdr", context=self._context
             )
-        return self._channels[topic]
+
+    def _add_latched(self, topic: str, type: str, messages: Callable[[], list[bytes]]) -> None:
+        self._add_channel(topic, type)
+        self._latched[topic] = messages
 
     def open(self, port: int = PORT) -> None:
-        """Listen, and watch the run."""
+        """Begin to serve, and observe the run.
+
+        Args:
+            port: Where to listen; a free port if it is 0.
+
+        Raises:
+            WrongInput: The port cannot be used.
+        """
         from foxglove import start_server
 
         try:
             self._server = start_server(
                 name=f"astray: {self.sim.scenario.name}",
-                host=ADDRESS,
+                host=LOOPBACK,
                 port=port,
-                server_listener=_listener(self._looked_at),
+                server_listener=_server_listener(self._publish_latched),
                 context=self._context,
             )
-        except Exception as problem:  # noqa: BLE001 - the package has no kind of its own for it
-            raise WrongInput(f"port {port} cannot be served: {problem}") from None
+        except Exception as error:  # noqa: BLE001 - the package has no class of its own for it
+            advice = "choose another by --foxglove PORT"
+            raise port_error(LOOPBACK, port, error, advice) from None
         self.port = int(self._server.port)
         self.sim.observers.append(self)
 
     def close(self) -> None:
-        """Send everyone away; the run is watched no more."""
+        """Disconnect all clients, and observe the run no more."""
         self.sim.observers.remove(self)
         self._server.stop()
         for channel in self._channels.values():
@@ -99,63 +118,74 @@ class Foxglove:
         self.open(0)
         return self
 
-    def __exit__(self, *problem: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # The observer.
 
     def next_due(self, step: int) -> int:
-        """When there may be something to say."""
-        return min(self.feed.next_due(step), self.clock.schedule.from_(step))
+        """The next step at which a publisher is due."""
+        return min(self.publisher_set.next_due(step), self.clock.schedule.from_(step))
 
     def observe(self, sim: Run) -> None:
-        """Hand over what is fresh and looked at; what no one reads is dropped, oldest first."""
-        now = self.clock.due_rows(sim)
-        if len(now):
-            self._say(self.clock, now)
-        for speaker, rows in self.feed.due_publishers():
-            self._say(speaker, rows)
+        """Publish what is due and subscribed to; what clients do not read is dropped, oldest first."""
+        clock_rows = self.clock.due_rows(sim)
+        if len(clock_rows):
+            self._publish(self.clock, clock_rows)
+        for publisher, rows in self.publisher_set.due_publishers():
+            self._publish(publisher, rows)
 
-    def _say(self, speaker: Publisher, rows: Array) -> None:
-        looked_at = [self._channels[speaker.topics[int(r)].name].has_sinks() for r in rows]
-        if any(looked_at):
+    def _publish(self, publisher: Publisher, rows: Array) -> None:
+        topics = [publisher.topics[int(row)].name for row in rows]
+        is_subscribed = [self._channels[topic].has_sinks() for topic in topics]
+        if any(is_subscribed):
             ns = round(self.sim.time * 1e9)
-            for topic, data in speaker.messages(rows[looked_at]):
+            for topic, data in publisher.messages(rows[is_subscribed]):
                 self._channels[topic.name].log(data, log_time=ns)
 
-    def _looked_at(self, topic: str) -> None:
-        """Say again what stays as it is: who comes has not heard it."""
-        lasting = self._lasting.get(topic)
-        if lasting is not None:
-            self.sim.pace.request(lambda: self._say_again(topic, lasting()))
+    # In the thread of the server.
 
-    def _say_again(self, topic: str, messages: list[bytes]) -> None:
-        for data in messages:
+    def _publish_latched(self, topic: str) -> None:
+        """Publish a latched topic again, between two ticks: a new subscriber does not have it."""
+        if topic in self._latched:
+            self.sim.pace.request(partial(self._log_latched, topic))
+
+    def _log_latched(self, topic: str) -> None:
+        for data in self._latched[topic]():
             self._channels[topic].log(data, log_time=round(self.sim.time * 1e9))
 
 
-def _listener(looked_at: Callable[[str], None]) -> ServerListener:
-    """Whoever Foxglove's server tells that someone looks at a topic."""
+def _map_messages(sim: Run, topic: MapTopic) -> list[bytes]:
+    return [topic.message(sim)]
+
+
+def _server_listener(on_subscribe: Callable[[str], None]) -> ServerListener:
+    """A listener that is called with the topic of each new subscription."""
     from foxglove.websocket import ServerListener
 
-    class Listener(ServerListener):
+    class SubscribeListener(ServerListener):
         def on_subscribe(self, client: object, channel: ChannelView) -> None:
-            looked_at(channel.topic)
+            on_subscribe(channel.topic)
 
-    return Listener()
-
-
-def _tell(sim: Run, map: MapTopic) -> list[bytes]:
-    return [map.message(sim)]
+    return SubscribeListener()
 
 
 @contextlib.contextmanager
-def on_foxglove(sim: Run, port: int, say: Callable[[str], None]) -> Iterator[object]:
-    """A run that Foxglove shows as long as the with block lasts."""
-    shown = Foxglove(sim)
-    shown.open(port)
+def on_foxglove(sim: Run, port: int, log: Log) -> Iterator[object]:
+    """Publish a run to Foxglove as long as the with block lasts.
+
+    Args:
+        sim: The run.
+        port: Where to listen; a free port if it is 0.
+        log: Is given the address.
+
+    Raises:
+        WrongInput: The port cannot be used.
+    """
+    foxglove = Foxglove(sim)
+    foxglove.open(port)
     try:
-        say(f"Foxglove: ws://127.0.0.1:{shown.port}")
-        yield shown
+        log(f"Foxglove: ws://{LOOPBACK}:{foxglove.port}")
+        yield foxglove
     finally:
-        shown.close()
+        foxglove.close()

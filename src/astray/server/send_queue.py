@@ -34,7 +34,7 @@ class SendQueue:
     def __init__(self, max_bytes: float = math.inf) -> None:
         self.max_bytes = max_bytes
         self.size = 0
-        """Bytes that wait."""
+        """Bytes that wait, including those that the owner keeps back and counts here."""
         self.dropped = 0
         """Messages that were dropped so far."""
         self.has_overflowed = False

@@ -1,7 +1,9 @@
-"""A run on the rosbridge protocol, JSON over a WebSocket: for roslibpy, roslibjs and web pages."""
+"""A run on the rosbridge protocol, JSON over a WebSocket: for roslibpy, roslibjs and web pages.
 
-from astray.ros.rosbridge.background import serving
-from astray.ros.rosbridge.bridge import RosbridgeBridge
-from astray.ros.rosbridge.compression import Forms
+`RosbridgeBridge` serves a run, `serving` also runs it in the background.
+"""
 
-__all__ = ["Forms", "RosbridgeBridge", "serving"]
+from astray.ros.rosbridge.bridge import RosbridgeBridge, serving
+from astray.ros.rosbridge.compression import MessageEncoder
+
+__all__ = ["MessageEncoder", "RosbridgeBridge", "serving"]

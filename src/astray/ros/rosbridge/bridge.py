@@ -1,15 +1,16 @@
-"""A run on rosbridge: an observer that copies what someone hears, and ears for what is said to it.
+"""A run on rosbridge: an observer that copies what clients subscribe to, and callbacks for the rest.
 
-In the tick what is fresh is copied, and only if somebody subscribes to it; the server's thread
-makes text of it, once however many hear it. What it cannot keep up with is dropped, oldest first.
+In a tick, new samples are copied of the topics that clients subscribe to. The thread of the server
+encodes them, once for all clients. What it cannot keep up with is dropped, oldest first.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -28,25 +29,30 @@ from astray.ros.publishers import (
     map_topics,
 )
 from astray.ros.rosbridge import rosapi
-from astray.ros.rosbridge.compression import Forms, Telling, said_by
+from astray.ros.rosbridge.compression import Encode, MessageEncoder, message_encoder
 from astray.ros.rosbridge.operations import TopicGraph
-from astray.ros.rosbridge.server import PATIENCE, Log, RosbridgeServer
+from astray.ros.rosbridge.server import PORT, SEND_TIMEOUT, RosbridgeServer
 from astray.ros.services import Services, read_between_ticks
 from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
+from astray.server import FOREVER, BackgroundRun, Log
 from astray.tables import Array
 from astray.world import Map
 
-if TYPE_CHECKING:
-    pass
-
-PORT = 9090  # where clients of rosbridge look for it
-MOST_WAITING = 2000  # copies that wait to become text
-MOST_POSTED = 20_000  # messages from clients between two looks at the run
-AT_ONCE = 50  # copies that become text before the thread sees to its clients
+MAX_SAMPLES = 2000  # that wait to be encoded
+MAX_POSTED = 20_000  # messages of clients to the run between two ticks
+ENCODE_BATCH = 50  # samples that are encoded before the thread serves its clients again
 
 
 class RosbridgeBridge:
-    """A run, served to clients of rosbridge."""
+    """Serves a run to clients of rosbridge.
+
+    Args:
+        sim: The run.
+        localization: Where the frame "odom" stands in "map": as the robot believes, or truly.
+        origins: Web pages' origins that may connect beside those of this machine, "*" for all.
+        send_timeout: s of real time that a client may take to read what it is sent.
+        log: Is given a line for each client that is refused or disconnected.
+    """
 
     def __init__(
         self,
@@ -54,27 +60,28 @@ class RosbridgeBridge:
         *,
         localization: Localization = "belief",
         origins: Sequence[str] = (),
-        patience: float = PATIENCE,
+        send_timeout: float = SEND_TIMEOUT,
         log: Log = lambda text: None,
     ) -> None:
         self.sim = sim
-        self.feed, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
-        self._speakers = [self.clock, *self.feed.publishers]  # who waits for time may act at once
-        self._spoken: dict[str, list[tuple[int, int]]] = {}
-        for place, speaker in enumerate(self._speakers):
-            for row, topic in speaker.topics.items():
-                self._spoken.setdefault(topic.name, []).append((place, row))
-        graph = graph_of(sim, self._speakers)
-        graph.latched["/tf_static"] = self._static
+        self.publisher_set, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)
+        # The clock first: a client that waits for a time can then act at once.
+        self._publishers = [self.clock, *self.publisher_set.publishers]
+        self._topic_rows: dict[str, list[tuple[int, int]]] = {}
+        for index, publisher in enumerate(self._publishers):
+            for row, topic in publisher.topics.items():
+                self._topic_rows.setdefault(topic.name, []).append((index, row))
+        graph = graph_of(sim, self._publishers)
+        graph.latched["/tf_static"] = self._static_transforms
         self.server = RosbridgeServer(
-            graph, may_post=self._may_post, origins=origins, patience=patience, log=log
+            graph, may_post=self._may_post, origins=origins, send_timeout=send_timeout, log=log
         )
-        self.server.on_wake, self.server.hub.now = self._write, lambda: sim.time
+        self.server.on_wake, self.server.operations.now = self._encode, lambda: sim.time
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self._waiting: deque[tuple[Publisher, Sample]] = deque(maxlen=MOST_WAITING)
-        self._forms: dict[Publisher, Forms] = {}
-        self._wanted: frozenset[str] = frozenset()
-        self._heard: dict[Publisher, Array] = {}
+        self._samples: deque[tuple[Publisher, Sample]] = deque(maxlen=MAX_SAMPLES)
+        self._encoders: dict[Publisher, MessageEncoder] = {}
+        self._subscribed: frozenset[str] = frozenset()
+        self._wanted_rows: dict[Publisher, Array] = {}
         self._posted = 0
 
     @property
@@ -83,27 +90,36 @@ class RosbridgeBridge:
         return self.server.port
 
     def open(self, port: int = PORT) -> None:
-        """Listen, and watch the run."""
+        """Begin to serve, and observe the run.
+
+        Args:
+            port: Where to listen; a free port if it is 0.
+
+        Raises:
+            WrongInput: The port cannot be used.
+        """
         if self.lockstep:
-            # No one is there to wait for before the first tick: the first to command lets it go.
+            # There is no client to wait for before the first tick: the first publisher of commands
+            # starts the run.
             self.sim.pace.pause()
-            self.server.hub.on_speaker = self._let_go
+            self.server.operations.on_advertise = self._play_on_command
         self.server.open(port)
         self.sim.observers.append(self)
 
-    def _let_go(self, topic: str) -> None:
+    def _play_on_command(self, topic: str) -> None:
         if topic.endswith("/cmd_vel"):
-            self.server.hub.on_speaker = lambda topic: None
+            self.server.operations.on_advertise = lambda topic: None
             self.sim.pace.play()
 
     def describe(self) -> str:
-        """How much there is to hear and to ask for."""
-        graph = self.server.hub.graph
-        said, heard = len(graph.said), len(graph.heard)
-        return f"says {said} topics, hears {heard}, serves {len(graph.services)} services"
+        """How many topics and services there are, in words."""
+        graph = self.server.operations.graph
+        published, subscribed = len(graph.published), len(graph.subscribed)
+        topics = f"publishes {published} topics, subscribes to {subscribed}"
+        return f"{topics}, serves {len(graph.services)} services"
 
     def close(self) -> None:
-        """Send everyone away; the run is watched no more."""
+        """Disconnect all clients, and observe the run no more."""
         self.sim.observers.remove(self)
         self.server.close()
 
@@ -111,108 +127,134 @@ class RosbridgeBridge:
         self.open(0)
         return self
 
-    def __exit__(self, *problem: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # The observer.
 
     def next_due(self, step: int) -> int:
-        """When dead reckoning goes on, somebody hears something, or may have begun to."""
+        """When dead reckoning is updated, a publisher is due, or a subscription may be new."""
         if self.sim.tick is None:
             return step
         ahead = self.sim.tick - self.sim.steps
-        beats = [
-            Schedule(self.feed.period),
-            *(r.schedule for r in self.feed.dead_reckonings.values()),
+        dead_reckonings = self.publisher_set.dead_reckonings.values()
+        schedules = [
+            Schedule(self.publisher_set.period),
+            *(dead_reckoning.schedule for dead_reckoning in dead_reckonings),
+            *(publisher.schedule for publisher in self._wanted_rows),
         ]
-        beats += [speaker.schedule for speaker in self._heard]
-        return first_due(beats, step + ahead) - ahead
+        return first_due(schedules, step + ahead) - ahead
 
     def observe(self, sim: Run) -> None:
-        """Copy what is fresh and wanted."""
+        """Copy new samples of the topics that clients subscribe to."""
         self._posted = 0
-        if self._wanted is not self.server.hub.wanted:
-            self._note_wanted()
-        self.feed.update_dead_reckoning()
-        for speaker, heard in self._heard.items():
-            rows = speaker.due_rows(sim)
+        if self._subscribed is not self.server.operations.subscribed:
+            self._update_wanted_rows()
+        self.publisher_set.update_dead_reckoning()
+        for publisher, wanted in self._wanted_rows.items():
+            rows = publisher.due_rows(sim)
             if len(rows):
-                rows = rows[heard[rows]]
+                rows = rows[wanted[rows]]
                 if len(rows):
-                    self._waiting.append((speaker, speaker.sample(rows)))
-        if self._waiting:
+                    self._samples.append((publisher, publisher.sample(rows)))
+        if self._samples:
             self.server.wake()
 
-    def _note_wanted(self) -> None:
-        """Find out for which rows of each speaker somebody listens."""
-        self._wanted = self.server.hub.wanted
-        self._heard = {}
-        found = [one for topic in self._wanted for one in self._spoken.get(topic, ())]
-        for place, row in sorted(found):  # in the order in which they speak, time first
-            speaker = self._speakers[place]
-            if speaker not in self._heard:
-                self._heard[speaker] = np.zeros(int(speaker.rows.max()) + 1, bool)
-            self._heard[speaker][row] = True
+    def _update_wanted_rows(self) -> None:
+        """Find the rows of each publisher whose topics clients subscribe to."""
+        self._subscribed = self.server.operations.subscribed
+        self._wanted_rows = {}
+        found = [one for topic in self._subscribed for one in self._topic_rows.get(topic, ())]
+        for index, row in sorted(found):  # in the order of the publishers, the clock first
+            publisher = self._publishers[index]
+            if publisher not in self._wanted_rows:
+                self._wanted_rows[publisher] = np.zeros(int(publisher.rows.max()) + 1, bool)
+            self._wanted_rows[publisher][row] = True
 
     def _may_post(self) -> bool:
-        """Whether the run is not yet flooded: while it rests, what it is told piles up."""
+        """Whether the run can take a message: while it is paused, they pile up."""
         self._posted += 1
-        return self._posted <= MOST_POSTED
+        return self._posted <= MAX_POSTED
 
     # In the thread of the server.
 
-    def _write(self) -> None:
-        """Make text of what waits, and give it to who wants it."""
-        waiting: dict[Publisher, list[Sample]] = {}
-        for _ in range(min(AT_ONCE, len(self._waiting))):
-            speaker, taken = self._waiting.popleft()
-            waiting.setdefault(speaker, []).append(taken)
-        for speaker, moments in waiting.items():
-            self._write_all(speaker, concatenate_samples(moments))
-        if self._waiting:
-            self.server.wake()  # there is more, but clients want to be heard as well
+    def _encode(self) -> None:
+        """Encode waiting samples, and publish them to clients."""
+        samples: dict[Publisher, list[Sample]] = {}
+        for _ in range(min(ENCODE_BATCH, len(self._samples))):
+            publisher, sample = self._samples.popleft()
+            samples.setdefault(publisher, []).append(sample)
+        for publisher, several in samples.items():
+            self._publish(publisher, concatenate_samples(several))
+        if self._samples:
+            self.server.wake()  # there is more, but clients must be served as well
 
-    def _write_all(self, speaker: Publisher, taken: Sample) -> None:
-        forms = self._forms.get(speaker)
-        if forms is None:
-            forms = self._forms[speaker] = Forms(speaker.layout)
-        messages = speaker.serialize(taken)
-        nth = forms.of(messages, self.sim.time)
+    def _publish(self, publisher: Publisher, sample: Sample) -> None:
+        encoder = self._encoders.get(publisher)
+        if encoder is None:
+            encoder = self._encoders[publisher] = MessageEncoder(publisher.layout)
+        messages = publisher.serialize(sample)
+        nth_encoder = encoder.encoders(messages, self.sim.time)
         for k, row in enumerate(messages.rows.tolist()):
-            self.server.hub.publish(speaker.topics[row].name, nth(k))
+            self.server.operations.publish(publisher.topics[row].name, nth_encoder(k))
 
-    def _static(self) -> list[Telling]:
-        return [said_by(TF, message, self.sim.time) for message in self.feed.static_transforms()]
+    def _static_transforms(self) -> list[Encode]:
+        transforms = self.publisher_set.static_transforms()
+        return [message_encoder(TF, message, self.sim.time) for message in transforms]
 
 
-def graph_of(sim: Run, speakers: Sequence[Publisher]) -> TopicGraph:
+def graph_of(sim: Run, publishers: Sequence[Publisher]) -> TopicGraph:
     """The topics and services of a run."""
     graph = TopicGraph()
-    for speaker in speakers:
-        graph.said |= {topic.name: topic.type for topic in speaker.topics.values()}
-    graph.said["/tf_static"] = TF
+    for publisher in publishers:
+        graph.published |= {topic.name: topic.type for topic in publisher.topics.values()}
+    graph.published["/tf_static"] = TF
     for map in map_topics(sim):
-        graph.said[map.name], graph.latched[map.name] = OCCUPANCY_GRID, _told(sim, map)
+        graph.published[map.name], graph.latched[map.name] = OCCUPANCY_GRID, _latched_map(sim, map)
     for stamped in (True, False):  # both are understood, and the plain one is the usual one
-        for name, heard in Subscriptions(
-            sim, SubscriptionSettings(stamped_cmd_vel=stamped)
-        ).topics.items():
-            graph.ears[name, heard.type] = heard.callback
-            graph.heard[name] = heard.type
+        settings = SubscriptionSettings(stamped_cmd_vel=stamped)
+        for name, subscription in Subscriptions(sim, settings).topics.items():
+            graph.callbacks[name, subscription.type] = subscription.callback
+            graph.subscribed[name] = subscription.type
     graph.services |= Services(sim).table
     graph.services |= rosapi.services(graph, lambda: sim.time)
     return graph
 
 
-def _told(sim: Run, topic: MapTopic) -> Callable[[], list[Telling]]:
-    """What tells a map, as it is when that is asked for; it is put into words only once."""
-    made: tuple[Map, float, Telling] | None = None
+def _latched_map(sim: Run, topic: MapTopic) -> Callable[[], list[Encode]]:
+    """The message of a map at the time of the call; each map is encoded only once."""
+    made: tuple[Map, float, Encode] | None = None
 
-    def tell() -> Telling:
+    def encoder() -> Encode:
         nonlocal made
-        known, now = sim.map(topic.world), sim.time
-        if made is None or made[0] is not known or made[1] > now:  # or the run has begun anew
-            made = known, now, cache(said_by(OCCUPANCY_GRID, topic.message(sim), now))
+        map, now = sim.map(topic.world), sim.time
+        if made is None or made[0] is not map or made[1] > now:  # the run was reset
+            made = map, now, cache(message_encoder(OCCUPANCY_GRID, topic.message(sim), now))
         return made[2]
 
-    return lambda: [read_between_ticks(sim, tell)]
+    return lambda: [read_between_ticks(sim, encoder)]
+
+
+@contextlib.contextmanager
+def serving(
+    sim: Run, *, speed: float | None = 1.0, port: int = 0, seconds: float = FOREVER, **more: Any
+) -> Iterator[RosbridgeBridge]:
+    """Run a simulation in the background and serve it, as long as the with block lasts.
+
+    Args:
+        sim: The run.
+        speed: Simulated seconds per real second; None for as fast as possible.
+        port: Where to listen; a free port if it is 0. `bridge.port` tells which.
+        seconds: For how long to run, in simulated seconds.
+        more: Arguments of `RosbridgeBridge`.
+
+    Yields:
+        The bridge.
+    """
+    bridge = RosbridgeBridge(sim, **more)
+    bridge.open(port)
+    try:
+        with BackgroundRun(sim, seconds, speed):
+            yield bridge
+    finally:
+        bridge.close()

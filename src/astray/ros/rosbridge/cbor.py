@@ -1,7 +1,7 @@
-"""Messages as CBOR (RFC 8949): numbers stay numbers, and arrays the bytes that they are.
+"""Messages as CBOR (RFC 8949): numbers keep their type, and arrays are their bytes.
 
-A scan takes a fraction of the time and room of its text. Arrays of numbers are typed ones (RFC
-8746), those of bytes are byte strings, as rosbridge has it; what is no number (nan, inf) is told.
+A scan takes a fraction of the time and the size of its text. Arrays of numbers are typed arrays (RFC
+8746), arrays of bytes are byte strings, as in rosbridge; nan and infinities are sent as they are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from astray.ros.messages import MessageLayout
-from astray.ros.rosbridge.json import Slot, plan_of
+from astray.ros.rosbridge.json import FieldSlot, message_with_slots
 from astray.tables import Array
 
-UNSIGNED, NEGATIVE, OCTETS, TEXT, LIST, MAP, TAG = range(7)
-TAGS = {
+UNSIGNED, NEGATIVE, BYTES, TEXT, LIST, MAP, TAG = range(7)  # the major types
+ARRAY_TAGS = {
     "<u2": 69,
     "<u4": 70,
     "<u8": 71,
@@ -32,8 +32,8 @@ SIMPLE = {False: b"\xf4", True: b"\xf5", None: b"\xf6"}
 DOUBLE = struct.Struct(">Bd")
 
 
-def pack(value: Any) -> bytes:
-    """A plain value, or an array of numbers."""
+def encode_cbor(value: Any) -> bytes:
+    """A plain value, or an array of numbers, as CBOR."""
     if isinstance(value, float):
         return DOUBLE.pack(0xFB, value)
     if isinstance(value, str):
@@ -44,71 +44,72 @@ def pack(value: Any) -> bytes:
     if isinstance(value, int):
         return _head(UNSIGNED, value) if value >= 0 else _head(NEGATIVE, -1 - value)
     if isinstance(value, bytes):
-        return _head(OCTETS, len(value)) + value
+        return _head(BYTES, len(value)) + value
     if isinstance(value, np.ndarray):
-        return _pack_array(value)
+        return _encode_array(value)
     if isinstance(value, dict):
-        parts = [pack(key) + pack(part) for key, part in value.items()]
+        parts = [encode_cbor(key) + encode_cbor(part) for key, part in value.items()]
         return _head(MAP, len(parts)) + b"".join(parts)
-    return _head(LIST, len(value)) + b"".join(map(pack, value))
+    return _head(LIST, len(value)) + b"".join(map(encode_cbor, value))
 
 
-def _head(kind: int, value: int) -> bytes:
-    """What a value begins with: of which kind it is, and a number or length."""
-    kind <<= 5
+def _head(major_type: int, value: int) -> bytes:
+    """The head of an item: its major type, and a number or a length."""
+    high_bits = major_type << 5
     if value < 24:
-        return bytes((kind | value,))
+        return bytes((high_bits | value,))
     for k, size in enumerate((1, 2, 4, 8)):
         if value < 1 << 8 * size:
-            return bytes((kind | 24 + k,)) + value.to_bytes(size, "big")
+            return bytes((high_bits | 24 + k,)) + value.to_bytes(size, "big")
     raise OverflowError(f"{value} has more than 64 bits")
 
 
-def _pack_array(values: Array) -> bytes:
-    little = values.dtype.newbyteorder("<")
-    raw = values.astype(little, copy=False).tobytes()
-    if little.str == "|u1":
-        return _head(OCTETS, len(raw)) + raw
-    tag = TAGS.get(little.str)
-    if tag is None:  # of truth values there is no array
-        return pack(values.tolist())
-    return _head(TAG, tag) + _head(OCTETS, len(raw)) + raw
+def _encode_array(values: Array) -> bytes:
+    little_endian = values.dtype.newbyteorder("<")
+    raw = values.astype(little_endian, copy=False).tobytes()
+    if little_endian.str == "|u1":
+        return _head(BYTES, len(raw)) + raw
+    tag = ARRAY_TAGS.get(little_endian.str)
+    if tag is None:  # there is no typed array of booleans
+        return encode_cbor(values.tolist())
+    return _head(TAG, tag) + _head(BYTES, len(raw)) + raw
 
 
-class Packer:
-    """Packs messages of one layout: all between the values that change is packed once."""
+class CborWriter:
+    """Writes messages of one layout as CBOR: what does not change is encoded once."""
 
     def __init__(self, layout: MessageLayout) -> None:
-        self._pieces: list[bytes | Slot] = []
-        self._add(plan_of(layout))
+        self._pieces: list[bytes | FieldSlot] = []
+        self._add(message_with_slots(layout))
 
-    def _add(self, plan: Any) -> None:
-        if isinstance(plan, Slot):
-            self._pieces.append(plan)
-        elif isinstance(plan, dict):
-            self._say(_head(MAP, len(plan)))
-            for key, part in plan.items():
-                self._say(pack(key))
-                self._add(part)
-        elif isinstance(plan, list):
-            self._say(_head(LIST, len(plan)))
-            for part in plan:
-                self._add(part)
+    def write(self, messages: Array) -> list[bytes]:
+        """The bytes of each message."""
+        return [b"".join([_encode(p, m) for p in self._pieces]) for m in messages.tolist()]
+
+    def _add(self, part: Any) -> None:
+        if isinstance(part, FieldSlot):
+            self._pieces.append(part)
+        elif isinstance(part, dict):
+            self._add_bytes(_head(MAP, len(part)))
+            for key, value in part.items():
+                self._add_bytes(encode_cbor(key))
+                self._add(value)
+        elif isinstance(part, list):
+            self._add_bytes(_head(LIST, len(part)))
+            for value in part:
+                self._add(value)
         else:
-            self._say(pack(plan))
+            self._add_bytes(encode_cbor(part))
 
-    def _say(self, raw: bytes) -> None:
+    def _add_bytes(self, raw: bytes) -> None:
         if self._pieces and isinstance(self._pieces[-1], bytes):
             self._pieces[-1] += raw
         else:
             self._pieces.append(raw)
 
-    def write(self, messages: Array) -> list[bytes]:
-        """The bytes of each message."""
-        return [b"".join([self._piece(p, m) for p in self._pieces]) for m in messages.tolist()]
 
-    def _piece(self, piece: bytes | Slot, values: tuple[Any, ...]) -> bytes:
-        if isinstance(piece, bytes):
-            return piece
-        value = values[piece.index]
-        return pack(value.decode() if piece.is_text else value)
+def _encode(piece: bytes | FieldSlot, values: tuple[Any, ...]) -> bytes:
+    if isinstance(piece, bytes):
+        return piece
+    value = values[piece.index]
+    return encode_cbor(value.decode() if piece.is_text else value)

@@ -1,7 +1,7 @@
-"""The forms in which a client may want the messages of a topic, its `compression`.
+"""How the messages of a topic are encoded: the `compression` that a client subscribes with.
 
-Text is what rosbridge is made of; `cbor` is smaller and sooner made; `cbor-raw` is the message as
-ROS 2 has it, for who can take that apart.
+"none" is JSON text; "cbor" is smaller and quicker to make; "cbor-raw" is the message as the CDR bytes
+of ROS 2, for clients that can deserialise those.
 """
 
 from __future__ import annotations
@@ -10,67 +10,81 @@ from collections.abc import Callable
 
 from astray.ros.messages import MessageLayout, decode, to_plain
 from astray.ros.publishers import Messages
-from astray.ros.rosbridge.cbor import Packer, pack
-from astray.ros.rosbridge.json import JsonWriter, to_text
+from astray.ros.rosbridge.cbor import CborWriter, encode_cbor
+from astray.ros.rosbridge.json import JsonWriter, to_json
+from astray.server import Payload
 
-PLAIN, CBOR, RAW = FORMS = ("none", "cbor", "cbor-raw")
-Telling = Callable[[str], str | bytes]
-"""Gives what a message says, in the form of this name."""
-
-
-def whole(topic: str, said: str | bytes) -> str | bytes:
-    """The message of rosbridge that tells what is said on a topic."""
-    if isinstance(said, str):
-        return f'{{"op":"publish","topic":{to_text(topic)},"msg":{said}}}'
-    return b"\xa3" + pack("op") + pack("publish") + pack("topic") + pack(topic) + pack("msg") + said
+NONE, CBOR, CBOR_RAW = COMPRESSIONS = ("none", "cbor", "cbor-raw")
+Encode = Callable[[str], Payload]
+"""Encodes one message, given the compression."""
 
 
-def said_by(type: str, data: bytes, seconds: float) -> Telling:
-    """One message, of which these are the bytes, said at some time of the run."""
+def publish_operation(topic: str, message: Payload) -> Payload:
+    """The operation "publish" with an encoded message of a topic."""
+    if isinstance(message, str):
+        return f'{{"op":"publish","topic":{to_json(topic)},"msg":{message}}}'
+    fields = ("op", "publish", "topic", topic, "msg")
+    return b"\xa3" + b"".join(map(encode_cbor, fields)) + message  # a map of three fields
 
-    def said(form: str) -> str | bytes:
-        if form == RAW:
-            return _raw(data, seconds)
+
+def message_encoder(type: str, data: bytes, seconds: float) -> Encode:
+    """Encodes the message with these CDR bytes, published at a time of the run."""
+
+    def encode(compression: str) -> Payload:
+        if compression == CBOR_RAW:
+            return _encode_raw(data, seconds)
         message = decode(type, data)
-        if form == CBOR:
-            return pack(to_plain(message, arrays=True))
-        return to_text(to_plain(message))
+        if compression == CBOR:
+            return encode_cbor(to_plain(message, arrays=True))
+        return to_json(to_plain(message))
 
-    return said
+    return encode
 
 
-def _raw(data: bytes, seconds: float) -> bytes:
+def _encode_raw(data: bytes, seconds: float) -> bytes:
     sec, nanosec = divmod(round(seconds * 1e9), 1_000_000_000)
-    return pack({"secs": sec, "nsecs": nanosec, "bytes": data})
+    return encode_cbor({"secs": sec, "nsecs": nanosec, "bytes": data})
 
 
-class Forms:
-    """Writes the messages of a speaker in each form that somebody wants."""
+class MessageEncoder:
+    """Encodes the messages of a publisher, in each compression that some client wants.
+
+    Args:
+        layout: The layout of the publisher's messages.
+    """
 
     def __init__(self, layout: MessageLayout) -> None:
         self._layout = layout
-        self._writers: dict[str, JsonWriter | Packer] = {}
+        self._writers: dict[str, JsonWriter | CborWriter] = {}
 
-    def of(self, messages: Messages, seconds: float) -> Callable[[int], Telling]:
-        """Some messages, said at some time of the run; all are put into a form at once."""
-        made: dict[str, list[str] | list[bytes]] = {}
+    def encoders(self, messages: Messages, seconds: float) -> Callable[[int], Encode]:
+        """The encoders of messages that are published at one time; all are encoded at once.
 
-        def nth(k: int) -> Telling:
-            def said(form: str) -> str | bytes:
-                if form not in made:
-                    made[form] = self._write(form, messages, seconds)
-                return made[form][k]
+        Args:
+            messages: The serialised messages.
+            seconds: The time of the run, s.
 
-            return said
+        Returns:
+            A function from the index of a message to its encoder.
+        """
+        encoded: dict[str, list[str] | list[bytes]] = {}
 
-        return nth
+        def encoder(k: int) -> Encode:
+            def encode(compression: str) -> Payload:
+                if compression not in encoded:
+                    encoded[compression] = self._encode_all(compression, messages, seconds)
+                return encoded[compression][k]
 
-    def _write(self, form: str, messages: Messages, seconds: float) -> list[str] | list[bytes]:
-        if form == RAW:
-            return [_raw(data, seconds) for data in messages.as_bytes()]
-        return self._writer(form).write(messages.columns)
+            return encode
 
-    def _writer(self, form: str) -> JsonWriter | Packer:
-        if form not in self._writers:
-            self._writers[form] = (Packer if form == CBOR else JsonWriter)(self._layout)
-        return self._writers[form]
+        return encoder
+
+    def _encode_all(
+        self, compression: str, messages: Messages, seconds: float
+    ) -> list[str] | list[bytes]:
+        if compression == CBOR_RAW:
+            return [_encode_raw(data, seconds) for data in messages.as_bytes()]
+        if compression not in self._writers:
+            writer = CborWriter if compression == CBOR else JsonWriter
+            self._writers[compression] = writer(self._layout)
+        return self._writers[compression].write(messages.columns)

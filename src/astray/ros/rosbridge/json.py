@@ -1,7 +1,11 @@
-"""Messages as the JSON text of rosbridge: what is no number (nan, inf) is null.
+"""Messages as the JSON text of rosbridge: the fields of the message type, by their names.
 
-The fields of a layout are the same for every message, so where each value goes is found out once,
-and the columns of many messages become text without looking at a type again.
+An Odometry is {"header":{"stamp":{"sec":1,"nanosec":0},"frame_id":"odom"},"child_frame_id":
+"base_link","pose":{"pose":{"position":{"x":0.5,...},"orientation":{...}},"covariance":[...]},
+"twist":{...}}. JSON has no nan and no infinity: they are null.
+
+The fields of a layout are the same for every message, so where each value goes is found once, and
+the columns of many messages become text without looking at a type again.
 """
 
 from __future__ import annotations
@@ -18,70 +22,72 @@ from astray.tables import Array
 _dumps = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-class Slot:
-    """A place in a message that is filled with one of the values of a record."""
+class FieldSlot:
+    """The place of a field that differs from message to message."""
 
-    def __init__(self, index: int, kind: np.dtype[Any]) -> None:
+    def __init__(self, index: int, dtype: np.dtype[Any]) -> None:
         self.index = index
-        self.is_text, self.is_list = kind.kind == "S", bool(kind.shape)
+        """Which of the values of a message it is."""
+        self.is_text, self.is_list = dtype.kind == "S", bool(dtype.shape)
 
 
 class JsonWriter:
-    """Writes messages of one layout."""
+    """Writes messages of one layout as JSON."""
 
     def __init__(self, layout: MessageLayout) -> None:
-        self._plan = plan_of(layout)
+        self._message = message_with_slots(layout)
 
     def write(self, messages: Array) -> list[str]:
         """The JSON text of each message."""
-        return [to_text(_fill(self._plan, values)) for values in messages.tolist()]
+        return [to_json(_fill(self._message, values)) for values in messages.tolist()]
 
 
-def plan_of(layout: MessageLayout) -> Any:
-    """A message as plain values, with slots for all that change."""
-    plan = to_plain(decode(layout.type, layout.blank(1)[0].tobytes()))
+def message_with_slots(layout: MessageLayout) -> Any:
+    """A message as plain values, with slots for the fields that change."""
+    message = to_plain(decode(layout.type, layout.blank(1)[0].tobytes()))
     for index, name in enumerate(layout.dtype.names or ()):
-        plan = _put(plan, name.split("."), Slot(index, layout.dtype[name]))
-    return plan
+        message = _put(message, name.split("."), FieldSlot(index, layout.dtype[name]))
+    return message
 
 
-def to_text(plain: Any) -> str:
+def to_json(plain: Any) -> str:
     """Plain values as JSON."""
     try:
         return _dumps(plain)
-    except ValueError:  # there is something in it that is no number
-        return _dumps(_finite(plain))
+    except ValueError:  # it holds nan or an infinity
+        return _dumps(_without_nan(plain))
 
 
-def _put(plan: Any, path: list[str], slot: Slot) -> Any:
-    """A plan with a slot at the end of a path."""
+def _put(plain: Any, path: list[str], slot: FieldSlot) -> Any:
+    """Plain values with a slot at the end of a path."""
     if not path:
         return slot
-    key: Any = int(path[0]) if isinstance(plan, list) else path[0]
-    plan[key] = _put(plan[key], path[1:], slot)
-    return plan
+    key: Any = int(path[0]) if isinstance(plain, list) else path[0]
+    plain[key] = _put(plain[key], path[1:], slot)
+    return plain
 
 
-def _fill(plan: Any, values: tuple[Any, ...]) -> Any:
-    if isinstance(plan, dict):
-        return {key: _fill(part, values) for key, part in plan.items()}
-    if isinstance(plan, Slot):
-        value = values[plan.index]
-        return value.decode() if plan.is_text else _listed(value) if plan.is_list else value
-    return [_fill(part, values) for part in plan] if isinstance(plan, list) else plan
+def _fill(plain: Any, values: tuple[Any, ...]) -> Any:
+    """Plain values, with the values of one message in the place of slots."""
+    if isinstance(plain, dict):
+        return {key: _fill(part, values) for key, part in plain.items()}
+    if isinstance(plain, FieldSlot):
+        value = values[plain.index]
+        return value.decode() if plain.is_text else _list(value) if plain.is_list else value
+    return [_fill(part, values) for part in plain] if isinstance(plain, list) else plain
 
 
-def _listed(values: Array) -> list[Any]:
+def _list(values: Array) -> list[Any]:
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return list(values.tolist())
-    known = values.astype(object)
-    known[~np.isfinite(values)] = None
-    return list(known.tolist())
+    with_none = values.astype(object)
+    with_none[~np.isfinite(values)] = None
+    return list(with_none.tolist())
 
 
-def _finite(plain: Any) -> Any:
+def _without_nan(plain: Any) -> Any:
     if isinstance(plain, float):
         return plain if math.isfinite(plain) else None
     if isinstance(plain, dict):
-        return {key: _finite(value) for key, value in plain.items()}
-    return [_finite(value) for value in plain] if isinstance(plain, (list, tuple)) else plain
+        return {key: _without_nan(value) for key, value in plain.items()}
+    return [_without_nan(value) for value in plain] if isinstance(plain, (list, tuple)) else plain

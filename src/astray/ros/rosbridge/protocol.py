@@ -1,4 +1,4 @@
-"""What clients may send: every message is checked before anything is done with it."""
+"""The messages that clients may send: each is validated before anything is done with it."""
 
 from __future__ import annotations
 
@@ -11,109 +11,108 @@ from typing import Any
 
 from astray.errors import AstrayError
 
-Request = Mapping[str, Any]
-MOST_BYTES = 1 << 20  # of one message, whole or in fragments
-MOST_FRAGMENTED = 4  # messages of one client that come in fragments at the same time
-FRAGMENTS_PATIENCE = 10.0  # s of real time for all fragments to come
-LONGEST_NAME = 255
-LONGEST_ID = 1000
+Message = Mapping[str, Any]
+MAX_BYTES = 1 << 20  # of one message, whole or in fragments
+MAX_FRAGMENTED = 4  # messages of one client that come in fragments at the same time
+FRAGMENTS_TIMEOUT = 10.0  # s of real time for all fragments of a message to come
+MAX_NAME = 255  # characters
+MAX_ID = 1000  # characters
 NAME = re.compile(r"/[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")
 LEVELS = ("none", "error", "warning", "info")
 
 
 class BadRequest(AstrayError):
-    """A message that is none of the protocol, or asks for what cannot be."""
+    """A message that breaks the protocol, or asks for what is impossible."""
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
-    """The message that a text is."""
+    """The message in a text."""
     if isinstance(text, bytes):
         raise BadRequest("binary messages are not understood, only JSON text")
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise BadRequest(f"no JSON: {problem}") from None
-    if not isinstance(found, dict) or not isinstance(found.get("op"), str):
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"no JSON: {error}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("op"), str):
         raise BadRequest("a message is an object with an op")
-    if "id" in found and not _is_id(found["id"]):
+    if "id" in message and not _is_id(message["id"]):
         raise BadRequest("id is a text or a number")
-    return found
+    return message
 
 
-def _is_id(given: Any) -> bool:
-    if isinstance(given, str):
-        return len(given) <= LONGEST_ID
-    return given is None or (isinstance(given, (int, float)) and abs(given) < 2**53)
+def _is_id(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MAX_ID
+    return value is None or (isinstance(value, (int, float)) and abs(value) < 2**53)
 
 
-def text_of(message: Request, key: str) -> str:
-    """A text that has to be there."""
+def text_of(message: Message, key: str) -> str:
+    """The text of a required field."""
     value = message.get(key)
     if not isinstance(value, str) or not value:
         raise BadRequest(f"{message['op']} needs {key}, a text")
     return value
 
 
-def number_of(message: Request, key: str, most: float) -> float:
-    """A number from 0 on that may be there."""
+def number_of(message: Message, key: str, limit: float) -> float:
+    """The number of an optional field, from 0 on."""
     value = message.get(key)
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-        raise BadRequest(f"{key} is a number from 0 to {most:g}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= limit:
+        raise BadRequest(f"{key} is a number from 0 to {limit:g}")
     return float(value)
 
 
-def name_of(message: Request, key: str) -> str:
+def name_of(message: Message, key: str) -> str:
     """The full name of a topic or service."""
-    given = text_of(message, key)
-    name = given if given.startswith("/") else f"/{given}"
-    if len(name) > LONGEST_NAME or not NAME.match(name):
-        raise BadRequest(f"{given[:80]!r} is no name of a {key}")
+    text = text_of(message, key)
+    name = text if text.startswith("/") else f"/{text}"
+    if len(name) > MAX_NAME or not NAME.match(name):
+        raise BadRequest(f"{text[:80]!r} is no name of a {key}")
     return name
 
 
 @dataclass
-class Parts:
-    """The fragments of one message that have come."""
+class FragmentedMessage:
+    """The fragments of one message that have come so far."""
 
     total: int
-    since: float
+    began: float
     pieces: dict[int, str] = field(default_factory=dict)
     size: int = 0
 
 
 class Fragments:
-    """Puts together the messages of one client that come in fragments, within bounds."""
+    """Puts together the messages of one client that come in fragments, within limits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._open: dict[str, Parts] = {}
+        self._incomplete: dict[str, FragmentedMessage] = {}
 
-    def add(self, message: Request) -> str | None:
-        """Take a fragment; the whole text if it was the last one missing."""
-        name, data = text_of(message, "id"), message.get("data")
+    def add(self, message: Message) -> str | None:
+        """Take a fragment in; the whole text if it was the last one missing."""
+        id, data = text_of(message, "id"), message.get("data")
         num, total = message.get("num"), message.get("total")
         if not isinstance(data, str):
             raise BadRequest("fragment needs data, a text")
-        if type(num) is not int or type(total) is not int or not 0 <= num < total <= MOST_BYTES:
+        if type(num) is not int or type(total) is not int or not 0 <= num < total <= MAX_BYTES:
             raise BadRequest("fragment needs num and total, whole numbers with num < total")
-        self._forget_late()
-        parts = self._open.setdefault(name, Parts(total, self._clock()))
-        parts.size += len(data)
-        if parts.total != total or num in parts.pieces or parts.size > MOST_BYTES:
-            del self._open[name]
-            raise BadRequest(f"fragments of {name[:80]!r} do not fit together")
-        parts.pieces[num] = data
-        if len(parts.pieces) < total:
-            while len(self._open) > MOST_FRAGMENTED:
-                del self._open[next(iter(self._open))]
+        self._drop_late()
+        whole = self._incomplete.setdefault(id, FragmentedMessage(total, self._clock()))
+        whole.size += len(data)
+        if whole.total != total or num in whole.pieces or whole.size > MAX_BYTES:
+            del self._incomplete[id]
+            raise BadRequest(f"fragments of {id[:80]!r} do not fit together")
+        whole.pieces[num] = data
+        if len(whole.pieces) < total:
+            while len(self._incomplete) > MAX_FRAGMENTED:
+                del self._incomplete[next(iter(self._incomplete))]
             return None
-        del self._open[name]
-        return "".join(parts.pieces[k] for k in range(total))
+        del self._incomplete[id]
+        return "".join(whole.pieces[k] for k in range(total))
 
-    def _forget_late(self) -> None:
-        now = self._clock()
-        late = [n for n, parts in self._open.items() if now - parts.since > FRAGMENTS_PATIENCE]
-        for name in late:
-            del self._open[name]
+    def _drop_late(self) -> None:
+        oldest = self._clock() - FRAGMENTS_TIMEOUT
+        for id in [id for id, whole in self._incomplete.items() if whole.began < oldest]:
+            del self._incomplete[id]

@@ -1,7 +1,7 @@
-"""The services by which clients of rosbridge find out what there is: `/rosapi/topics` and others.
+"""The services that describe topics and services to clients: `/rosapi/topics` and others.
 
-Where clients disagree on a name, both are given: a time has `sec` and `secs`, as ROS 2 and ROS 1
-call it.
+Where clients disagree on the name of a field, both are sent: a time has the `sec` of ROS 2 and the
+`secs` of ROS 1.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NODE = "/astray"
 
 
 def services(graph: TopicGraph, now: Callable[[], float]) -> dict[str, Service]:
-    """What tells about a graph, itself included."""
+    """The services that describe a graph, these services included."""
     api = Rosapi(graph, now)
-    found = {
+    calls = {
         "topics": (api.topics, ()),
         "topics_for_type": (api.topics_for_type, ("type",)),
         "topics_and_raw_types": (api.topics_and_raw_types, ()),
@@ -48,49 +48,49 @@ def services(graph: TopicGraph, now: Callable[[], float]) -> dict[str, Service]:
         "get_time": (api.time, ()),
     }
     return {
-        f"/rosapi/{name}": Service(_type(name), answer, fields)
-        for name, (answer, fields) in found.items()
+        f"/rosapi/{name}": Service(_service_type(name), call, fields)
+        for name, (call, fields) in calls.items()
     }
 
 
-def _type(name: str) -> str:
+def _service_type(name: str) -> str:
     return f"rosapi_msgs/srv/{name.title().replace('_', '')}"
 
 
 class Rosapi:
-    """Answers questions about a graph."""
+    """Answers the calls of these services; `now` is the time of the run, s."""
 
     def __init__(self, graph: TopicGraph, now: Callable[[], float]) -> None:
         self.graph, self._now = graph, now
 
-    def _every(self) -> dict[str, str]:
-        return dict(sorted((self.graph.heard | self.graph.said).items()))
+    def _topic_types(self) -> dict[str, str]:
+        return dict(sorted((self.graph.subscribed | self.graph.published).items()))
 
     def topics(self, request: Request) -> Response:
         """All topics, with their types."""
-        return {"topics": list(self._every()), "types": list(self._every().values())}
+        return {"topics": list(self._topic_types()), "types": list(self._topic_types().values())}
 
     def topics_and_raw_types(self, request: Request) -> Response:
-        """The same, with the text of each type."""
-        texts = [message_definition(type) for type in self._every().values()]
+        """All topics, with the definition of each type."""
+        texts = [message_definition(type) for type in self._topic_types().values()]
         return {**self.topics(request), "typedefs_full_text": texts}
 
     def topics_for_type(self, request: Request) -> Response:
         """The topics of one type."""
         wanted = full_name(_text(request, "type"))
-        return {"topics": [name for name, type in self._every().items() if type == wanted]}
+        return {"topics": [name for name, type in self._topic_types().items() if type == wanted]}
 
     def topic_type(self, request: Request) -> Response:
         """The type of a topic; empty if there is none of that name."""
-        return {"type": self._every().get(_text(request, "topic"), "")}
+        return {"type": self._topic_types().get(_text(request, "topic"), "")}
 
     def publishers(self, request: Request) -> Response:
-        """Who speaks on a topic."""
-        return {"publishers": [NODE] if _text(request, "topic") in self.graph.said else []}
+        """The nodes that publish a topic."""
+        return {"publishers": [NODE] if _text(request, "topic") in self.graph.published else []}
 
     def subscribers(self, request: Request) -> Response:
-        """Who hears a topic."""
-        return {"subscribers": [NODE] if _text(request, "topic") in self.graph.heard else []}
+        """The nodes that subscribe to a topic."""
+        return {"subscribers": [NODE] if _text(request, "topic") in self.graph.subscribed else []}
 
     def services(self, request: Request) -> Response:
         """All services."""
@@ -99,7 +99,7 @@ class Rosapi:
     def services_for_type(self, request: Request) -> Response:
         """The services of one type."""
         wanted = _text(request, "type")
-        found = [n for n, service in self.graph.services.items() if _same(service.type, wanted)]
+        found = [n for n, service in self.graph.services.items() if _is_type(service.type, wanted)]
         return {"services": sorted(found)}
 
     def service_type(self, request: Request) -> Response:
@@ -109,38 +109,38 @@ class Rosapi:
 
     def request_details(self, request: Request) -> Response:
         """The fields of a service's requests."""
-        return {"typedefs": _typedefs(request_of(_kind(request)))}
+        return {"typedefs": _typedefs(request_of(_service_name(request)))}
 
     def response_details(self, request: Request) -> Response:
         """The fields of a service's responses."""
-        return {"typedefs": _typedefs(response_of(_kind(request)))}
+        return {"typedefs": _typedefs(response_of(_service_name(request)))}
 
     def message_details(self, request: Request) -> Response:
-        """The fields of a message type, and of the types that it is made of."""
+        """The fields of a message type, and of the types of its fields."""
         type = full_name(_text(request, "type"))
         if not is_known(type):
             raise BadRequest(f"no message type {type[:80]!r}")
         return {"typedefs": _typedefs(type)}
 
     def nodes(self, request: Request) -> Response:
-        """The one node that there is."""
+        """The nodes: only this one."""
         return {"nodes": [NODE]}
 
     def node_details(self, request: Request) -> Response:
-        """What a node says, hears and serves."""
-        known = _text(request, "node") == NODE
+        """The topics and services of a node."""
+        is_known_node = _text(request, "node") == NODE
         return {
-            "publishing": sorted(self.graph.said) if known else [],
-            "subscribing": sorted(self.graph.heard) if known else [],
-            "services": sorted(self.graph.services) if known else [],
+            "publishing": sorted(self.graph.published) if is_known_node else [],
+            "subscribing": sorted(self.graph.subscribed) if is_known_node else [],
+            "services": sorted(self.graph.services) if is_known_node else [],
         }
 
     def action_servers(self, request: Request) -> Response:
-        """None."""
+        """The action servers: none."""
         return {"action_servers": []}
 
     def param_names(self, request: Request) -> Response:
-        """None: what a run may be given is in its scenario."""
+        """The parameters: none, they are in the scenario."""
         return {"names": []}
 
     def time(self, request: Request) -> Response:
@@ -156,11 +156,12 @@ def _text(request: Mapping[str, Any], key: str) -> str:
     return value if key == "type" or value.startswith("/") else f"/{value}"
 
 
-def _same(type: str, wanted: str) -> bool:
+def _is_type(type: str, wanted: str) -> bool:
+    """Whether it is a type, with or without the "srv" in its name."""
     return type in (wanted, wanted.replace("/", "/srv/", 1))
 
 
-def _kind(request: Request) -> str:
+def _service_name(request: Request) -> str:
     name = _text(request, "type").rpartition("/")[2]
     if name not in SERVICES:
         raise BadRequest(f"no details of the service type {name[:80]!r}")
@@ -168,11 +169,11 @@ def _kind(request: Request) -> str:
 
 
 def _typedefs(type: str) -> list[Response]:
-    """A type and all that it is made of, as rosapi lists fields; −1 is no array, 0 any length."""
+    """The fields of a type and of their types; an array length of −1 is no array, of 0 any."""
     found: dict[str, Response] = {}
-    waiting = [type]
-    while waiting:
-        name = waiting.pop(0)
+    remaining = [type]
+    while remaining:
+        name = remaining.pop(0)
         if name not in found and is_known(name):
             fields = field_types(name)
             found[name] = {
@@ -184,5 +185,5 @@ def _typedefs(type: str) -> list[Response]:
                 "constnames": [],
                 "constvalues": [],
             }
-            waiting += [field.type for field in fields]
+            remaining += [field.type for field in fields]
     return list(found.values())
