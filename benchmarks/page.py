@@ -136,7 +136,7 @@ def server(count: int, lidar: bool, seconds: float, rounds: int) -> None:
 
 def run_cost(seconds: float, rounds: int) -> None:
     """Print what a page costs a run at full speed, in CPU time of the run's thread."""
-    clients.CUT = 1e9  # s; or else a page that does not read would be gone after ten
+    clients.SEND_TIMEOUT = 1e9  # s; or else a page that does not read would be gone after ten
     sim = astray.load(scenario(20, True), keep_events=False)
     sim.run(5.0)
 
@@ -160,15 +160,16 @@ def tell_ratio(
     """Print the ratio of stretches with and without a page, in turns while it stays connected."""
     spent: dict[bool, list[float]] = {True: [], False: []}
     with page:
-        until(lambda: bool(view.hub.pages))
+        until(lambda: bool(view.clients.pages))
         for _ in range(4):  # until what the system buffers is full, too
             stretch()
         for k in range(rounds):
             for watched in (True, False) if k % 2 else (False, True):
-                pages, view.hub.pages = view.hub.pages, view.hub.pages if watched else set()
+                pages = view.clients.pages
+                view.clients.pages = pages if watched else set()
                 time.sleep(0.04)
                 spent[watched].append(stretch())
-                view.hub.pages = pages
+                view.clients.pages = pages
     # Others on the machine make a stretch longer, never shorter: the lower quartile is its own.
     own = [statistics.quantiles(spent[watched], n=4)[0] for watched in (True, False)]
     ratios = [a / b - 1 for a, b in zip(spent[True], spent[False], strict=True)]

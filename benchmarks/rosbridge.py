@@ -77,17 +77,17 @@ def throughput(topic: str, form: str, seconds: float) -> dict[str, float]:
 
 def encode(topic: str, form: str, count: int) -> float:
     """Messages per second of CPU in this form, without a socket and without a run."""
-    from astray.ros.rosbridge import Forms, RosbridgeBridge
+    from astray.ros.rosbridge import MessageEncoder, RosbridgeBridge
 
     sim = load()
     sim.step(20)
-    speaker = next(
-        s for s in RosbridgeBridge(sim).feed.speakers if s.topics and s.topics[0].name == topic
-    )
-    forms, rows = Forms(speaker.layout), speaker.rows
+    publishers = RosbridgeBridge(sim).publisher_set.publishers
+    publisher = next(p for p in publishers if p.topics and p.topics[0].name == topic)
+    encoder, rows = MessageEncoder(publisher.layout), publisher.rows
     begin = time.process_time()
     for _ in range(count):
-        forms.of(speaker.write(speaker.take(rows)), 0.0)(0)(form)
+        messages = publisher.serialize(publisher.sample(rows))
+        encoder.encoders(messages, 0.0)(0)(form)
     return count / (time.process_time() - begin)
 
 
@@ -98,14 +98,14 @@ def cost(kind: str, seconds: float) -> float:
         begin = time.process_time()
         sim.run(seconds)
         return (time.process_time() - begin) / seconds * 1000.0
-    with serving(sim, speed=None, seconds=seconds, patience=0.05) as wire:
+    with serving(sim, speed=None, seconds=seconds, send_timeout=0.05) as wire:
         sim.pace.pause()
         if kind == "a client that stopped reading":
             where = f"ws://127.0.0.1:{wire.port}"
             line = connect(where, ping_interval=None, close_timeout=0.05).__enter__()
             for topic in TOPICS:
                 line.send(json.dumps({"op": "subscribe", "topic": topic}))
-            while len(wire.server.hub.wanted) < len(TOPICS):
+            while len(wire.server.operations.subscribed) < len(TOPICS):
                 time.sleep(0.001)
         while not sim.pace.paused:
             time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""Packages that import a module when one of its names is first used, so that programs start fast."""
+"""Packages that import a module when one of its names is first used: programs start faster."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_port_that_is_taken_is_wrong_input(scenario: Path) -> None:
             [sys.executable, "-m", "astray", *command], capture_output=True, text=True, check=False
         )
     assert done.returncode == 2
-    assert f"port {port} cannot be served" in done.stderr
+    assert f"port {port} of 127.0.0.1 cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 
 import astray
 from astray.errors import WrongInput
-from astray.viewer.page.codec import pack
+from astray.viewer.page.codec import encode_recording
 from astray.viewer.page.replay import bundle, self_contained
 from astray.viewer.page.sources.run_folder import read_folder
 
@@ -106,7 +106,7 @@ def test_replay_serves_a_folder_until_it_is_stopped(folder: Path) -> None:
     process, url = start("replay", str(folder))
     try:
         with urllib.request.urlopen(url.replace("/?", "/recording?"), timeout=30) as answer:
-            assert answer.read() == pack(read_folder(folder))
+            assert answer.read() == encode_recording(read_folder(folder))
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 0
     finally:

@@ -16,7 +16,7 @@ import pytest
 
 import astray
 from astray.errors import SavedError, WrongInput
-from astray.viewer.page.codec import pack
+from astray.viewer.page.codec import encode_recording
 from astray.viewer.page.sources.run_folder import read_folder
 from astray.viewer.reports import compute_metrics, read_report_data
 
@@ -35,7 +35,7 @@ SCENARIO: dict[str, Any] = {
 }
 NAMED = re.escape("run.npz: ")
 READERS: dict[str, Callable[[Path], object]] = {
-    "replay": lambda folder: pack(read_folder(folder)),
+    "replay": lambda folder: encode_recording(read_folder(folder)),
     "report": lambda folder: compute_metrics(read_report_data(folder)),
 }
 

@@ -1,4 +1,4 @@
-"""A run shown to Foxglove, heard by a client of its protocol over a real socket."""
+"""A run published to Foxglove, and a client of its protocol over a real socket."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import json
 import struct
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,75 +19,71 @@ from astray.cli import astray as commands
 from astray.errors import WrongInput
 from astray.recording.foxglove import Foxglove, check_package
 from astray.ros.messages.types import decode
-from support.rosbridge import PATIENCE, load, twin_log
+from astray.server import BackgroundRun
+from support.rosbridge import TIMEOUT, load, twin_log
 
 pytest.importorskip("foxglove", reason="foxglove-sdk is not installed")
 
 
 @contextlib.contextmanager
-def showing(speed: float | None = 1.0) -> Iterator[Foxglove]:
-    """A run in the background that Foxglove may look at."""
+def publishing(speed: float | None = 1.0) -> Iterator[Foxglove]:
+    """A run in the background that is published to Foxglove."""
     sim = load()
-    with Foxglove(sim) as shown:
-        thread = threading.Thread(target=lambda: sim.run(1e9, speed=speed), daemon=True)
-        thread.start()
-        yield shown
-        while thread.is_alive():
-            sim.pace.stop()
-            thread.join(0.05)
+    with Foxglove(sim) as foxglove, BackgroundRun(sim, speed=speed):
+        yield foxglove
 
 
-class Viewer:
+class FoxgloveClient:
     """A client of Foxglove's WebSocket protocol, as far as it is needed here."""
 
-    def __init__(self, line: ClientConnection) -> None:
-        self.line, self.channels = line, dict[str, dict[str, Any]]()
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket, self.channels = socket, dict[str, dict[str, Any]]()
         self._topics: dict[int, str] = {}
 
-    def look_at(self, *topics: str) -> None:
+    def subscribe(self, *topics: str) -> None:
         """Subscribe, once all of them were advertised."""
         while not set(topics) <= set(self.channels):
-            said = json.loads(self.line.recv(timeout=PATIENCE))
-            if said["op"] == "advertise":
-                self.channels |= {channel["topic"]: channel for channel in said["channels"]}
+            message = json.loads(self.socket.recv(timeout=TIMEOUT))
+            if message["op"] == "advertise":
+                self.channels |= {channel["topic"]: channel for channel in message["channels"]}
         wanted = []
         for k, topic in enumerate(topics, start=1):
             self._topics[k] = topic
             wanted.append({"id": k, "channelId": self.channels[topic]["id"]})
-        self.line.send(json.dumps({"op": "subscribe", "subscriptions": wanted}))
+        self.socket.send(json.dumps({"op": "subscribe", "subscriptions": wanted}))
 
     def next(self) -> tuple[str, int, bytes]:
         """Topic, time in ns and bytes of the next message."""
         while True:
-            said = self.line.recv(timeout=PATIENCE)
-            if isinstance(said, bytes) and said[0] == 1:
-                subscription, ns = struct.unpack_from("<IQ", said, 1)
-                return self._topics[subscription], ns, said[13:]
+            message = self.socket.recv(timeout=TIMEOUT)
+            if isinstance(message, bytes) and message[0] == 1:
+                subscription, ns = struct.unpack_from("<IQ", message, 1)
+                return self._topics[subscription], ns, message[13:]
 
 
-def viewing(shown: Foxglove) -> connect:
-    kind: Any = ["foxglove.sdk.v1"]
-    where = f"ws://127.0.0.1:{shown.port}"
-    return connect(where, subprotocols=kind, max_size=None, close_timeout=0.5)
+def connect_to(foxglove: Foxglove) -> connect:
+    protocols: Any = ["foxglove.sdk.v1"]
+    url = f"ws://127.0.0.1:{foxglove.port}"
+    return connect(url, subprotocols=protocols, max_size=None, close_timeout=0.5)
 
 
-def test_foxglove_is_told_the_types_and_shown_what_the_run_is() -> None:
-    with showing() as shown:
-        with viewing(shown) as line:
-            viewer = Viewer(line)
-            viewer.look_at("/ground_truth/odom", "/scan", "/imu/data", "/tf", "/clock", "/odom")
-            imu = viewer.channels["/imu/data"]
+def test_foxglove_receives_the_types_and_the_messages_of_the_run() -> None:
+    with publishing() as foxglove:
+        with connect_to(foxglove) as socket:
+            client = FoxgloveClient(socket)
+            client.subscribe("/ground_truth/odom", "/scan", "/imu/data", "/tf", "/clock", "/odom")
+            imu = client.channels["/imu/data"]
             assert (imu["encoding"], imu["schemaEncoding"]) == ("cdr", "ros2msg")
             assert imu["schemaName"] == "sensor_msgs/msg/Imu"
             assert "geometry_msgs/Vector3 linear_acceleration" in imu["schema"]
-            shown.sim.robots["rover"].drive(0.5, 0.3)
-            got = [viewer.next() for _ in range(200)]
-        steps = shown.sim.steps
-    rover = twin_log(shown.sim, steps)["rover"]
+            foxglove.sim.robots["rover"].drive(0.5, 0.3)
+            got = [client.next() for _ in range(200)]
+        steps = foxglove.sim.steps
+    rover = twin_log(foxglove.sim, steps)["rover"]
     seen: dict[str, int] = {}
     for topic, ns, data in got:
         k = round(ns / 1e7)
-        message = decode(viewer.channels[topic]["schemaName"], data)
+        message = decode(client.channels[topic]["schemaName"], data)
         if topic == "/ground_truth/odom":
             assert message.pose.pose.position.x == rover.truth["x"][k, 0]
         elif topic == "/imu/data":
@@ -103,18 +98,18 @@ def test_foxglove_is_told_the_types_and_shown_what_the_run_is() -> None:
     assert len(seen) == 6
 
 
-def test_who_comes_late_is_told_where_sensors_sit_and_the_map_even_in_a_pause() -> None:
-    with showing() as shown:
-        shown.sim.pace.pause()
-        with viewing(shown) as line:
-            viewer = Viewer(line)
-            viewer.look_at("/tf_static", "/map")
-            got = {topic: data for topic, _, data in (viewer.next(), viewer.next())}
+def test_a_late_client_receives_the_static_transforms_and_the_map_even_while_paused() -> None:
+    with publishing() as foxglove:
+        foxglove.sim.pace.pause()
+        with connect_to(foxglove) as socket:
+            client = FoxgloveClient(socket)
+            client.subscribe("/tf_static", "/map")
+            got = {topic: data for topic, _, data in (client.next(), client.next())}
     assert decode("tf2_msgs/msg/TFMessage", got["/tf_static"]).transforms
     assert decode("nav_msgs/msg/OccupancyGrid", got["/map"]).info.width > 100
 
 
-def test_a_run_that_is_shown_has_the_bytes_of_one_that_is_not() -> None:
+def test_a_published_run_has_the_bytes_of_one_that_is_not() -> None:
     sim, alone = load(), load()
     with Foxglove(sim):
         sim.run(2.0)

@@ -1,4 +1,4 @@
-"""What tests of the page in a real Chromium share: a tab, and patience."""
+"""What tests of the page in a real Chromium share: a browser tab."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-def until(holds: Callable[[], Any]) -> Any:
+def until(condition: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + 120.0
-    while not (found := holds()):
-        assert time.monotonic() < deadline, "it never came true"
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "the condition never held"
         time.sleep(0.02)
     return found
 
 
 class Tab:
-    """A page in the browser, and the faults that it had."""
+    """A page in the browser, its errors and its requests."""
 
-    def __init__(self, browser: Any, url: str, **how: Any) -> None:
-        how.setdefault("viewport", {"width": 1280, "height": 800})
-        self.context = browser.new_context(accept_downloads=True, **how)
+    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        self.context = browser.new_context(accept_downloads=True, **options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
-        self.faults: list[str] = []
+        self.errors: list[str] = []
         self.requests: list[str] = []
-        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
-        self.page.on("console", lambda m: m.type == "error" and self.faults.append(m.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(url)
         self.wait("s.step >= 0")
@@ -39,12 +39,12 @@ class Tab:
         found: dict[str, Any] = self.page.evaluate("astray.state")
         return found
 
-    def ask(self, name: str) -> Any:
-        """One thing of the state: all of it takes its time where there are many robots."""
+    def read(self, name: str) -> Any:
+        """One field of the state: all of it is slow where there are many robots."""
         return self.page.evaluate(f"astray.state.{name}")
 
     def wait(self, condition: str) -> None:
-        # From here: the page's policy does not let it evaluate text, whoever asks it to.
+        # Evaluated from here, because the page's policy forbids it to evaluate text.
         test = f"() => {{ const s = window.astray?.state; return Boolean(s && ({condition})); }}"
         until(lambda: self.page.evaluate(test))
 
@@ -63,8 +63,8 @@ class Tab:
             )
         mouse.up()
 
-    def hold(self) -> None:
-        """Let time stand still, and the page know it."""
-        if not self.ask("held"):
+    def pause(self) -> None:
+        """Pause the run, and wait until the page has it."""
+        if not self.read("held"):
             self.page.click("#play")
         self.wait("s.held")

@@ -1,4 +1,4 @@
-"""What tests of the rosbridge wire share: a run, a plain WebSocket to it, and patience."""
+"""What tests of rosbridge share: a run, and a plain WebSocket to its bridge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from websockets.sync.client import ClientConnection, connect
 
 import astray
 from astray.engine.log import Log
-from astray.ros.rosbridge.bridge import RosbridgeBridge
+from astray.ros.rosbridge import RosbridgeBridge
 from astray.sim import Sim
 
 HALL = {"walls": [[[-2, -2], [8, -2], [8, 6], [-2, 6], [-2, -2]]]}
@@ -27,7 +27,7 @@ ROVER: dict[str, Any] = {
     "estimator": {"kind": "odometry"},
     "autonomy": {"kind": "remote"},
 }
-PATIENCE = 30.0  # s, for what should come at once
+TIMEOUT = 30.0  # s, for what should come at once
 
 
 def load(**changes: Any) -> Sim:
@@ -35,15 +35,15 @@ def load(**changes: Any) -> Sim:
     return astray.load({"dt": 0.01, "seed": 5, "world": {"map": HALL}, "robots": [robot]})
 
 
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never held"
         time.sleep(0.005)
 
 
 def twin_log(sim: Sim, steps: int) -> Log:
-    """What the run was at every tick, by a run of its own with the same events."""
+    """The log of every tick, by a second run with the same events."""
     twin = load()
     twin.replay([event for event in sim.events if event.step is not None and event.step < steps])
     return twin.run(steps * twin.dt, log=twin.dt)
@@ -54,15 +54,15 @@ def tick_of(header: dict[str, Any]) -> int:
     return round((stamp["sec"] + stamp["nanosec"] * 1e-9) * 100)
 
 
-def talking(wire: RosbridgeBridge, origin: Any = None) -> connect:
-    """A plain WebSocket to a wire, for a with block."""
-    where = f"ws://127.0.0.1:{wire.port}"
-    return connect(where, origin=origin, max_size=None, open_timeout=PATIENCE, close_timeout=0.5)
+def connect_to(bridge: RosbridgeBridge, origin: Any = None) -> connect:
+    """A plain WebSocket to a bridge, for a with block."""
+    url = f"ws://127.0.0.1:{bridge.port}"
+    return connect(url, origin=origin, max_size=None, open_timeout=TIMEOUT, close_timeout=0.5)
 
 
-def receive(line: ClientConnection, op: str) -> dict[str, Any]:
-    """The next message of a kind."""
+def receive(socket: ClientConnection, op: str) -> dict[str, Any]:
+    """The next message with an operation."""
     while True:
-        said: dict[str, Any] = json.loads(line.recv(timeout=PATIENCE))
-        if said["op"] == op:
-            return said
+        message: dict[str, Any] = json.loads(socket.recv(timeout=TIMEOUT))
+        if message["op"] == op:
+            return message

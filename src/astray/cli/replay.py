@@ -29,7 +29,7 @@ def replay(
     from astray.cli.console import StatusConsole
     from astray.errors import WrongInput
     from astray.recording import check_recording
-    from astray.viewer.page import pack, write_html
+    from astray.viewer.page import encode_recording, write_html
     from astray.viewer.page.sources import read_folder, read_recorded
 
     console = StatusConsole(quiet)
@@ -37,17 +37,18 @@ def replay(
         raise WrongInput(f"{recording}: there is no such file or folder")
     if html is not None:
         check_recording(html, overwrite)
-    packed = pack(read_recorded(recording) if recording.is_file() else read_folder(recording))
+    source = read_recorded(recording) if recording.is_file() else read_folder(recording)
+    encoded = encode_recording(source)
     if html is None:
-        _serve(packed, port, not no_browser, console.report)
+        _serve(encoded, port, not no_browser, console.report)
         return
-    write_html(packed, html)
+    write_html(encoded, html)
     console.report(
         f"Written to {html}: {html.stat().st_size / 1000:,.0f} kB, and needs nothing else."
     )
 
 
-def _serve(packed: bytes, port: int, browser: bool, report: Callable[[str], None]) -> None:
+def _serve(encoded: bytes, port: int, browser: bool, report: Callable[[str], None]) -> None:
     """Serve the page until Ctrl-C."""
     import time
 
@@ -55,7 +56,7 @@ def _serve(packed: bytes, port: int, browser: bool, report: Callable[[str], None
     from astray.cli.session import show_page
     from astray.viewer.page import ReplayServer
 
-    server = ReplayServer(packed, port=port, log=report)
+    server = ReplayServer(encoded, port=port, log=report)
     server.open()
     stops: list[bool] = []  # a list, because a signal handler must not wait for a lock
     try:

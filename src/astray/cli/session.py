@@ -133,11 +133,11 @@ class RunSession:
         elif log_period is None:
             log_period = max(1, round(LOG_PERIOD / sim.dt)) * sim.dt
         # Nobody can take back what was recorded or published, so the page offers no reset then.
-        resets = self.outputs.recording is None and not connectors
+        can_reset = self.outputs.recording is None and not connectors
         with stop_on_interrupt(sim.pace.stop), contextlib.ExitStack() as connected:
             for connect in connectors:
                 connected.enter_context(connect(sim, self.console.report))
-            with self._page_of(sim, resets):
+            with self._page_of(sim, can_reset):
                 with self._recording_of(sim):
                     started = time.perf_counter()
                     log = self._advance(sim, seconds, log_period, speed)
@@ -162,14 +162,14 @@ class RunSession:
             return _run(sim, seconds, log_period, speed, progress)
 
     @contextlib.contextmanager
-    def _page_of(self, sim: Sim, resets: bool) -> Iterator[None]:
+    def _page_of(self, sim: Sim, can_reset: bool) -> Iterator[None]:
         """Show the run on its page while the with block lasts, if that is wanted."""
         if self.page is None:
             yield
             return
         from astray.viewer.page import View
 
-        with View(sim, port=self.page.port, resets=resets, log=self.console.report) as view:
+        with View(sim, port=self.page.port, can_reset=can_reset, log=self.console.report) as view:
             show_page(view.url, self.page.browser)
             yield
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from astray.engine import Run
 from astray.errors import WrongInput
-from astray.ros.messages import message_definition
+from astray.ros.messages import OCCUPANCY_GRID, message_definition
 from astray.ros.publishers import (
-    OCCUPANCY_GRID,
     TF,
     ClockPublisher,
     Localization,
@@ -25,7 +24,7 @@ from astray.ros.publishers import (
     PublisherSet,
     map_topics,
 )
-from astray.server import LOOPBACK, Log, port_error
+from astray.server import LOOPBACK, LogLine, port_error
 from astray.tables import Array
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ class Foxglove:
         return min(self.publisher_set.next_due(step), self.clock.schedule.from_(step))
 
     def observe(self, sim: Run) -> None:
-        """Publish what is due and subscribed to; what clients do not read is dropped, oldest first."""
+        """Publish what is due and subscribed to; the SDK drops what clients do not read in time."""
         clock_rows = self.clock.due_rows(sim)
         if len(clock_rows):
             self._publish(self.clock, clock_rows)
@@ -171,7 +170,7 @@ def _server_listener(on_subscribe: Callable[[str], None]) -> ServerListener:
 
 
 @contextlib.contextmanager
-def on_foxglove(sim: Run, port: int, log: Log) -> Iterator[object]:
+def on_foxglove(sim: Run, port: int, log: LogLine) -> Iterator[object]:
     """Publish a run to Foxglove as long as the with block lasts.
 
     Args:

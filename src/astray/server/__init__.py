@@ -6,20 +6,19 @@ the Pioneer server keeps a loop of its own, for its cadence, and uses the other 
 """
 
 from astray.server.access import AccessPolicy, RequestHead
-from astray.server.background import FOREVER, BackgroundRun
+from astray.server.background import BackgroundRun
 from astray.server.listener import BACKLOG, LOOPBACK, REQUEST_TIMEOUT, Listener, port_error
-from astray.server.runtime import Log, ServerThread, guarded_log, short_switch_interval
+from astray.server.runtime import LogLine, ServerThread, guarded_log, short_switch_interval
 from astray.server.send_queue import Payload, SendChannel, SendQueue
 
 __all__ = [
     "BACKLOG",
-    "FOREVER",
     "LOOPBACK",
     "REQUEST_TIMEOUT",
     "AccessPolicy",
     "BackgroundRun",
     "Listener",
-    "Log",
+    "LogLine",
     "Payload",
     "RequestHead",
     "SendChannel",

@@ -35,8 +35,8 @@ class AccessPolicy:
 
     port: int | None = None
     """The port that Host and Origin must name: only pages of this server itself may connect, and a
-    WebSocket must have an Origin. None also lets in programs without an Origin, and the pages of any
-    server on this machine."""
+    WebSocket must have an Origin. None also lets in programs without an Origin, and the pages of
+    any server on this machine."""
     origins: Sequence[str] = ()
     """Foreign origins that may connect as well, "*" for all."""
     token: str = ""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from astray.engine import Run
+from astray.engine import FOREVER, Run
 
-FOREVER = 1e9  # s
 STOP_INTERVAL = 0.05  # s of real time between two attempts to stop a run
 
 

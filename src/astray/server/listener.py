@@ -53,7 +53,7 @@ class Listener(socket.socket):
         self._limit, self._busy, self._log = limit, busy, log
         self._accepted: WeakSet[socket.socket] = WeakSet()
         self._is_full = False
-        self._spare = socket.socket()  # its descriptor is given up to refuse a client if none is left
+        self._spare = socket.socket()  # gives up its descriptor to refuse a client without one
 
     def open(self, address: str, port: int, advice: str = "choose another by --port") -> None:
         """Listen on a port, any free one if it is 0.
@@ -100,7 +100,7 @@ class Listener(socket.socket):
         self._spare.close()
 
     def _log_full(self, reason: str) -> None:
-        """Log once that connections are refused, however many come."""
+        """LogLine once that connections are refused, however many come."""
         if not self._is_full:
             self._is_full = True
             self._log(f"port {self.getsockname()[1]} refuses further connections: {reason}")

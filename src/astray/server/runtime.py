@@ -1,4 +1,4 @@
-"""The thread of a server: its event loop, how it starts, how it stops, and what it must not disturb."""
+"""The thread of a server: its event loop, how it starts, and how it stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from astray.server.listener import HTTP_BUSY, LOOPBACK, Listener
 
 SWITCH_INTERVAL = 0.0005  # s, so that a message does not wait for a whole tick
 
-Log = Callable[[str], None]
+LogLine = Callable[[str], None]
 Serve = Callable[[Listener], AbstractAsyncContextManager[Any]]
 """Accepts and serves the connections of a listener as long as its context lasts."""
 
@@ -29,7 +29,7 @@ class ServerThread:
         send_buffer: Size of the system's send buffer of each connection, bytes; None for the usual.
     """
 
-    def __init__(self, name: str, log: Log, *, send_buffer: int | None = None) -> None:
+    def __init__(self, name: str, log: LogLine, *, send_buffer: int | None = None) -> None:
         self.name, self.log = name, guarded_log(log)
         self.port = 0
         self._send_buffer = send_buffer
@@ -95,7 +95,7 @@ class ServerThread:
             await self._stop.wait()
 
 
-def guarded_log(log: Log) -> Log:
+def guarded_log(log: LogLine) -> LogLine:
     """A log that cannot end the thread that writes to it, whatever happens to its reader."""
 
     def write(text: str) -> None:

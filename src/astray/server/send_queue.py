@@ -1,7 +1,7 @@
-"""The messages that wait for one client: bounded, so that a slow client costs nobody else anything.
+"""The messages that wait for one client: bounded, so that a slow client harms nobody else.
 
-Messages of a channel may be lost: the oldest is dropped for a newer one. Replies are never dropped; a
-client that does not read them, or anything for too long, is to be disconnected.
+Messages of a channel may be lost: the oldest is dropped for a newer one. Replies are never dropped.
+A client that lets them pile up, or reads nothing for too long, is to be disconnected.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SendQueue:
         self.has_overflowed = False
         """Whether replies alone were more than may wait."""
         self.changed = asyncio.Event()
-        self._order: deque[Payload | SendChannel] = deque()  # a channel stands for its oldest message
+        self._order: deque[Payload | SendChannel] = deque()  # a channel: its oldest message
 
     def reply(self, message: Payload) -> None:
         """Append a message that is never dropped."""

@@ -1,4 +1,4 @@
-"""Clients of rosbridge that do not behave, or come from elsewhere: nobody else is harmed."""
+"""Clients that break the rules, or come from elsewhere, harm neither the run nor other clients."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from astray.ros.publishers.maps import MapTopic
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from astray.errors import WrongInput
 from astray.ros.messages.serializer import MessageLayout
+from astray.ros.publishers.maps import MapTopic
+from astray.ros.rosbridge import RosbridgeBridge, serving
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import server as server_module
-from astray.ros.rosbridge.background import serving
-from astray.ros.rosbridge.bridge import RosbridgeBridge
 from astray.ros.rosbridge.json import JsonWriter
-from astray.server.listener import MOST
-from support.rosbridge import PATIENCE, load, receive, talking, until
+from astray.server.listener import MAX_CONNECTIONS
+from support.rosbridge import TIMEOUT, connect_to, load, receive, until
 
 HUGE = [1e308] * 36
 
 
 @pytest.fixture
-def wire() -> Iterator[RosbridgeBridge]:
-    with serving(load()) as wire:
-        yield wire
+def bridge() -> Iterator[RosbridgeBridge]:
+    with serving(load()) as bridge:
+        yield bridge
 
 
 @pytest.mark.parametrize(
@@ -61,67 +60,67 @@ def wire() -> Iterator[RosbridgeBridge]:
     ids=lambda text: text[:60] or "empty",
 )
 def test_a_bad_message_gets_a_status_and_nothing_else_happens(
-    wire: RosbridgeBridge, text: str
+    bridge: RosbridgeBridge, text: str
 ) -> None:
-    with talking(wire) as line:
-        line.send(text)
-        assert receive(line, "status")["level"] == "error"
-        line.send('{"op": "call_service", "id": "1", "service": "/rosapi/nodes"}')
-        assert receive(line, "service_response")["values"] == {"nodes": ["/astray"]}
-    assert not wire.sim.events
+    with connect_to(bridge) as client:
+        client.send(text)
+        assert receive(client, "status")["level"] == "error"
+        client.send('{"op": "call_service", "id": "1", "service": "/rosapi/nodes"}')
+        assert receive(client, "service_response")["values"] == {"nodes": ["/astray"]}
+    assert not bridge.sim.events
 
 
-def test_a_message_that_is_too_long_ends_only_its_own_client(wire: RosbridgeBridge) -> None:
-    with talking(wire) as good, talking(wire) as bad:
+def test_a_message_that_is_too_long_ends_only_its_own_client(bridge: RosbridgeBridge) -> None:
+    with connect_to(bridge) as good, connect_to(bridge) as bad:
         with contextlib.suppress(ConnectionClosed):  # it may be cut off while it still sends
             bad.send(" " * (2 << 20))
         with pytest.raises(ConnectionClosed):
-            bad.recv(timeout=PATIENCE)
+            bad.recv(timeout=TIMEOUT)
         good.send('{"op": "call_service", "service": "/rosapi/nodes"}')
         assert receive(good, "service_response")["result"]
 
 
-def test_bytes_that_are_no_websocket_do_no_harm(wire: RosbridgeBridge) -> None:
-    with socket.create_connection(("127.0.0.1", wire.port)) as raw:
+def test_bytes_that_are_no_websocket_do_no_harm(bridge: RosbridgeBridge) -> None:
+    with socket.create_connection(("127.0.0.1", bridge.port)) as raw:
         raw.sendall(b"\x00\xff" * 5000)
-    with talking(wire) as line:
-        line.send('{"op": "call_service", "service": "/rosapi/nodes"}')
-        assert receive(line, "service_response")["result"]
+    with connect_to(bridge) as client:
+        client.send('{"op": "call_service", "service": "/rosapi/nodes"}')
+        assert receive(client, "service_response")["result"]
 
 
-def test_connections_that_say_nothing_leave_descriptors_for_the_run(wire: RosbridgeBridge) -> None:
+def test_idle_connections_leave_descriptors_for_the_run(bridge: RosbridgeBridge) -> None:
     with contextlib.ExitStack() as idle:
-        for _ in range(MOST + 50):
-            raw = socket.create_connection(("127.0.0.1", wire.port), PATIENCE)
+        for _ in range(MAX_CONNECTIONS + 50):
+            raw = socket.create_connection(("127.0.0.1", bridge.port), TIMEOUT)
             idle.enter_context(raw)
         assert raw.recv(4096).startswith(b"HTTP/1.1 503 ")
-    until(lambda: not wire.server._door.inside())
-    with talking(wire) as line:
-        line.send('{"op": "call_service", "service": "/rosapi/nodes"}')
-        assert receive(line, "service_response")["result"]
+    until(lambda: not bridge.server.thread.listener.connections())
+    with connect_to(bridge) as client:
+        client.send('{"op": "call_service", "service": "/rosapi/nodes"}')
+        assert receive(client, "service_response")["result"]
 
 
-def test_who_connects_and_does_not_ask_for_a_websocket_is_sent_away(
+def test_a_connection_without_a_whole_request_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server_module, "HANDSHAKE", 0.2)
+    monkeypatch.setattr(server_module, "REQUEST_TIMEOUT", 0.2)
     with (
-        serving(load()) as wire,
-        socket.create_connection(("127.0.0.1", wire.port), PATIENCE) as raw,
+        serving(load()) as bridge,
+        socket.create_connection(("127.0.0.1", bridge.port), TIMEOUT) as raw,
     ):
         raw.sendall(b"GET / HTTP/1.1\r\n")
         with contextlib.suppress(ConnectionError):
             assert not raw.recv(1)
 
 
-def test_a_client_that_stops_reading_is_cut_off_and_the_run_goes_on(
+def test_a_client_that_stops_reading_is_disconnected_and_the_run_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(client_module, "MOST_BYTES", 1 << 16)
-    told: list[str] = []
+    monkeypatch.setattr(client_module, "MAX_BYTES", 1 << 16)
+    logged: list[str] = []
     with (
-        serving(load(), speed=None, patience=0.2, log=told.append) as wire,
-        socket.create_connection(("127.0.0.1", wire.port)) as raw,
+        serving(load(), speed=None, send_timeout=0.2, log=logged.append) as bridge,
+        socket.create_connection(("127.0.0.1", bridge.port)) as raw,
     ):
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         key = "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: 13\r\n"
@@ -130,10 +129,10 @@ def test_a_client_that_stops_reading_is_cut_off_and_the_run_goes_on(
         assert b"101" in raw.recv(4096)
         for topic in ("/scan", "/odom", "/imu/data", "/tf"):
             raw.sendall(masked(json.dumps({"op": "subscribe", "topic": topic})))
-        until(lambda: any("does not read" in text for text in told))
-        steps = wire.sim.steps
-        until(lambda: wire.sim.steps > steps + 1000)
-        assert not wire.server.hub.clients
+        until(lambda: any("does not read" in text for text in logged))
+        steps = bridge.sim.steps
+        until(lambda: bridge.sim.steps > steps + 1000)
+        assert not bridge.server.operations.clients
 
 
 def masked(text: str) -> bytes:
@@ -143,56 +142,56 @@ def masked(text: str) -> bytes:
     return bytes([0x81, 0x80 | len(data), 0, 0, 0, 0]) + data
 
 
-def test_calls_that_take_long_keep_nobody_from_other_services_and_end_with_their_caller() -> None:
+def test_long_calls_delay_no_other_service_and_end_with_their_client() -> None:
     pause = {"op": "call_service", "service": "/set_simulation_state", "args": [{"state": 2}]}
     steps = {"op": "call_service", "service": "/step_simulation", "args": [10_000_000]}
-    with serving(load()) as wire, talking(wire) as good:
-        with talking(wire) as bad:
+    with serving(load()) as bridge, connect_to(bridge) as good:
+        with connect_to(bridge) as bad:
             bad.send(json.dumps(pause))
             assert receive(bad, "service_response")["result"]
             for _ in range(30):
                 bad.send(json.dumps(steps))
-            until(lambda: wire.sim.pace.granted_ticks > 0)
+            until(lambda: bridge.sim.pace.granted_ticks > 0)
             good.send('{"op": "call_service", "service": "/get_simulation_state"}')
             assert receive(good, "service_response")["values"]["state"] == {"state": 2}
-        until(lambda: wire.sim.pace.granted_ticks == 0)
+        until(lambda: bridge.sim.pace.granted_ticks == 0)
         good.send(json.dumps({**steps, "args": [3]}))
         assert receive(good, "service_response")["values"]["result"]["result"] == 1
 
 
-def test_a_map_is_put_into_words_once_however_often_it_is_asked_for(
-    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
+def test_a_map_is_encoded_once_however_often_it_is_subscribed_to(
+    bridge: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[float] = []
+    encoded: list[float] = []
     message = MapTopic.message
 
-    def noted(topic: MapTopic, sim: Any) -> bytes:
-        made.append(sim.time)
+    def recorded(topic: MapTopic, sim: Any) -> bytes:
+        encoded.append(sim.time)
         return message(topic, sim)
 
-    monkeypatch.setattr(MapTopic, "message", noted)
-    with talking(wire) as line:
+    monkeypatch.setattr(MapTopic, "message", recorded)
+    with connect_to(bridge) as client:
         for world in ({"walls": [[[0, 0], [1, 1]]]}, {"walls": [[[0, 0], [9, 9]]]}):
-            wire.sim.replace_map(world)
-            until(lambda: not wire.sim.event_queue.is_waiting)
+            bridge.sim.replace_map(world)
+            until(lambda: not bridge.sim.event_queue.is_waiting)
             widths = []
             for _ in range(5):
-                line.send('{"op": "subscribe", "topic": "/map"}')
-                widths.append(receive(line, "publish")["msg"]["info"]["width"])
+                client.send('{"op": "subscribe", "topic": "/map"}')
+                widths.append(receive(client, "publish")["msg"]["info"]["width"])
             assert len(set(widths)) == 1
-    assert len(made) == 2
+    assert len(encoded) == 2
 
 
-def test_a_client_that_vanishes_leaves_nothing_behind(wire: RosbridgeBridge) -> None:
-    with talking(wire) as line:
-        line.send('{"op": "subscribe", "topic": "/odom"}')
-        receive(line, "publish")
-        line.socket.shutdown(socket.SHUT_RDWR)
-    until(lambda: not wire.server.hub.wanted)
+def test_the_subscriptions_of_a_lost_connection_end(bridge: RosbridgeBridge) -> None:
+    with connect_to(bridge) as client:
+        client.send('{"op": "subscribe", "topic": "/odom"}')
+        receive(client, "publish")
+        client.socket.shutdown(socket.SHUT_RDWR)
+    until(lambda: not bridge.server.operations.subscribed)
 
 
 @pytest.mark.parametrize(
-    ("origin", "allowed", "let_in"),
+    ("origin", "allowed", "is_accepted"),
     [
         ("https://evil.example", (), False),
         ("null", (), False),
@@ -202,21 +201,21 @@ def test_a_client_that_vanishes_leaves_nothing_behind(wire: RosbridgeBridge) -> 
         ("https://evil.example", ("*",), True),
     ],
 )
-def test_pages_from_elsewhere_are_refused_unless_allowed(
-    origin: str, allowed: tuple[str, ...], let_in: bool
+def test_foreign_origins_are_refused_unless_allowed(
+    origin: str, allowed: tuple[str, ...], is_accepted: bool
 ) -> None:
-    with serving(load(), origins=allowed) as wire:
-        if let_in:
-            with talking(wire, origin=origin) as line:
-                line.send('{"op": "call_service", "service": "/rosapi/nodes"}')
-                assert receive(line, "service_response")["result"]
+    with serving(load(), origins=allowed) as bridge:
+        if is_accepted:
+            with connect_to(bridge, origin=origin) as client:
+                client.send('{"op": "call_service", "service": "/rosapi/nodes"}')
+                assert receive(client, "service_response")["result"]
         else:
-            with pytest.raises(InvalidStatus, match="403"), talking(wire, origin=origin):
+            with pytest.raises(InvalidStatus, match="403"), connect_to(bridge, origin=origin):
                 pass
 
 
-def test_a_name_that_was_made_to_point_here_is_refused(wire: RosbridgeBridge) -> None:
-    with socket.create_connection(("127.0.0.1", wire.port)) as raw:
+def test_a_foreign_host_is_refused(bridge: RosbridgeBridge) -> None:
+    with socket.create_connection(("127.0.0.1", bridge.port)) as raw:
         raw.sendall(
             b"GET / HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -224,64 +223,64 @@ def test_a_name_that_was_made_to_point_here_is_refused(wire: RosbridgeBridge) ->
         assert b"403" in raw.recv(4096)
 
 
-def test_a_port_that_is_taken_is_told(wire: RosbridgeBridge) -> None:
-    with pytest.raises(WrongInput, match=f"port {wire.port} cannot be served"):
-        RosbridgeBridge(load()).open(wire.port)
+def test_a_port_that_is_in_use_is_refused(bridge: RosbridgeBridge) -> None:
+    with pytest.raises(WrongInput, match=f"port {bridge.port} of 127.0.0.1 cannot be used"):
+        RosbridgeBridge(load()).open(bridge.port)
 
 
-def test_a_run_that_is_watched_has_the_bytes_of_one_that_is_not() -> None:
-    watched, alone = load(), load()
-    with serving(watched, speed=None, seconds=3.0) as wire, talking(wire) as line:
-        for topic in wire.server.hub.graph.said:
-            line.send(json.dumps({"op": "subscribe", "topic": topic}))
-        receive(line, "publish")
-        until(lambda: watched.steps == 300)
+def test_a_served_run_has_the_bytes_of_one_that_is_not() -> None:
+    served, alone = load(), load()
+    with serving(served, speed=None, seconds=3.0) as bridge, connect_to(bridge) as client:
+        for topic in bridge.server.operations.graph.published:
+            client.send(json.dumps({"op": "subscribe", "topic": topic}))
+        receive(client, "publish")
+        until(lambda: served.steps == 300)
     alone.run(3.0)
-    assert watched.digest() == alone.digest()
+    assert served.digest() == alone.digest()
 
 
-def test_what_nobody_hears_is_not_encoded(
-    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
+def test_a_topic_without_subscribers_is_not_encoded(
+    bridge: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
-    make = MessageLayout.make
+    encoded: list[str] = []
+    blank = MessageLayout.blank
 
-    def noted(layout: MessageLayout, *args: Any, **more: Any) -> Any:
+    def recorded(layout: MessageLayout, *args: Any, **more: Any) -> Any:
         if threading.current_thread().name == "astray-rosbridge":
-            made.append(layout.type)
-        return make(layout, *args, **more)
+            encoded.append(layout.type)
+        return blank(layout, *args, **more)
 
-    monkeypatch.setattr(MessageLayout, "make", noted)
-    with talking(wire) as line:
-        line.send('{"op": "subscribe", "topic": "/clock"}')
+    monkeypatch.setattr(MessageLayout, "blank", recorded)
+    with connect_to(bridge) as client:
+        client.send('{"op": "subscribe", "topic": "/clock"}')
         for _ in range(10):
-            receive(line, "publish")
-    assert set(made) == {"rosgraph_msgs/msg/Clock"}
+            receive(client, "publish")
+    assert set(encoded) == {"rosgraph_msgs/msg/Clock"}
 
 
-def test_a_message_becomes_text_once_however_many_hear_it(
-    wire: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
+def test_a_message_is_encoded_once_for_all_subscribers(
+    bridge: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written: list[str] = []
+    texts: list[str] = []
     write = JsonWriter.write
 
-    def noted(writer: JsonWriter, messages: Any) -> list[str]:
-        texts = write(writer, messages)
-        written.extend(texts)
-        return texts
+    def recorded(writer: JsonWriter, messages: Any) -> list[str]:
+        new = write(writer, messages)
+        texts.extend(new)
+        return new
 
-    monkeypatch.setattr(JsonWriter, "write", noted)
-    with talking(wire) as one, talking(wire) as two, talking(wire) as three:
-        lines = (one, two, three)
-        for line in lines:
-            line.send('{"op": "subscribe", "topic": "/clock"}')
-        heard = [[receive(line, "publish")["msg"] for _ in range(30)] for line in lines]
-    assert heard[0][-10] in heard[1]
-    assert heard[0][-10] in heard[2]
-    assert len(written) == len(set(written))
+    monkeypatch.setattr(JsonWriter, "write", recorded)
+    with connect_to(bridge) as one, connect_to(bridge) as two, connect_to(bridge) as three:
+        clients = (one, two, three)
+        for client in clients:
+            client.send('{"op": "subscribe", "topic": "/clock"}')
+        received = [[receive(client, "publish")["msg"] for _ in range(30)] for client in clients]
+    assert received[0][-10] in received[1]
+    assert received[0][-10] in received[2]
+    assert len(texts) == len(set(texts))
 
 
-def test_a_run_with_a_new_seed_needs_another_wire() -> None:
+def test_a_run_with_a_new_seed_needs_another_bridge() -> None:
     sim = load()
     with RosbridgeBridge(sim):
         sim.reset(seed=9)

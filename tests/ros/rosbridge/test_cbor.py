@@ -1,4 +1,4 @@
-"""Messages as CBOR: another maker's reader finds in them what the text says."""
+"""Messages as CBOR: an independent decoder reads the same values as from the text."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ from hypothesis import strategies as st
 
 from astray.ros.messages.types import decode, to_plain
 from astray.ros.publishers.publisher_set import PublisherSet
-from astray.ros.rosbridge.background import serving
-from astray.ros.rosbridge.cbor import TAGS, Packer, pack
-from astray.ros.rosbridge.compression import CBOR, FORMS, PLAIN, RAW, Forms, said_by
+from astray.ros.rosbridge import serving
+from astray.ros.rosbridge.cbor import ARRAY_TAGS, CborWriter, encode_cbor
+from astray.ros.rosbridge.compression import (
+    CBOR,
+    CBOR_RAW,
+    COMPRESSIONS,
+    NONE,
+    MessageEncoder,
+    message_encoder,
+)
 from astray.ros.rosbridge.json import JsonWriter
-from support.rosbridge import load, talking
+from support.rosbridge import connect_to, load
 
-TYPES = {tag: np.dtype(kind) for kind, tag in TAGS.items()}
+TYPES = {tag: np.dtype(kind) for kind, tag in ARRAY_TAGS.items()}
 
 
 def read(data: bytes) -> Any:
     return cbor2.loads(data, tag_hook=lambda tag, *_: np.frombuffer(tag.value, TYPES[tag.tag]))
 
 
-def listed(value: Any) -> Any:
-    """Arrays and byte strings as lists, to be compared with text; what is no number is None."""
+def as_lists(value: Any) -> Any:
+    """Arrays and byte strings as lists, to compare with text; nan and infinity as None."""
     if isinstance(value, dict):
-        return {key: listed(part) for key, part in value.items()}
+        return {key: as_lists(part) for key, part in value.items()}
     if isinstance(value, (np.ndarray, list, bytes)):
-        return [listed(part) for part in (value.tolist() if hasattr(value, "tolist") else value)]
+        return [as_lists(part) for part in (value.tolist() if hasattr(value, "tolist") else value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -49,87 +56,87 @@ values = st.recursive(
 
 
 @given(values)
-def test_another_reader_finds_what_was_packed(value: Any) -> None:
-    assert cbor2.loads(pack(value)) == value
+def test_an_independent_decoder_reads_what_was_encoded(value: Any) -> None:
+    assert cbor2.loads(encode_cbor(value)) == value
 
 
 @pytest.mark.parametrize("length", [0, 1, 23, 24, 255, 256, 65535, 65536])
-def test_lengths_of_every_width_are_told(length: int) -> None:
-    assert cbor2.loads(pack("x" * length)) == "x" * length
-    assert cbor2.loads(pack([0] * length)) == [0] * length
+def test_lengths_of_every_width_are_encoded(length: int) -> None:
+    assert cbor2.loads(encode_cbor("x" * length)) == "x" * length
+    assert cbor2.loads(encode_cbor([0] * length)) == [0] * length
 
 
-@pytest.mark.parametrize("kind", [*TAGS, ">f8", ">i4"])
+@pytest.mark.parametrize("kind", [*ARRAY_TAGS, ">f8", ">i4"])
 def test_arrays_are_typed_and_little_endian(kind: str) -> None:
     given = np.array([1, 2, 100], kind)
-    found = read(pack(given))
+    found = read(encode_cbor(given))
     assert found.dtype == np.dtype(kind).newbyteorder("<")
     assert np.array_equal(found, given)
-    assert read(pack(given[::2])).tolist() == [1, 100]
+    assert read(encode_cbor(given[::2])).tolist() == [1, 100]
 
 
-def test_bytes_are_a_byte_string_and_truth_values_a_list() -> None:
-    assert cbor2.loads(pack(np.array([1, 255], np.uint8))) == b"\x01\xff"
-    assert cbor2.loads(pack(np.array([True, False]))) == [True, False]
+def test_bytes_are_a_byte_string_and_booleans_a_list() -> None:
+    assert cbor2.loads(encode_cbor(np.array([1, 255], np.uint8))) == b"\x01\xff"
+    assert cbor2.loads(encode_cbor(np.array([True, False]))) == [True, False]
 
 
 def test_a_number_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OverflowError, match="64 bits"):
-        pack(2**64)
+        encode_cbor(2**64)
 
 
-def test_all_that_a_run_says_is_the_same_as_text_and_packed() -> None:
+def test_every_message_of_a_run_is_the_same_as_json_and_as_cbor() -> None:
     sim = load()
-    feed = PublisherSet(sim)
+    publishers = PublisherSet(sim).publishers
     sim.run(0.5)
-    assert len(feed.publishers) > 7
-    for speaker in feed.publishers:
-        messages = speaker.serialize(speaker.sample(speaker.rows))
-        texts = JsonWriter(speaker.layout).write(messages.columns)
-        packed = Packer(speaker.layout).write(messages.columns)
-        for text, data, raw in zip(texts, packed, messages.as_bytes(), strict=True):
-            assert listed(read(data)) == json.loads(text)
-            message = decode(speaker.layout.type, raw)
+    assert len(publishers) > 7
+    for publisher in publishers:
+        messages = publisher.serialize(publisher.sample(publisher.rows))
+        texts = JsonWriter(publisher.layout).write(messages.columns)
+        cbor = CborWriter(publisher.layout).write(messages.columns)
+        for text, data, raw in zip(texts, cbor, messages.as_bytes(), strict=True):
+            assert as_lists(read(data)) == json.loads(text)
+            message = decode(publisher.layout.type, raw)
             assert read(data).keys() == to_plain(message).keys()
-            assert listed(read(pack(to_plain(message, arrays=True)))) == json.loads(text)
+            assert as_lists(read(encode_cbor(to_plain(message, arrays=True)))) == json.loads(text)
 
 
-def test_each_form_is_made_once_and_of_all_messages_at_once() -> None:
+def test_each_compression_is_encoded_once_for_all_messages() -> None:
     sim = load()
-    speaker = PublisherSet(sim).publishers[0]
-    messages = speaker.serialize(speaker.sample(speaker.rows))
-    said = Forms(speaker.layout).of(messages, 1.25)(0)
-    assert said(PLAIN) is said(PLAIN)
-    assert said(CBOR) is said(CBOR)
-    raw = cbor2.loads(said(RAW))
+    publisher = PublisherSet(sim).publishers[0]
+    messages = publisher.serialize(publisher.sample(publisher.rows))
+    encode = MessageEncoder(publisher.layout).encoders(messages, 1.25)(0)
+    assert encode(NONE) is encode(NONE)
+    assert encode(CBOR) is encode(CBOR)
+    raw = cbor2.loads(encode(CBOR_RAW))
     assert raw == {"secs": 1, "nsecs": 250_000_000, "bytes": messages.as_bytes()[0]}
-    alone = said_by(speaker.layout.type, messages.as_bytes()[0], 1.25)
-    assert alone(PLAIN) == said(PLAIN)
-    assert listed(read(alone(CBOR))) == listed(read(said(CBOR)))
-    assert alone(RAW) == said(RAW)
+    alone = message_encoder(publisher.layout.type, messages.as_bytes()[0], 1.25)
+    assert alone(NONE) == encode(NONE)
+    assert as_lists(read(alone(CBOR))) == as_lists(read(encode(CBOR)))
+    assert alone(CBOR_RAW) == encode(CBOR_RAW)
 
 
-def test_clients_hear_one_topic_each_in_the_form_that_it_asks_for() -> None:
+def test_each_client_receives_a_topic_in_the_compression_that_it_wants() -> None:
     sim = load()
-    with serving(sim) as wire:
-        heard: dict[str, list[Any]] = {}
+    with serving(sim) as bridge:
+        received: dict[str, list[Any]] = {}
         for topic in ("/scan", "/map"):
-            for form in FORMS:
-                with talking(wire) as socket:
-                    wish = {"op": "subscribe", "topic": topic, "compression": form}
-                    socket.send(json.dumps(wish))
-                    heard.setdefault(topic, []).append(socket.recv(timeout=30))
-    for topic, (text, packed, raw) in heard.items():
-        plain, binary, whole = json.loads(text), read(packed), read(raw)
-        assert {said["topic"] for said in (plain, binary, whole)} == {topic}
-        assert {said["op"] for said in (plain, binary, whole)} == {"publish"}
-        assert listed(binary["msg"]).keys() == plain["msg"].keys()
+            for compression in COMPRESSIONS:
+                with connect_to(bridge) as socket:
+                    request = {"op": "subscribe", "topic": topic, "compression": compression}
+                    socket.send(json.dumps(request))
+                    received.setdefault(topic, []).append(socket.recv(timeout=30))
+    for topic, (text, cbor, raw) in received.items():
+        plain, binary, whole = json.loads(text), read(cbor), read(raw)
+        assert {message["topic"] for message in (plain, binary, whole)} == {topic}
+        assert {message["op"] for message in (plain, binary, whole)} == {"publish"}
+        assert as_lists(binary["msg"]).keys() == plain["msg"].keys()
         assert set(whole["msg"]) == {"secs", "nsecs", "bytes"}
-    scans = [read(heard["/scan"][1])["msg"], json.loads(heard["/scan"][0])["msg"]]
+    scans = [read(received["/scan"][1])["msg"], json.loads(received["/scan"][0])["msg"]]
     assert scans[0]["ranges"].dtype == np.float32
     assert len(scans[0]["ranges"]) == len(scans[1]["ranges"]) == 60
-    grids = [read(heard["/map"][1])["msg"], json.loads(heard["/map"][0])["msg"]]
+    grids = [read(received["/map"][1])["msg"], json.loads(received["/map"][0])["msg"]]
     assert grids[0]["data"].dtype == np.int8
     assert grids[0]["data"].tolist() == grids[1]["data"]
-    raw = decode("nav_msgs/msg/OccupancyGrid", read(heard["/map"][2])["msg"]["bytes"])
+    raw = decode("nav_msgs/msg/OccupancyGrid", read(received["/map"][2])["msg"]["bytes"])
     assert raw.data.tolist() == grids[1]["data"]

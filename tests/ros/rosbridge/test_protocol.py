@@ -1,4 +1,4 @@
-"""What the rosbridge server does with messages, without a socket: bounds, queues and fuzz."""
+"""Operations of rosbridge clients, without a socket: limits, queues and fuzzing."""
 
 from __future__ import annotations
 
@@ -16,24 +16,29 @@ from astray.ros.messages.types import decode, to_plain
 from astray.ros.publishers.publisher_set import PublisherSet
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import protocol
-from astray.ros.rosbridge.cbor import pack
-from astray.ros.rosbridge.client import MOST_TOPICS, MOST_WISHES, RosbridgeClient, Wish
-from astray.ros.rosbridge.json import JsonWriter, to_text
-from astray.ros.rosbridge.operations import OperationHub, TopicGraph
+from astray.ros.rosbridge.cbor import encode_cbor
+from astray.ros.rosbridge.client import (
+    MAX_PER_TOPIC,
+    MAX_TOPICS,
+    RosbridgeClient,
+    SubscribeOptions,
+)
+from astray.ros.rosbridge.json import JsonWriter, to_json
+from astray.ros.rosbridge.operations import Operations, TopicGraph
 from astray.ros.rosbridge.protocol import BadRequest, Fragments, parse
 from astray.ros.services.simulation import Service
 from support.rosbridge import load
 
 
 class Timers:
-    """What is to be done later, and a clock that is turned by hand."""
+    """Timers, and a clock that the test advances."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.waiting = 100.0, list[tuple[float, Callable[[], None]]]()
         monkeypatch.setattr(client_module.time, "monotonic", lambda: self.now)
 
-    def later(self, seconds: float, what: Callable[[], None]) -> None:
-        self.waiting.append((self.now + seconds, what))
+    def call_later(self, seconds: float, function: Callable[[], None]) -> None:
+        self.waiting.append((self.now + seconds, function))
 
     def advance(self, seconds: float) -> None:
         end = self.now + seconds
@@ -50,31 +55,35 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 
 
 def client_of(timers: Timers | None = None) -> RosbridgeClient:
-    return RosbridgeClient("test", timers.later if timers else lambda *what: None, lambda: None)
+    return RosbridgeClient("test", timers.call_later if timers else lambda *call: None)
 
 
 def sent(client: RosbridgeClient) -> list[Any]:
     return [
-        cbor2.loads(said) if isinstance(said, bytes) else json.loads(said)
-        for said in client.next(most=10**6)
+        cbor2.loads(message) if isinstance(message, bytes) else json.loads(message)
+        for message in client.queue.take(10**6)
     ]
 
 
-def hub_of(heard: list[Any] | None = None) -> tuple[OperationHub, RosbridgeClient]:
-    """A hub that hears one topic and does at once what might wait."""
-    graph = TopicGraph(said={"/odom": "nav_msgs/msg/Odometry", "/tf": "tf2_msgs/msg/TFMessage"})
-    graph.heard["/cmd_vel"] = "geometry_msgs/msg/Twist"
-    graph.ears["/cmd_vel", "geometry_msgs/msg/Twist"] = ([] if heard is None else heard).append
+def operations_of(received: list[Any] | None = None) -> tuple[Operations, RosbridgeClient]:
+    """Operations on a run that subscribes to one topic; services are called at once."""
+    graph = TopicGraph(
+        published={"/odom": "nav_msgs/msg/Odometry", "/tf": "tf2_msgs/msg/TFMessage"}
+    )
+    graph.subscribed["/cmd_vel"] = "geometry_msgs/msg/Twist"
+    graph.callbacks["/cmd_vel", "geometry_msgs/msg/Twist"] = (
+        [] if received is None else received
+    ).append
     graph.services["/add"] = Service("x/srv/Add", lambda r: {"sum": r["a"] + r["b"]}, ("a", "b"))
-    hub = OperationHub(graph, lambda what, reply: reply(_try(what)), lambda: True)
+    operations = Operations(graph, lambda function, reply: reply(_try(function)), lambda: True)
     client = client_of()
-    hub.add(client)
-    return hub, client
+    operations.add(client)
+    return operations, client
 
 
-def _try(what: Callable[[], Any]) -> Any:
+def _try(function: Callable[[], Any]) -> Any:
     try:
-        return what()
+        return function()
     except Exception as problem:  # noqa: BLE001 - as the server does
         return problem
 
@@ -84,23 +93,23 @@ def _try(what: Callable[[], Any]) -> Any:
 
 def test_every_message_of_a_run_has_the_text_of_its_decoded_bytes() -> None:
     sim = load()
-    feed = PublisherSet(sim)
+    publisher_set = PublisherSet(sim)
     sim.robots["rover"].drive(0.5, 0.2)
     seen = set()
     for _ in range(40):
         sim.step()
-        for speaker, rows in feed.due_publishers():
-            messages = speaker.serialize(speaker.sample(rows))
-            texts = JsonWriter(speaker.layout).write(messages.columns)
+        for publisher, rows in publisher_set.due_publishers():
+            messages = publisher.serialize(publisher.sample(rows))
+            texts = JsonWriter(publisher.layout).write(messages.columns)
             for message, text in zip(messages.as_bytes(), texts, strict=True):
-                plain = to_plain(decode(speaker.layout.type, message))
-                assert text == to_text(plain)
-                seen.add(speaker.layout.type)
+                plain = to_plain(decode(publisher.layout.type, message))
+                assert text == to_json(plain)
+                seen.add(publisher.layout.type)
     assert len(seen) >= 6
 
 
-def test_what_is_no_number_is_null() -> None:
-    assert to_text({"a": [1.0, float("inf")], "b": float("nan")}) == '{"a":[1.0,null],"b":null}'
+def test_nan_and_infinity_are_null() -> None:
+    assert to_json({"a": [1.0, float("inf")], "b": float("nan")}) == '{"a":[1.0,null],"b":null}'
 
 
 # Queues.
@@ -108,7 +117,7 @@ def test_what_is_no_number_is_null() -> None:
 
 def test_a_throttled_topic_comes_no_faster_than_asked_for(timers: Timers) -> None:
     client = client_of(timers)
-    client.subscribe("/odom", "1", Wish(throttle=0.1))
+    client.subscribe("/odom", "1", SubscribeOptions(throttle=0.1))
     for k in range(100):
         client.publish("/odom", str(k))
         timers.advance(0.01)
@@ -117,7 +126,7 @@ def test_a_throttled_topic_comes_no_faster_than_asked_for(timers: Timers) -> Non
 
 def test_a_throttled_topic_with_a_queue_holds_the_newest(timers: Timers) -> None:
     client = client_of(timers)
-    client.subscribe("/odom", "1", Wish(throttle=1.0, queue_length=2))
+    client.subscribe("/odom", "1", SubscribeOptions(throttle=1.0, queue_length=2))
     for k in range(10):
         client.publish("/odom", str(k))
     assert sent(client) == [0]
@@ -127,8 +136,8 @@ def test_a_throttled_topic_with_a_queue_holds_the_newest(timers: Timers) -> None
 
 def test_a_client_that_reads_slowly_gets_the_newest_of_each_topic_in_order() -> None:
     client = client_of()
-    client.subscribe("/odom", "1", Wish(queue_length=3))
-    client.subscribe("/tf", "2", Wish())
+    client.subscribe("/odom", "1", SubscribeOptions(queue_length=3))
+    client.subscribe("/tf", "2", SubscribeOptions())
     for k in range(1000):
         client.publish("/odom", str(k))
         client.publish("/tf", str(-k))
@@ -137,91 +146,93 @@ def test_a_client_that_reads_slowly_gets_the_newest_of_each_topic_in_order() -> 
     assert [k for k in got if k < 0] == list(range(-900, -1000, -1))
 
 
-def test_no_more_bytes_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "MOST_BYTES", 1000)
+def test_the_bytes_that_wait_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "MAX_BYTES", 1000)
     client = client_of()
-    client.subscribe("/odom", "1", Wish())
-    client.say('"answer"')
+    client.subscribe("/odom", "1", SubscribeOptions())
+    client.queue.reply('"answer"')
     for k in range(50):
         client.publish("/odom", f'"{k:098}"')
-    assert client.dropped == 41
-    assert not client.is_cut
+    assert client.queue.dropped == 41
+    assert not client.queue.has_overflowed
     got = sent(client)
     assert got[0] == "answer"
     assert [int(text) for text in got[1:]] == list(range(41, 50))
 
 
-def test_who_lets_answers_pile_up_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "MOST_BYTES", 1000)
+def test_a_client_that_does_not_read_its_replies_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "MAX_BYTES", 1000)
     client = client_of()
     for _ in range(11):
-        client.say(" " * 100)
-    assert client.is_cut
+        client.queue.reply(" " * 100)
+    assert client.queue.has_overflowed
 
 
-def test_no_more_bytes_are_held_back_than_may(
+def test_the_bytes_of_throttled_messages_are_limited(
     monkeypatch: pytest.MonkeyPatch, timers: Timers
 ) -> None:
-    monkeypatch.setattr(client_module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(client_module, "MAX_BYTES", 1000)
     client = client_of(timers)
-    client.subscribe("/a", "1", Wish(throttle=10.0, queue_length=10**9))
+    client.subscribe("/a", "1", SubscribeOptions(throttle=10.0, queue_length=10**9))
     for k in range(50):
-        client.publish("/a", to_text({"op": "publish", "topic": "/a", "msg": f"{k:100}"}))
+        client.publish("/a", to_json({"op": "publish", "topic": "/a", "msg": f"{k:100}"}))
     assert len(timers.waiting) == 1
-    assert client.dropped > 40
-    heard = sent(client)
+    assert client.queue.dropped > 40
+    received = sent(client)
     timers.advance(1000.0)
-    heard += sent(client)
-    assert [int(said["msg"]) for said in heard] == [0, *range(50 - len(heard) + 1, 50)]
-    assert client._bytes == 0
+    received += sent(client)
+    assert [int(message["msg"]) for message in received] == [0, *range(50 - len(received) + 1, 50)]
+    assert client.queue.size == 0
 
 
 def test_a_client_has_a_bounded_number_of_subscriptions() -> None:
-    hub, client = hub_of()
-    for k in range(MOST_TOPICS + 50):
-        hub.handle(client, f'{{"op": "subscribe", "topic": "/a{k % 500}", "id": "{k}"}}')
-    said = sent(client)
-    assert len(said) == 50
-    assert {one["msg"] for one in said} == {f"a client has at most {MOST_TOPICS} subscriptions"}
-    hub.handle(client, '{"op": "unsubscribe", "topic": "/a0"}')
-    for k in range(MOST_WISHES + 1):
-        hub.handle(client, '{"op": "unsubscribe", "topic": "/a1"}')
-        hub.handle(client, f'{{"op": "unsubscribe", "topic": "/a{k + 2}"}}')
-        hub.handle(client, f'{{"op": "subscribe", "topic": "/b", "id": "{k}"}}')
+    operations, client = operations_of()
+    for k in range(MAX_TOPICS + 50):
+        operations.execute(client, f'{{"op": "subscribe", "topic": "/a{k % 500}", "id": "{k}"}}')
+    statuses = sent(client)
+    assert len(statuses) == 50
+    assert {status["msg"] for status in statuses} == {
+        f"a client has at most {MAX_TOPICS} subscriptions"
+    }
+    operations.execute(client, '{"op": "unsubscribe", "topic": "/a0"}')
+    for k in range(MAX_PER_TOPIC + 1):
+        operations.execute(client, '{"op": "unsubscribe", "topic": "/a1"}')
+        operations.execute(client, f'{{"op": "unsubscribe", "topic": "/a{k + 2}"}}')
+        operations.execute(client, f'{{"op": "subscribe", "topic": "/b", "id": "{k}"}}')
     assert "100 times already" in sent(client)[0]["msg"]
 
 
-def test_who_subscribes_many_times_at_once_is_told_the_map_once() -> None:
-    hub, client = hub_of()
-    begun: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
-    hub._start = lambda what, reply: begun.append((what, reply))
-    hub.graph.latched["/map"] = lambda: [lambda form: "{}"]
+def test_many_subscriptions_at_once_send_the_map_once() -> None:
+    operations, client = operations_of()
+    started: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+    operations._start = lambda function, reply: started.append((function, reply))
+    operations.graph.latched["/map"] = lambda: [lambda compression: "{}"]
     for k in range(50):
-        hub.handle(client, f'{{"op": "subscribe", "topic": "/map", "id": "{k}"}}')
+        operations.execute(client, f'{{"op": "subscribe", "topic": "/map", "id": "{k}"}}')
     for _ in range(2):
-        (one,) = begun
+        (one,) = started
         one[1](one[0]())
         assert sent(client) == [{"op": "publish", "topic": "/map", "msg": {}}]
-        begun.clear()
-        hub.handle(client, '{"op": "subscribe", "topic": "/map", "id": "again"}')
+        started.clear()
+        operations.execute(client, '{"op": "subscribe", "topic": "/map", "id": "again"}')
 
 
-def test_calls_of_who_has_left_are_dropped() -> None:
-    hub, client = hub_of()
-    begun: list[Callable[[], Any]] = []
+def test_calls_of_a_client_that_has_left_are_dropped() -> None:
+    operations, client = operations_of()
+    started: list[Callable[[], Any]] = []
     called: list[Any] = []
-    hub._start = lambda what, reply: begun.append(what)
-    hub.graph.services["/add"] = Service("x/srv/Add", called.append)
-    hub.handle(client, '{"op": "call_service", "service": "/add"}')
-    hub.remove(client)
-    assert begun[0]() is None
+    operations._start = lambda function, reply: started.append(function)
+    operations.graph.services["/add"] = Service("x/srv/Add", called.append)
+    operations.execute(client, '{"op": "call_service", "service": "/add"}')
+    operations.remove(client)
+    assert started[0]() is None
     assert not called
 
 
 def test_two_subscriptions_of_one_topic_are_one_message_each() -> None:
     client = client_of()
-    client.subscribe("/odom", "1", Wish())
-    client.subscribe("/odom", "2", Wish())
+    client.subscribe("/odom", "1", SubscribeOptions())
+    client.subscribe("/odom", "2", SubscribeOptions())
     client.publish("/odom", "1")
     client.unsubscribe("/odom", "1")
     client.publish("/odom", "2")
@@ -232,8 +243,8 @@ def test_two_subscriptions_of_one_topic_are_one_message_each() -> None:
 
 def test_a_long_message_is_sent_in_fragments_that_fit_together() -> None:
     client, fragments = client_of(), Fragments()
-    client.subscribe("/odom", "1", Wish(fragment_size=100))
-    text = to_text({"op": "publish", "msg": {"data": "x" * 950}})
+    client.subscribe("/odom", "1", SubscribeOptions(fragment_size=100))
+    text = to_json({"op": "publish", "msg": {"data": "x" * 950}})
     client.publish("/odom", text)
     parts = sent(client)
     assert {part["op"] for part in parts} == {"fragment"}
@@ -245,16 +256,16 @@ def test_a_long_message_is_sent_in_fragments_that_fit_together() -> None:
 
 
 def test_fragments_in_any_order_are_one_message() -> None:
-    heard: list[Any] = []
-    hub, client = hub_of(heard)
+    received: list[Any] = []
+    operations, client = operations_of(received)
     message = json.dumps({"op": "publish", "topic": "/cmd_vel", "msg": {"linear": {"x": 1.5}}})
     for k in (2, 0, 1):
         data = message[30 * k : 30 * k + 30] if k < 2 else message[60:]
-        hub.handle(
+        operations.execute(
             client, json.dumps({"op": "fragment", "id": "a", "num": k, "total": 3, "data": data})
         )
     assert not sent(client)
-    assert heard[0].linear.x == 1.5
+    assert received[0].linear.x == 1.5
 
 
 def test_fragments_are_bounded_in_size_number_and_time() -> None:
@@ -266,7 +277,7 @@ def test_fragments_are_bounded_in_size_number_and_time() -> None:
             {"op": "fragment", "id": name, "num": num, "total": total, "data": data}
         )
 
-    big = "x" * (protocol.MOST_BYTES // 2 + 1)
+    big = "x" * (protocol.MAX_BYTES // 2 + 1)
     assert add("a", 0, big) is None
     with pytest.raises(BadRequest, match="do not fit"):
         add("a", 1, big)
@@ -274,67 +285,67 @@ def test_fragments_are_bounded_in_size_number_and_time() -> None:
         assert add(name, 0, "1", 2) is None
     assert add("b", 1, "2", 2) is None
     assert add("f", 1, "2", 2) == "12"
-    now[0] += protocol.FRAGMENTS_PATIENCE + 1
+    now[0] += protocol.FRAGMENTS_TIMEOUT + 1
     assert add("e", 1, "2", 2) is None
 
 
 # Messages.
 
 
-def test_a_command_reaches_who_listens_whether_advertised_or_not() -> None:
-    heard: list[Any] = []
-    hub, client = hub_of(heard)
+def test_a_command_reaches_its_callback_whether_advertised_or_not() -> None:
+    received: list[Any] = []
+    operations, client = operations_of(received)
     command = {"op": "publish", "topic": "cmd_vel", "msg": {"angular": {"z": 0.5}}}
-    hub.handle(client, json.dumps(command))
-    hub.handle(
+    operations.execute(client, json.dumps(command))
+    operations.execute(
         client, '{"op": "advertise", "topic": "/cmd_vel", "type": "geometry_msgs/msg/Twist"}'
     )
-    hub.handle(client, json.dumps(command))
-    assert [message.angular.z for message in heard] == [0.5, 0.5]
+    operations.execute(client, json.dumps(command))
+    assert [message.angular.z for message in received] == [0.5, 0.5]
     assert not sent(client)
 
 
 @pytest.mark.parametrize("args", [{"a": 2, "b": 3}, [2, 3]])
 def test_arguments_come_by_name_or_in_order(args: Any) -> None:
-    hub, client = hub_of()
-    hub.handle(
+    operations, client = operations_of()
+    operations.execute(
         client, json.dumps({"op": "call_service", "id": "7", "service": "/add", "args": args})
     )
     response = {"op": "service_response", "id": "7", "service": "/add"}
     assert sent(client) == [{**response, "values": {"sum": 5}, "result": True}]
 
 
-def test_a_call_that_fails_is_answered_with_why() -> None:
-    hub, client = hub_of()
-    hub.handle(client, '{"op": "call_service", "id": "7", "service": "/add", "args": [1]}')
+def test_a_call_that_fails_is_answered_with_the_reason() -> None:
+    operations, client = operations_of()
+    operations.execute(client, '{"op": "call_service", "id": "7", "service": "/add", "args": [1]}')
     answer = sent(client)[0]
     assert answer["result"] is False
     assert "KeyError" in answer["values"]
-    hub.handle(client, '{"op": "call_service", "service": "/add", "args": [1, 2, 3]}')
+    operations.execute(client, '{"op": "call_service", "service": "/add", "args": [1, 2, 3]}')
     assert "a, b" in sent(client)[0]["values"]
 
 
-def test_compression_that_is_not_offered_is_told_to_who_wants_to_know() -> None:
-    hub, client = hub_of()
-    hub.handle(client, '{"op": "set_level", "level": "warning"}')
-    hub.handle(client, '{"op": "subscribe", "topic": "/odom", "compression": "png"}')
+def test_compression_that_is_not_offered_gives_a_warning_where_it_is_wanted() -> None:
+    operations, client = operations_of()
+    operations.execute(client, '{"op": "set_level", "level": "warning"}')
+    operations.execute(client, '{"op": "subscribe", "topic": "/odom", "compression": "png"}')
     assert "png" in sent(client)[0]["msg"]
-    hub.publish("/odom", lambda form: "{}")
+    operations.publish("/odom", lambda compression: "{}")
     assert sent(client) == [{"op": "publish", "topic": "/odom", "msg": {}}]
 
 
-def test_a_fault_of_ours_is_told_and_loses_no_client() -> None:
-    hub, client = hub_of()
-    hub.graph.ears["/cmd_vel", "geometry_msgs/msg/Twist"] = lambda message: [][0]
-    hub.handle(client, '{"op": "publish", "topic": "/cmd_vel", "msg": {}}')
+def test_an_internal_error_is_sent_and_loses_no_client() -> None:
+    operations, client = operations_of()
+    operations.graph.callbacks["/cmd_vel", "geometry_msgs/msg/Twist"] = lambda message: [][0]
+    operations.execute(client, '{"op": "publish", "topic": "/cmd_vel", "msg": {}}')
     assert "IndexError" in sent(client)[0]["msg"]
 
 
-def test_who_floods_a_run_that_rests_is_told() -> None:
-    hub, client = hub_of([])
-    hub._may_post = lambda: False
-    hub.handle(client, '{"op": "publish", "topic": "/cmd_vel", "msg": {}}')
-    assert "too much waits" in sent(client)[0]["msg"]
+def test_too_many_messages_to_a_paused_run_are_refused() -> None:
+    operations, client = operations_of([])
+    operations._may_post = lambda: False
+    operations.execute(client, '{"op": "publish", "topic": "/cmd_vel", "msg": {}}')
+    assert "too many messages wait" in sent(client)[0]["msg"]
 
 
 # Fuzz.
@@ -384,14 +395,17 @@ fields = {
     )
 )
 @settings(max_examples=150)
-def test_no_message_makes_the_server_stumble(messages: list[dict[str, Any]]) -> None:
-    hub, client = hub_of()
+def test_no_message_breaks_the_operations(messages: list[dict[str, Any]]) -> None:
+    operations, client = operations_of()
     for message in messages:
-        hub.handle(client, json.dumps(message))
-        hub.publish("/odom", lambda form: '{"a": 1}' if form == "none" else pack({"a": 1}))
-    for said in sent(client):
-        assert said["op"] in ("status", "service_response", "publish", "fragment")
-    hub.remove(client)
+        operations.execute(client, json.dumps(message))
+        operations.publish(
+            "/odom",
+            lambda compression: '{"a": 1}' if compression == "none" else encode_cbor({"a": 1}),
+        )
+    for message in sent(client):
+        assert message["op"] in ("status", "service_response", "publish", "fragment")
+    operations.remove(client)
 
 
 @given(st.text() | st.binary())

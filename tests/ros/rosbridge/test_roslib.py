@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.ros.rosbridge.background import serving
+from astray.ros.rosbridge import serving
 from support.paths import PEERS
 from support.rosbridge import load, tick_of, twin_log
 
 PEER = PEERS / "roslib"
-PLACES = (os.environ.get("ASTRAY_ROSLIB"), PEER)
+FOLDERS = (os.environ.get("ASTRAY_ROSLIB"), PEER)
 """Folders in which `npm install` may have been done for peers/roslib/package.json."""
 
 
@@ -25,18 +25,18 @@ def roslib() -> Path:
     """The module of the package."""
     if shutil.which("node") is None:
         pytest.skip("there is no node")
-    for place in PLACES:
-        found = place and Path(place) / "node_modules" / "roslib" / "dist" / "RosLib.js"
+    for folder in FOLDERS:
+        found = folder and Path(folder) / "node_modules" / "roslib" / "dist" / "RosLib.js"
         if found and found.exists():
             return found
     pytest.skip("roslib is not installed: npm install in tests/peers/roslib, or set ASTRAY_ROSLIB")
 
 
-def test_roslib_hears_what_the_run_is_drives_it_and_calls_services() -> None:
+def test_roslib_receives_topics_drives_the_run_and_calls_services() -> None:
     module, sim = roslib(), load()
-    with serving(sim) as wire:
+    with serving(sim) as bridge:
         done = subprocess.run(
-            ["node", str(PEER / "peer.mjs"), str(wire.port)],
+            ["node", str(PEER / "peer.mjs"), str(bridge.port)],
             env={**os.environ, "ROSLIB": str(module)},
             capture_output=True,
             encoding="utf-8",
@@ -47,25 +47,25 @@ def test_roslib_hears_what_the_run_is_drives_it_and_calls_services() -> None:
         steps = sim.steps
     found: dict[str, Any] = json.loads(done.stdout)
     rover = twin_log(sim, steps)["rover"]
-    for said in found["truth"]:
-        state, pose = rover.truth[tick_of(said["header"]), 0], said["pose"]["pose"]
+    for message in found["truth"]:
+        state, pose = rover.truth[tick_of(message["header"]), 0], message["pose"]["pose"]
         assert (pose["position"]["x"], pose["position"]["y"]) == (state["x"], state["y"])
-    for said in found["imu"]:
-        reading = rover.readings["imu"][tick_of(said["header"]), 0]
-        assert said["angular_velocity"]["z"] == reading["wz"]
-    for said in found["belief"]:
-        state, pose = rover.belief[tick_of(said["header"]), 0], said["pose"]["pose"]
+    for message in found["imu"]:
+        reading = rover.readings["imu"][tick_of(message["header"]), 0]
+        assert message["angular_velocity"]["z"] == reading["wz"]
+    for message in found["belief"]:
+        state, pose = rover.belief[tick_of(message["header"]), 0], message["pose"]["pose"]
         assert (pose["position"]["x"], pose["position"]["y"]) == (state["x"], state["y"])
-        cov = np.reshape(said["pose"]["covariance"], (6, 6))[np.ix_((0, 1, 5), (0, 1, 5))]
+        cov = np.reshape(message["pose"]["covariance"], (6, 6))[np.ix_((0, 1, 5), (0, 1, 5))]
         assert np.array_equal(cov, state["cov"])
     assert found["typed"]
-    for said in found["scan"]:
-        ranges = rover.bulk["scan"]["ranges"][tick_of(said["header"]), 0]
-        got = [5.0 if r is None else r for r in said["ranges"]]
+    for message in found["scan"]:
+        ranges = rover.bulk["scan"]["ranges"][tick_of(message["header"]), 0]
+        got = [5.0 if r is None else r for r in message["ranges"]]
         assert got == pytest.approx(ranges.clip(0.0, 5.0), rel=1e-6)
-    frames = {t["child_frame_id"] for said in found["tf"] for t in said["transforms"]}
+    frames = {t["child_frame_id"] for message in found["tf"] for t in message["transforms"]}
     assert frames == {"base_link", "base_link_truth", "odom"}
-    assert all(said["clock"]["nanosec"] % 10_000_000 == 0 for said in found["clock"])
+    assert all(message["clock"]["nanosec"] % 10_000_000 == 0 for message in found["clock"])
     assert "/scan" in found["topics"]["topics"]
     assert "/spawn_entity" in found["services"]
     assert found["nodes"] == ["/astray"]

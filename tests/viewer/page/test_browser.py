@@ -1,4 +1,4 @@
-"""The page in a real Chromium: it draws what the simulator says, and every control works."""
+"""The page in a real Chromium: it draws the state of the simulation, and every control works."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 import astray
 from astray.sim import Sim
-from astray.viewer.page.codec import pack
-from astray.viewer.page.live_view import View
+from astray.viewer.page.codec import encode_recording
 from astray.viewer.page.replay import ReplayServer, write_html
 from astray.viewer.page.sources.run_folder import read_folder
+from astray.viewer.page.view import View
 from support.chromium import Tab, until
 
 SCENARIO: dict[str, Any] = {
@@ -63,13 +63,13 @@ def tab(browser: Any, view: View) -> Iterator[Tab]:
     made = Tab(browser, view.url)
     yield made
     made.context.close()
-    assert made.faults == []
+    assert made.errors == []
     here = f"127.0.0.1:{view.server.port}/"
     assert [url for url in made.requests if here not in url and not url.startswith("blob:")] == []
 
 
-def same(sim: Sim, state: dict[str, Any]) -> None:
-    """The page has what the simulator says, to the precision of a float32."""
+def check_state(sim: Sim, state: dict[str, Any]) -> None:
+    """The page has the state of the simulation, to the precision of a float32."""
     assert state["time"] == pytest.approx(sim.time)
     rows = [(g, k) for g in sim.robots.values() for k in range(len(g.truth))]
     assert len(state["robots"]) == len(rows)
@@ -77,8 +77,8 @@ def same(sim: Sim, state: dict[str, Any]) -> None:
         for column in ("x", "y", "yaw", "vx", "wz"):
             assert shown[column] == pytest.approx(group.truth[column][k], rel=1e-6, abs=1e-6)
         assert set(shown["beliefs"]) == set(group.beliefs())
-        for who, belief in group.beliefs().items():
-            ghost = shown["beliefs"][who]
+        for name, belief in group.beliefs().items():
+            ghost = shown["beliefs"][name]
             for column in ("x", "y", "yaw"):
                 assert ghost[column] == pytest.approx(belief[column][k], rel=1e-6, abs=1e-6)
             apart = math.hypot(
@@ -87,18 +87,18 @@ def same(sim: Sim, state: dict[str, Any]) -> None:
             assert ghost["error"] == pytest.approx(apart, abs=2e-2)  # against its own stamp
 
 
-# It draws what the simulator says.
+# Drawing.
 
 
-def test_it_shows_what_the_simulator_says(tab: Tab, view: View) -> None:
+def test_it_shows_the_state_of_the_simulation(tab: Tab, view: View) -> None:
     tab.page.select_option("#robot", "1")
     tab.wait(
         "s.selected === 1 && s.readings.length === 2 && s.robots[2].trail > 3 && s.samples > 3"
     )
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
     state = tab.state
-    same(view.sim, state)
+    check_state(view.sim, state)
     assert state["scene"] == {
         "name": state["scene"]["name"],
         "serial": 1,
@@ -113,7 +113,7 @@ def test_it_shows_what_the_simulator_says(tab: Tab, view: View) -> None:
 
 
 def test_what_is_drawn_is_where_it_should_be(tab: Tab, view: View) -> None:
-    tab.hold()
+    tab.pause()
     for name in ("readings", "names", "trails", "grid"):
         if tab.state["shown"][name]:
             tab.page.click(f"#show-{name}")
@@ -132,7 +132,7 @@ def test_what_is_drawn_is_where_it_should_be(tab: Tab, view: View) -> None:
     assert tab.page.evaluate(look, [px + 60, py + 14]) != inside
 
 
-# Its controls.
+# Controls.
 
 
 def test_play_pause_step_and_speed(tab: Tab, view: View) -> None:
@@ -163,17 +163,17 @@ def test_reset_with_a_seed(tab: Tab, view: View) -> None:
     tab.page.click("#reset")
     tab.wait("s.scene && s.scene.seed === 42 && s.step >= 0")
     assert view.sim.seed == 42
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
-    same(view.sim, tab.state)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
+    check_state(view.sim, tab.state)
 
 
 def test_dragging_a_robot_moves_its_truth_and_not_its_belief(tab: Tab, view: View) -> None:
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
     robot = tab.state["robots"][0]
     believed = dict(robot["beliefs"]["belief"])
-    tab.page.keyboard.press("Tab")  # a robot that is not selected is as good to carry
+    tab.page.keyboard.press("Tab")  # a robot can be dragged without being selected
     tab.drag(tab.at(robot["x"], robot["y"]), tab.at(6.0, 7.6))
     truth = view.sim.robots["scout"].truth
     until(lambda: math.hypot(truth["x"][0] - 6.0, truth["y"][0] - 7.6) < 0.06)
@@ -182,8 +182,8 @@ def test_dragging_a_robot_moves_its_truth_and_not_its_belief(tab: Tab, view: Vie
     assert {event.kind for event in view.sim.events} == {"place"}
 
 
-def test_dragging_a_ghost_sets_the_belief_and_not_the_truth(tab: Tab, view: View) -> None:
-    tab.hold()
+def test_dragging_an_outline_sets_the_belief_and_not_the_truth(tab: Tab, view: View) -> None:
+    tab.pause()
     group = view.sim.robots["scout"]
     group.place(robots=[0], x=6.0, y=7.6)
     view.sim.pace.request(lambda: None)
@@ -199,8 +199,8 @@ def test_dragging_a_ghost_sets_the_belief_and_not_the_truth(tab: Tab, view: View
 
 
 def test_the_handle_turns_a_robot(tab: Tab, view: View) -> None:
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
     tab.page.select_option("#robot", "1")
     robot, scale = tab.state["robots"][1], tab.state["camera"]["scale"]
     away = 0.12 + 22 / scale  # the radius of its footprint, and the handle's 22 pixels
@@ -226,7 +226,7 @@ def test_keys_drive_and_release_stops(tab: Tab, view: View, robot: int) -> None:
     assert truth["vx"][row] < -0.1
     tab.page.keyboard.up("ArrowDown")
     until(lambda: truth["vx"][row] > -0.01)
-    assert view.hub.commands.teleop.grips == {}
+    assert view.clients.commands.teleop.drives == {}
 
 
 def test_leaving_the_window_stops_the_robot(tab: Tab, view: View) -> None:
@@ -255,7 +255,7 @@ def test_a_finger_drives_by_the_joystick(browser: Any, view: View) -> None:
 
 
 def test_pan_zoom_follow_and_fit(tab: Tab, view: View) -> None:
-    tab.hold()
+    tab.pause()
     before = tab.state["camera"]
     floor = tab.at(2.0, 1.0)
     tab.page.mouse.move(*floor)
@@ -272,8 +272,8 @@ def test_pan_zoom_follow_and_fit(tab: Tab, view: View) -> None:
 
 
 def test_select_by_click_tab_and_list(tab: Tab, view: View) -> None:
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
     robot = tab.state["robots"][2]
     tab.page.mouse.click(*tab.at(robot["x"], robot["y"]))
     tab.wait("s.selected === 2")
@@ -340,7 +340,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keys(tab: Tab) -> None:
     assert {"step", "speed", "reset", "seed", "robot", "follow", "signal"} <= seen
 
 
-# More than one, and again.
+# Several pages, and reconnecting.
 
 
 def test_two_browsers_see_the_same_and_each_can_act(browser: Any, view: View) -> None:
@@ -348,17 +348,17 @@ def test_two_browsers_see_the_same_and_each_can_act(browser: Any, view: View) ->
         one, two = (Tab(browser, view.url) for _ in range(2))
         stack.callback(one.context.close)
         stack.callback(two.context.close)
-        one.hold()
+        one.pause()
         two.wait("s.held")
         until(lambda: one.state["step"] == two.state["step"] == view.sim.steps)
-        same(view.sim, one.state)
-        same(view.sim, two.state)
+        check_state(view.sim, one.state)
+        check_state(view.sim, two.state)
         two.page.click("#play")
         one.wait("!s.held")
         one.wait("s.status.pages === 2")
 
 
-def test_it_comes_back_when_the_server_does(browser: Any) -> None:
+def test_it_reconnects_when_the_server_is_back(browser: Any) -> None:
     sim = astray.load(SCENARIO)
     first = View(sim, token="same")
     port = first.server.port
@@ -370,9 +370,9 @@ def test_it_comes_back_when_the_server_does(browser: Any) -> None:
     with View(other, port=port, token="same") as second:
         second.start(1e6, speed=1.0)
         tab.wait("s.connected && s.opened === 2 && s.scene && s.scene.seed === 9 && s.step > 0")
-        tab.hold()
-        until(lambda: tab.ask("step") == other.steps)
-        same(other, tab.state)
+        tab.pause()
+        until(lambda: tab.read("step") == other.steps)
+        check_state(other, tab.state)
     tab.context.close()
 
 
@@ -385,8 +385,8 @@ def test_a_thousand_robots_are_drawn(browser: Any) -> None:
         tab.wait("s.robots.length === 1000 && s.drawn > 10 && s.step > 50")
         sim.pace.pause()  # a click would wait for several pictures
         tab.wait("s.held")
-        until(lambda: tab.ask("step") == sim.steps)
-        same(sim, tab.state)
+        until(lambda: tab.read("step") == sim.steps)
+        check_state(sim, tab.state)
         tab.context.close()
 
 
@@ -430,11 +430,11 @@ def check_replay(tab: Tab, folder: Path) -> None:
     tab.wait("s.playing && s.step > 6")
     tab.page.fill("#speed", "6")
     tab.wait("!s.playing && s.step === 40")  # it ends at the end
-    assert tab.faults == []
+    assert tab.errors == []
 
 
 def test_a_folder_is_replayed_in_the_same_page(browser: Any, folder: Path) -> None:
-    server = ReplayServer(pack(read_folder(folder)), log=print)
+    server = ReplayServer(encode_recording(read_folder(folder)), log=print)
     server.open()
     try:
         tab = Tab(browser, server.url)
@@ -447,7 +447,7 @@ def test_a_folder_is_replayed_in_the_same_page(browser: Any, folder: Path) -> No
 def test_one_file_shows_itself_without_any_server(
     browser: Any, folder: Path, tmp_path: Path
 ) -> None:
-    write_html(pack(read_folder(folder)), tmp_path / "run.html")
+    write_html(encode_recording(read_folder(folder)), tmp_path / "run.html")
     tab = Tab(browser, (tmp_path / "run.html").as_uri())
     check_replay(tab, folder)
     assert {url.partition(":")[0] for url in tab.requests} <= {"file", "blob", "data"}

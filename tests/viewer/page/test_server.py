@@ -1,4 +1,4 @@
-"""The page's server: who is let in, what a frame says, and that a run does not notice it."""
+"""The page's server: access, frames, requests, and that they change nothing in a run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from astray.pioneer.server import PioneerServer as PioneerServer
 from astray.pioneer.session import SessionOptions
 from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.server import RosbridgeServer as RosbridgeServer
-from astray.server import request_timeout
-from astray.server.listener import MOST
+from astray.server.listener import MAX_CONNECTIONS
+from astray.viewer.page import server as server_module
+from astray.viewer.page.commands import MAX_BYTES, ResetRequest
 from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
-from astray.viewer.page.live_view import View
-from astray.viewer.page.messages import LARGEST, Reset
 from astray.viewer.page.server import PageServer
+from astray.viewer.page.view import View
 
-BUSY: dict[str, Any] = {
+OFFICE: dict[str, Any] = {
     "seed": 5,
     "dt": 0.01,
     "duration": 30.0,
@@ -55,19 +55,19 @@ BUSY: dict[str, Any] = {
 }
 
 
-def until(holds: Callable[[], Any]) -> Any:
+def until(condition: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + 120.0
-    while not (found := holds()):
-        assert time.monotonic() < deadline, "it never came true"
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "the condition never held"
         time.sleep(0.005)
     return found
 
 
-class Room:
+class ServedRun:
     """A run with its page, and what was logged."""
 
-    def __init__(self, **how: Any) -> None:
-        self.sim = astray.load(BUSY, **how)
+    def __init__(self, **options: Any) -> None:
+        self.sim = astray.load(OFFICE, **options)
         self.logged: list[str] = []
         self.view = View(self.sim, log=self.logged.append)
         self.port = self.view.server.port
@@ -85,20 +85,20 @@ class Room:
         )
 
     def get(self, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        line.putrequest("GET", path, skip_host="Host" in headers)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.putrequest("GET", path, skip_host="Host" in headers)
         for name, value in headers.items():
-            line.putheader(name, value)
-        line.endheaders()
-        answer = line.getresponse()
-        text = answer.read().decode()
-        line.close()
-        return answer.status, text, {k.lower(): v for k, v in answer.getheaders()}
+            connection.putheader(name, value)
+        connection.endheaders()
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response.status, text, {k.lower(): v for k, v in response.getheaders()}
 
 
 @pytest.fixture
-def room() -> Iterator[Room]:
-    made = Room()
+def served() -> Iterator[ServedRun]:
+    made = ServedRun()
     yield made
     made.view.close()
 
@@ -146,12 +146,12 @@ def decode(data: bytes) -> dict[str, Any]:
     }
 
 
-# What it shows.
+# Frames and the scene.
 
 
-def test_a_frame_says_what_the_simulator_says(room: Room) -> None:
-    sim = room.sim
-    with room.connect() as client:
+def test_a_frame_has_the_state_of_the_simulation(served: ServedRun) -> None:
+    sim = served.sim
+    with served.connect() as client:
         scene = messages(client, "scene")
         client.send(json.dumps({"do": "look", "robots": [1], "signals": [[1, 5]]}))
         sim.run(3.0)
@@ -174,15 +174,15 @@ def test_a_frame_says_what_the_simulator_says(room: Room) -> None:
     assert value == np.float32(scout.truth["wz"][1])
 
 
-def test_the_scene_tells_of_all_that_can_be_drawn(room: Room) -> None:
-    with room.connect() as client:
+def test_the_scene_has_all_that_can_be_drawn(served: ServedRun) -> None:
+    with served.connect() as client:
         scene = messages(client, "scene")
     scout, box = scene["groups"]
     assert (scout["name"], scout["count"], scout["beliefs"]) == ("scout", 2, ["belief", "other"])
     assert scout["path"] == [[6.0, 2.0], [6.0, 3.0]]
     assert box["beliefs"] == []
-    assert len(scene["map"]["segments"]) == 4 * len(room.sim.map())
-    assert scene["map"]["solid"] == room.sim.map().solid.sum()
+    assert len(scene["map"]["segments"]) == 4 * len(served.sim.map())
+    assert scene["map"]["solid"] == served.sim.map().solid.sum()
     names = {signal["name"] for signal in scout["signals"]}
     assert {"truth.vx", "belief.x", "other.yaw", "position_error", "wheels.rate[0]"} <= names
 
@@ -206,29 +206,29 @@ def test_a_foreign_sensor_can_be_plotted_without_the_page_knowing_it() -> None:
         assert scene["groups"][0]["sensors"][0]["draws"] == ""
 
 
-def test_another_map_is_another_scene(room: Room) -> None:
-    with room.connect() as client:
+def test_another_map_is_another_scene(served: ServedRun) -> None:
+    with served.connect() as client:
         first = messages(client, "scene")
-        room.sim.clear_map()
-        room.sim.run(0.1)
+        served.sim.clear_map()
+        served.sim.run(0.1)
         second = messages(client, "scene")
     assert second["serial"] > first["serial"]
     assert second["map"]["segments"] == []
 
 
 def test_another_world_can_be_shown() -> None:
-    room = Room(worlds=[4, 7])
-    with room.view, room.connect() as client:
+    served = ServedRun(worlds=[4, 7])
+    with served.view, served.connect() as client:
         assert messages(client, "scene")["worlds"] == [4, 7]
         client.send(json.dumps({"do": "world", "place": 1}))
-        room.sim.run(0.5)
-        last = room.sim.steps
+        served.sim.run(0.5)
+        last = served.sim.steps
         shown = until(lambda: (f := frame(client))["serial"] == 2 and f["step"] == last and f)
-    seventh = room.sim.robots["scout"].truth["x"][2:4].astype(np.float32)
+    seventh = served.sim.robots["scout"].truth["x"][2:4].astype(np.float32)
     assert (shown["robots"][:2, 0] == seventh).all()
 
 
-# What it does.
+# Requests.
 
 
 def act(client: ClientConnection, **message: Any) -> None:
@@ -236,32 +236,32 @@ def act(client: ClientConnection, **message: Any) -> None:
 
 
 @pytest.fixture
-def going(room: Room) -> Room:
-    """A run that goes on at real speed."""
-    room.view.start(1e6, speed=1.0)
-    until(lambda: room.sim.steps > 0)
-    return room
+def running(served: ServedRun) -> ServedRun:
+    """A run at real-time speed."""
+    served.view.start(1e6, speed=1.0)
+    until(lambda: served.sim.steps > 0)
+    return served
 
 
-def test_time_is_held_stepped_hurried_and_let_go(going: Room) -> None:
-    sim = going.sim
-    with going.connect() as client:
+def test_a_run_is_paused_stepped_sped_up_and_continued(running: ServedRun) -> None:
+    sim = running.sim
+    with running.connect() as client:
         act(client, do="pause")
         until(lambda: sim.pace.paused)
-        held = until(lambda: (f := frame(client))["flags"] & 1 and f)["step"]
+        paused_at = until(lambda: (f := frame(client))["flags"] & 1 and f)["step"]
         act(client, do="step", ticks=7)
-        until(lambda: sim.steps == held + 7)
+        until(lambda: sim.steps == paused_at + 7)
         act(client, do="speed", value=50.0)
         until(lambda: sim.pace.speed == 50.0)
         act(client, do="play")
-        until(lambda: sim.steps > held + 500)
+        until(lambda: sim.steps > paused_at + 500)
         act(client, do="speed", value=None)
         until(lambda: sim.pace.speed is None)
 
 
-def test_a_hand_moves_truth_and_another_belief(going: Room) -> None:
-    sim = going.sim
-    with going.connect() as client:
+def test_requests_set_a_truth_and_the_belief_of_a_rival(running: ServedRun) -> None:
+    sim = running.sim
+    with running.connect() as client:
         act(client, do="pause")
         until(lambda: frame(client)["flags"] & 1)
         steps = sim.steps
@@ -276,78 +276,78 @@ def test_a_hand_moves_truth_and_another_belief(going: Room) -> None:
     assert sim.robots["scout"].rivals["other"]["cov"][0, 0, 0] == pytest.approx(0.01)
 
 
-def test_a_robot_is_driven_while_it_is_held_and_stops_when_let_go(going: Room) -> None:
-    box = going.sim.robots["box"].truth
-    with going.connect() as client:
+def test_a_robot_is_driven_manually_until_it_is_released(running: ServedRun) -> None:
+    box = running.sim.robots["box"].truth
+    with running.connect() as client:
         act(client, do="drive", robot=2, forward=1.0, turn=0.0)
         until(lambda: box["vx"][0] > 0.05)
         act(client, do="drive", robot=2, forward=0.0, turn=0.0)
         until(lambda: box["vx"][0] == 0.0)
-    assert {event.kind for event in going.sim.events} == {"command"}
+    assert {event.kind for event in running.sim.events} == {"command"}
 
 
-def test_a_hand_that_falls_silent_lets_go(going: Room) -> None:
-    box = going.sim.robots["box"].truth
-    with going.connect() as client:
+def test_a_driven_robot_stops_without_further_commands(running: ServedRun) -> None:
+    box = running.sim.robots["box"].truth
+    with running.connect() as client:
         act(client, do="drive", robot=2, forward=1.0, turn=0.0)
         until(lambda: box["vx"][0] > 0.05)
         until(lambda: box["vx"][0] == 0.0)  # with the page still there, but silent
 
 
-def test_a_page_that_goes_lets_go(going: Room) -> None:
-    box = going.sim.robots["box"].truth
-    with going.connect() as client:
+def test_a_driven_robot_stops_when_its_page_disconnects(running: ServedRun) -> None:
+    box = running.sim.robots["box"].truth
+    with running.connect() as client:
         act(client, do="drive", robot=2, forward=1.0, turn=0.0)
         until(lambda: box["vx"][0] > 0.05)
-    until(lambda: going.view.hub.commands.teleop.grips == {})
+    until(lambda: running.view.clients.commands.teleop.drives == {})
     until(lambda: box["vx"][0] == 0.0)
 
 
-def test_a_reset_begins_anew_with_another_seed(going: Room) -> None:
-    with going.connect() as client:
+def test_a_reset_uses_another_seed(running: ServedRun) -> None:
+    with running.connect() as client:
         first = messages(client, "scene")["serial"]
-        until(lambda: going.sim.steps > 20)
+        until(lambda: running.sim.steps > 20)
         act(client, do="reset", seed=77)
         scene = until(lambda: (s := messages(client, "scene"))["serial"] > first and s)
         assert scene["seed"] == 77
         until(lambda: frame(client)["step"] < 2000)
-    assert going.sim.seed == 77
+    assert running.sim.seed == 77
 
 
-def test_what_cannot_be_done_is_said_and_logged(going: Room) -> None:
-    with going.connect() as client:
+def test_what_is_impossible_is_refused_and_logged(running: ServedRun) -> None:
+    with running.connect() as client:
         act(client, do="believe", robot=2, who="belief", x=0.0, y=0.0, yaw=0.0)
         assert "believes the truth" in messages(client, "refused")["text"]
         act(client, do="drive", robot=99, forward=1.0, turn=0.0)
         assert "no such robot" in messages(client, "refused")["text"]
-    assert going.sim.events == []
-    assert len(going.logged) == 2
+    assert running.sim.events == []
+    assert len(running.logged) == 2
 
 
-def test_a_run_that_no_one_runs_is_not_reset_behind_the_back_of_the_next(room: Room) -> None:
-    room.sim.run(1.0)
-    with room.connect() as client:
+def test_a_run_that_nobody_steps_is_not_reset(served: ServedRun) -> None:
+    served.sim.run(1.0)
+    with served.connect() as client:
         act(client, do="reset", seed=77)
         assert "no one is running it" in messages(client, "refused")["text"]
-    room.sim.run(0.5)
-    assert (room.sim.seed, room.sim.steps) == (5, 150)
+    served.sim.run(0.5)
+    assert (served.sim.seed, served.sim.steps) == (5, 150)
 
 
 def test_a_run_with_clients_of_its_own_is_not_reset() -> None:
-    sim = astray.load(BUSY)
-    with View(sim, resets=False, log=lambda text: None) as view:
+    sim = astray.load(OFFICE)
+    with View(sim, can_reset=False, log=lambda text: None) as view:
         assert view.source.scene()["resets"] is False
         view.start(1e6)
-        refused = view.hub.commands.do(object(), Reset(do="reset"))
+        refused = view.clients.commands.execute(object(), ResetRequest(do="reset"))
         assert refused is not None
         assert "cannot be reset" in refused
 
 
-# Who is let in.
+# Access.
 
 
-def test_the_page_is_served_with_its_token_and_a_strict_policy(room: Room) -> None:
-    status, text, headers = room.get(f"/?token={room.view.server.token}")
+def test_the_page_is_served_with_its_token_and_a_strict_policy(served: ServedRun) -> None:
+    status, text, headers = served.get(f"/?token={served.view.server.token}")
     assert status == 200
     assert 'data-mode="live"' in text
     policy = headers["content-security-policy"]
@@ -355,26 +355,26 @@ def test_the_page_is_served_with_its_token_and_a_strict_policy(room: Room) -> No
     assert "unsafe" not in policy
     assert "http" not in text.replace("http-equiv", "")  # nothing from elsewhere
     for name in ("main.js", "style.css", "icon.svg"):
-        assert room.get(f"/static/{name}")[0] == 200
+        assert served.get(f"/static/{name}")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=", "/?token=wrong", "/ws", "/recording"])
-def test_without_the_token_nothing_is_told(room: Room, path: str) -> None:
-    status, text, _ = room.get(path)
+def test_without_the_token_a_request_is_refused(served: ServedRun, path: str) -> None:
+    status, text, _ = served.get(path)
     assert (status, "token" in text) == (403, True)
-    until(lambda: room.logged)
+    until(lambda: served.logged)
 
 
 @pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/x"])
-def test_no_other_file_is_served(room: Room, path: str) -> None:
-    assert room.get(path)[0] in (403, 404)
+def test_no_other_file_is_served(served: ServedRun, path: str) -> None:
+    assert served.get(path)[0] in (403, 404)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "127.0.0.1", ""])
-def test_another_host_is_refused(room: Room, host: str) -> None:
-    status, text, _ = room.get(f"/?token={room.view.server.token}", Host=host)
+def test_another_host_is_refused(served: ServedRun, host: str) -> None:
+    status, text, _ = served.get(f"/?token={served.view.server.token}", Host=host)
     assert (status, "Host" in text) == (403, True)
-    assert any("Host" in line for line in room.logged)
+    assert any("Host" in text for text in served.logged)
 
 
 @pytest.mark.parametrize(
@@ -387,14 +387,14 @@ def test_another_host_is_refused(room: Room, host: str) -> None:
         {"token": ""},
     ],
 )
-def test_a_websocket_from_elsewhere_is_refused_and_logged(
-    room: Room, headers: dict[str, str]
+def test_a_foreign_websocket_is_refused_and_logged(
+    served: ServedRun, headers: dict[str, str]
 ) -> None:
-    with pytest.raises(InvalidStatus) as refused, room.connect(**headers):
+    with pytest.raises(InvalidStatus) as refused, served.connect(**headers):
         pass
     assert refused.value.response.status_code == 403
-    assert len(room.logged) == 1
-    assert room.view.hub.pages == set()
+    assert len(served.logged) == 1
+    assert served.view.clients.pages == set()
 
 
 MALFORMED = [
@@ -416,170 +416,173 @@ MALFORMED = [
     '{"do": "look", "robots": "all"}',
     '{"do": "world", "place": -1}',
     '{"do": "reset", "seed": -1}',
-    "x" * (LARGEST + 1),
-    '{"do": "pause", "why": "' + "x" * 10 * LARGEST + '"}',
+    "x" * (MAX_BYTES + 1),
+    '{"do": "pause", "why": "' + "x" * 10 * MAX_BYTES + '"}',
     b"\x00\x01\x02",
     "\ud800".encode("utf-8", "surrogatepass"),
 ]
 
 
 @pytest.mark.parametrize("message", MALFORMED, ids=lambda m: repr(m)[:40])
-def test_a_message_that_no_page_sends_is_refused_and_nothing_else_happens(
-    room: Room, message: str | bytes
+def test_an_invalid_request_is_refused_and_nothing_else_happens(
+    served: ServedRun, message: str | bytes
 ) -> None:
-    before = room.sim.digest()
-    with room.connect() as client:
-        until(lambda: room.view.hub.pages)
+    before = served.sim.digest()
+    with served.connect() as client:
+        until(lambda: served.view.clients.pages)
         client.send(message)
         with pytest.raises(ConnectionClosed):
-            messages(client, "a kind that never comes")
-    until(lambda: not room.view.hub.pages)
-    assert len(room.logged) == 1
-    assert "refused a message" in room.logged[0]
-    assert len(room.logged[0]) < 300
-    assert (room.sim.events, room.sim.pace.paused, room.sim.pace.speed) == ([], False, None)
-    assert room.sim.digest() == before
-    with room.connect() as client:
+            messages(client, "never sent")
+    until(lambda: not served.view.clients.pages)
+    assert len(served.logged) == 1
+    assert "refused a message" in served.logged[0]
+    assert len(served.logged[0]) < 300
+    assert (served.sim.events, served.sim.pace.paused, served.sim.pace.speed) == ([], False, None)
+    assert served.sim.digest() == before
+    with served.connect() as client:
         messages(client, "scene")  # and others are served
 
 
-def test_a_port_that_is_taken_is_wrong_input(room: Room) -> None:
+def test_a_port_that_is_in_use_is_wrong_input(served: ServedRun) -> None:
     with pytest.raises(WrongInput, match="choose another by --port"):
-        View(room.sim, port=room.port)
+        View(served.sim, port=served.port)
 
 
-def test_there_is_room_for_some_pages_only(room: Room) -> None:
+def test_the_number_of_pages_is_limited(served: ServedRun) -> None:
     with contextlib.ExitStack() as clients:
         for _ in range(16):
-            clients.enter_context(room.connect())
-        until(lambda: len(room.view.hub.pages) == 16)
+            clients.enter_context(served.connect())
+        until(lambda: len(served.view.clients.pages) == 16)
         with pytest.raises(InvalidStatus):
-            clients.enter_context(room.connect())
-    until(lambda: not room.view.hub.pages)
+            clients.enter_context(served.connect())
+    until(lambda: not served.view.clients.pages)
 
 
-def test_connections_that_say_nothing_leave_descriptors_for_the_run(room: Room) -> None:
+def test_idle_connections_leave_descriptors_for_the_run(served: ServedRun) -> None:
     with contextlib.ExitStack() as idle:
-        for _ in range(MOST + 50):
-            raw = socket.create_connection(("127.0.0.1", room.port), 20)
+        for _ in range(MAX_CONNECTIONS + 50):
+            raw = socket.create_connection(("127.0.0.1", served.port), 20)
             idle.enter_context(raw)
         assert raw.recv(4096).startswith(b"HTTP/1.1 503 ")
-        assert any(f"{MOST} connections are open" in text for text in room.logged)
-    until(lambda: not room.view.server._door.inside())
-    assert room.get(f"/?token={room.view.server.token}")[0] == 200
+        assert any(f"{MAX_CONNECTIONS} connections are open" in text for text in served.logged)
+    until(lambda: not served.view.server.thread.listener.connections())
+    assert served.get(f"/?token={served.view.server.token}")[0] == 200
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [b"", b"GET / HTTP/1.1\r\nHost: a"],
     ids=["nothing", "half a request"],
 )
-def test_who_connects_and_asks_for_nothing_is_sent_away(
-    room: Room, monkeypatch: pytest.MonkeyPatch, said: bytes
+def test_a_connection_without_a_whole_request_is_closed(
+    served: ServedRun, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(request_timeout, "PATIENCE", 0.3)
-    with room.connect() as client, socket.create_connection(("127.0.0.1", room.port), 20) as raw:
-        raw.sendall(said)
+    monkeypatch.setattr(server_module, "REQUEST_TIMEOUT", 0.3)
+    with (
+        served.connect() as client,
+        socket.create_connection(("127.0.0.1", served.port), 20) as raw,
+    ):
+        raw.sendall(sent)
         with contextlib.suppress(ConnectionError):
             while raw.recv(4096):
                 pass
         messages(client, "scene")
         time.sleep(0.7)
-        messages(client, "status")  # who looks at the run may stay
+        messages(client, "status")  # a page is not disconnected
 
 
-# That the run does not notice.
+# Nothing of it changes the run.
 
 
-def test_a_viewed_run_has_the_bytes_of_one_that_nobody_sees() -> None:
-    room, alone = Room(), astray.load(BUSY)
-    with room.view, room.connect() as client:
+def test_a_viewed_run_has_the_bytes_of_one_without_a_page() -> None:
+    served, alone = ServedRun(), astray.load(OFFICE)
+    with served.view, served.connect() as client:
         messages(client, "scene")
         act(client, do="look", everyone=True, signals=[[0, 0]])
         seen = threading.Thread(target=lambda: [frame(client) for _ in range(5)], daemon=True)
         seen.start()
         seconds = 0
         while seen.is_alive() and seconds < 2000:  # as long as it takes a busy machine to show some
-            room.sim.run(20.0, speed=40.0)
+            served.sim.run(20.0, speed=40.0)
             seconds += 20
         assert not seen.is_alive()
     alone.run(seconds)
-    assert room.sim.digest() == alone.digest()
-    assert room.sim.events == []
+    assert served.sim.digest() == alone.digest()
+    assert served.sim.events == []
 
 
-def test_a_run_that_was_touched_on_the_page_replays_from_its_events(going: Room) -> None:
-    with going.connect() as client:
+def test_a_run_with_events_of_the_page_replays_from_them(running: ServedRun) -> None:
+    with running.connect() as client:
         act(client, do="drive", robot=0, forward=-1.0, turn=0.3)
-        until(lambda: going.sim.robots["scout"].truth["vx"][0] < 0.0)
+        until(lambda: running.sim.robots["scout"].truth["vx"][0] < 0.0)
         act(client, do="place", robot=1, x=3.0, y=2.0, yaw=2.0)
         act(client, do="believe", robot=0, who="belief", x=2.0, y=2.0, yaw=0.1)
-        until(lambda: len(going.sim.events) >= 3)
-        mark = going.sim.steps
-        until(lambda: going.sim.steps > mark + 100)
-    going.view.close()
-    again = astray.load(BUSY)
-    again.replay(going.sim.events)
-    again.step(going.sim.steps)
-    assert again.digest() == going.sim.digest()
+        until(lambda: len(running.sim.events) >= 3)
+        mark = running.sim.steps
+        until(lambda: running.sim.steps > mark + 100)
+    running.view.close()
+    again = astray.load(OFFICE)
+    again.replay(running.sim.events)
+    again.step(running.sim.steps)
+    assert again.digest() == running.sim.digest()
 
 
-def test_a_page_that_stops_reading_misses_frames_and_holds_no_one_up(going: Room) -> None:
-    token = going.view.server.token
+def test_a_page_that_stops_reading_misses_frames_and_delays_nobody(running: ServedRun) -> None:
+    token = running.view.server.token
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    sock.connect(("127.0.0.1", going.port))
-    host = f"127.0.0.1:{going.port}"
+    sock.connect(("127.0.0.1", running.port))
+    host = f"127.0.0.1:{running.port}"
     sock.sendall(
         f"GET /ws?token={token} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
     )
-    wish = b'{"do":"look","everyone":true}'
+    request = b'{"do":"look","everyone":true}'
     mask = struct.pack("!I", 0)  # a mask of zeros leaves the text as it is
-    sock.sendall(bytes([0x81, 0x80 | len(wish)]) + mask + wish)
-    [silent] = until(lambda: list(going.view.hub.pages))
-    until(lambda: len(silent.frames) == 2)  # it takes nothing any more
-    with going.connect() as client:
+    sock.sendall(bytes([0x81, 0x80 | len(request)]) + mask + request)
+    [slow] = until(lambda: list(running.view.clients.pages))
+    until(lambda: len(slow.frames) == 2)  # it takes nothing any more
+    with running.connect() as client:
         first = frame(client)["step"]
         until(lambda: frame(client)["step"] > first + 50)  # while another is served all the time
-    assert len(silent.frames) <= 2
+    assert len(slow.frames) <= 2
     sock.close()
 
 
-def test_nobody_looks_and_the_run_is_not_asked(going: Room) -> None:
-    with going.connect() as client:
+def test_without_pages_the_run_is_not_asked_for_frames(running: ServedRun) -> None:
+    with running.connect() as client:
         frame(client)
-    until(lambda: not going.view.hub.pages and not going.sim.pace.requests)
-    assert going.view.hub.wishes.robots == frozenset()
+    until(lambda: not running.view.clients.pages and not running.sim.pace.requests)
+    assert running.view.clients.subscription.robots == frozenset()
     frames = []
-    going.view.source.frame = lambda wishes: frames.append(wishes) or b""  # type: ignore[method-assign,func-returns-value]
-    mark = going.sim.steps
-    until(lambda: going.sim.steps > mark + 20)
+    running.view.source.frame = lambda subscription: frames.append(subscription) or b""  # type: ignore[method-assign,func-returns-value]
+    mark = running.sim.steps
+    until(lambda: running.sim.steps > mark + 20)
     assert frames == []
 
 
-def test_a_view_can_be_closed_before_and_after_its_run(room: Room) -> None:
-    sim = room.sim
-    room.view.start(1e6)
-    room.view.close()
+def test_a_view_can_be_closed_before_and_after_its_run(served: ServedRun) -> None:
+    sim = served.sim
+    served.view.start(1e6)
+    served.view.close()
     steps = sim.steps
     sim.run(0.1)
     assert sim.steps > steps
-    with View(sim, port=room.port, token="t") as again:
-        assert again.url == f"http://127.0.0.1:{room.port}/?token=t"
+    with View(sim, port=served.port, token="t") as again:
+        assert again.url == f"http://127.0.0.1:{served.port}/?token=t"
 
 
-def test_what_ends_a_run_in_its_thread_is_raised_where_it_is_waited_for(room: Room) -> None:
+def test_an_error_in_the_thread_of_the_run_is_raised_by_wait(served: ServedRun) -> None:
     def broken(*rest: object) -> None:
         raise ZeroDivisionError("oh")
 
-    room.sim.robots["box"].motion.move = broken  # type: ignore[method-assign]
+    served.sim.robots["box"].motion.move = broken  # type: ignore[method-assign]
     with pytest.raises(ZeroDivisionError, match="oh"):
-        room.view.start(1.0).wait()
+        served.view.start(1.0).wait()
 
 
-def test_threads_take_short_turns_until_the_last_of_all_servers_closes() -> None:
+def test_the_switch_interval_is_short_until_the_last_server_closes() -> None:
     before = sys.getswitchinterval()
     page = PageServer([], log=print)
     robots = PioneerServer([], lambda event: None, SessionOptions(), print)
@@ -591,7 +594,7 @@ def test_threads_take_short_turns_until_the_last_of_all_servers_closes() -> None
         assert sys.getswitchinterval() == pytest.approx(0.0005)
         server.close()
     assert sys.getswitchinterval() == pytest.approx(before)
-    bridge.close()  # once more is no harm
+    bridge.close()  # a second time does nothing
     with View(astray.load("drift"), port=0):
         assert sys.getswitchinterval() == pytest.approx(0.0005)
     assert sys.getswitchinterval() == pytest.approx(before)

@@ -1,4 +1,4 @@
-"""What robots believe of each other is on the page: the tracks that the simulator has."""
+"""The page has the tracks of the simulation: what robots believe of each other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ import astray
 from astray.engine.robots import Robots
 from astray.sim import Sim
 from astray.tables import Array
-from astray.viewer.page.codec import pack
+from astray.viewer.page.codec import encode_recording
 from astray.viewer.page.frames import BELIEF, HEADER, ROBOT, TRACK
-from astray.viewer.page.live import LiveSource
-from astray.viewer.page.live_view import View
+from astray.viewer.page.live import LiveSource, PageSubscription
 from astray.viewer.page.replay import ReplayServer
 from astray.viewer.page.sources.run_folder import read_folder
-from astray.viewer.page.subscription import Wishes
+from astray.viewer.page.view import View
 from support.chromium import Tab, until
 
 SENSOR = {
@@ -32,7 +31,7 @@ SENSOR = {
 }
 WHEELS = {"kind": "wheels", "rate": 50, "slip_density": 0.004, "radius_sd": 0.01}
 LOOKOUT: dict[str, Any] = {
-    "name": "lookout",  # comes first on the page, and behind the others by its name
+    "name": "lookout",  # the first group on the page, and the last one by its name
     "count": 2,
     "start": {"x": 2.0, "y": 2.0, "spread": 1.0},
     "sensors": [WHEELS, SENSOR],
@@ -48,11 +47,11 @@ GUEST: dict[str, Any] = {
 }
 MEETING: dict[str, Any] = {"seed": 5, "dt": 0.01, "duration": 1000.0, "robots": [LOOKOUT, GUEST]}
 IDENTITY = (2, 3, 0, 1)
-"""That of the robots on the page: groups have their numbers by the order of their names."""
+"""Of the robots on the page: identities follow the order of the groups' names."""
 
 
 def believed(group: Robots, row: int, time: float) -> list[list[float]]:
-    """The tracks of one robot of a meeting as a frame should have them, by their numbers."""
+    """The tracks of one robot as a frame should have them, by their numbers."""
     found = []
     for t in group.contacts.of(row):
         cov = t["cov"]
@@ -64,20 +63,20 @@ def believed(group: Robots, row: int, time: float) -> list[list[float]]:
     return [[float(v) for v in track] for track in found]
 
 
-def framed(source: LiveSource, wishes: Wishes) -> tuple[Array, int]:
+def framed(source: LiveSource, subscription: PageSubscription) -> tuple[Array, int]:
     """The tracks of the present frame, and how many readings it has."""
-    data = source.frame(wishes)
+    data = source.frame(subscription)
     head = np.frombuffer(data, "<f8", HEADER)
     body = np.frombuffer(data, "<f4", offset=8 * HEADER)
     at = int(head[7]) * ROBOT + int(head[8]) * BELIEF
     return body[at : at + int(head[9]) * TRACK].reshape(-1, TRACK), int(head[11])
 
 
-def as_believed(tracks: Array, group: Robots, row: int, observer: int, time: float) -> None:
-    mine = tracks[tracks[:, 0] == observer]
-    mine = mine[np.argsort(mine[:, 1])]
+def check_tracks(tracks: Array, group: Robots, row: int, observer: int, time: float) -> None:
+    shown = tracks[tracks[:, 0] == observer]
+    shown = shown[np.argsort(shown[:, 1])]
     wanted = np.array(believed(group, row, time), np.float32).reshape(-1, TRACK - 1)
-    np.testing.assert_allclose(mine[:, 1:], wanted, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(shown[:, 1:], wanted, rtol=1e-6, atol=1e-6)
 
 
 # In the frame.
@@ -88,33 +87,33 @@ def test_a_frame_has_the_tracks_that_are_asked_for_and_no_others() -> None:
     sim.run(6.0)
     lookouts, source = sim.robots["lookout"], LiveSource(sim)
     assert lookouts.contacts.table["count"].min() > 0
-    nothing, readings = framed(source, Wishes(frozenset({0, 1}), readings=True))
+    nothing, readings = framed(source, PageSubscription(frozenset({0, 1}), readings=True))
     assert (len(nothing), readings) == (0, 2)
-    one, readings = framed(source, Wishes(frozenset({1, 3}), contacts=True))
+    one, readings = framed(source, PageSubscription(frozenset({1, 3}), contacts=True))
     assert (set(one[:, 0]), readings) == ({1}, 0)  # the other is a guest, and tracks no one
-    as_believed(one, lookouts, 1, 1, sim.time)
+    check_tracks(one, lookouts, 1, 1, sim.time)
     for world in (0, 1):
         source.show(world)
-        every, _ = framed(source, Wishes(everyone=True, contacts=True))
+        every, _ = framed(source, PageSubscription(everyone=True, contacts=True))
         for robot in (0, 1):
-            as_believed(every, lookouts, 2 * world + robot, robot, sim.time)
+            check_tracks(every, lookouts, 2 * world + robot, robot, sim.time)
 
 
-def test_who_was_removed_believes_nothing() -> None:
+def test_a_removed_robot_has_no_tracks() -> None:
     sim = astray.load(MEETING)
     sim.run(4.0)
     sim.robots["lookout"].remove(robots=[0])
     sim.run(0.02)
-    every, _ = framed(LiveSource(sim), Wishes(everyone=True, contacts=True))
+    every, _ = framed(LiveSource(sim), PageSubscription(everyone=True, contacts=True))
     assert set(every[:, 0]) == {1}
 
 
-def test_a_run_whose_contacts_are_looked_at_has_the_bytes_of_one_that_nobody_sees() -> None:
+def test_a_run_whose_tracks_are_shown_has_the_bytes_of_one_without_a_page() -> None:
     seen, alone = astray.load(MEETING), astray.load(MEETING)
     source = LiveSource(seen)
     for _ in range(40):
         seen.run(0.1)
-        source.frame(Wishes(everyone=True, readings=True, contacts=True))
+        source.frame(PageSubscription(everyone=True, readings=True, contacts=True))
     alone.run(4.0)
     assert seen.digest() == alone.digest()
 
@@ -122,7 +121,7 @@ def test_a_run_whose_contacts_are_looked_at_has_the_bytes_of_one_that_nobody_see
 # In the browser.
 
 
-def on_the_page(sim: Sim, state: dict[str, Any], observers: set[int]) -> None:
+def check_page(sim: Sim, state: dict[str, Any], observers: set[int]) -> None:
     """The page has the tracks of these lookouts."""
     shown: dict[int, list[dict[str, Any]]] = {k: [] for k in observers}
     for track in state["contacts"]:
@@ -150,38 +149,38 @@ def test_the_page_has_the_tracks_of_the_selected_robot_or_of_all(browser: Any, v
     tab = Tab(browser, view.url)
     tab.page.select_option("#robot", "1")
     tab.wait("s.contacts.length && s.contacts.every((t) => t.observer === 1)")
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
-    on_the_page(view.sim, tab.state, {1})
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
+    check_page(view.sim, tab.state, {1})
     tab.page.click("#show-everyone")
     tab.wait("new Set(s.contacts.map((t) => t.observer)).size === 2")
-    on_the_page(view.sim, tab.state, {0, 1})
+    check_page(view.sim, tab.state, {0, 1})
     tab.page.focus("#world")
     tab.page.keyboard.press("5")
     tab.wait("!s.shown.contacts && !s.contacts.length")
     assert tab.page.get_attribute("#show-contacts", "aria-pressed") == "false"
-    assert tab.faults == []
+    assert tab.errors == []
     tab.context.close()
 
 
 def test_a_track_is_drawn_where_it_is_believed_to_be(browser: Any, view: View) -> None:
     tab = Tab(browser, view.url)
     tab.wait("s.contacts.length")
-    tab.hold()
-    until(lambda: tab.ask("step") == view.sim.steps)
+    tab.pause()
+    until(lambda: tab.read("step") == view.sim.steps)
     track = max(tab.state["contacts"], key=lambda t: t["number"])
-    look = """([x, y]) => { const c = document.getElementById("world"), r = c.width / c.clientWidth;
+    read_pixel = """([x, y]) => { const c = document.getElementById("world"), r = c.width / c.clientWidth;
         const { left, top } = c.getBoundingClientRect();
         return [...c.getContext("2d").getImageData((x - left) * r, (y - top) * r, 1, 1).data]; }"""
-    with_it = tab.page.evaluate(look, list(tab.at(track["x"], track["y"])))
+    with_it = tab.page.evaluate(read_pixel, list(tab.at(track["x"], track["y"])))
     drawn = tab.state["drawn"]
     tab.page.click("#show-contacts")
     tab.wait(f"s.drawn > {drawn} && !s.contacts.length")
-    assert tab.page.evaluate(look, list(tab.at(track["x"], track["y"]))) != with_it
+    assert tab.page.evaluate(read_pixel, list(tab.at(track["x"], track["y"]))) != with_it
     tab.context.close()
 
 
-def test_there_is_no_switch_where_no_one_tracks(browser: Any) -> None:
+def test_there_is_no_switch_without_a_tracker(browser: Any) -> None:
     with View(astray.load({"duration": 1.0, "robots": [GUEST]})) as alone:
         tab = Tab(browser, alone.url)
         assert not tab.page.locator("#show-contacts").is_visible()
@@ -189,7 +188,7 @@ def test_there_is_no_switch_where_no_one_tracks(browser: Any) -> None:
         tab.page.keyboard.press("5")  # is the next switch there
         tab.wait("s.shown.everyone")
         assert (tab.state["contacts"], tab.state["missed"]) == ([], [])
-        assert tab.faults == []
+        assert tab.errors == []
         tab.context.close()
 
 
@@ -228,7 +227,7 @@ def test_a_robot_in_sight_without_a_track_is_missed(browser: Any) -> None:
         tab.context.close()
 
 
-def test_a_track_without_an_identity_stands_for_whom_the_sensor_saw(browser: Any) -> None:
+def test_a_track_without_an_identity_is_of_the_robot_that_the_sensor_saw(browser: Any) -> None:
     sensor = {**SENSOR, "detection": 1.0, "false_alarms": 0.0, "identified": False}
     lost = {
         **still("lost", 0.0, 0.0),
@@ -257,25 +256,25 @@ def test_a_track_without_an_identity_stands_for_whom_the_sensor_saw(browser: Any
         assert shown[track["of"]]["x"] == pytest.approx(nearest["x"])
 
 
-# Again.
+# Replay.
 
 
 def test_a_folder_is_replayed_with_its_tracks(browser: Any, tmp_path: Path) -> None:
     sim = astray.load(MEETING)
     log = sim.run(6.0, log=0.1)
     sim.write(log, tmp_path / "out")
-    server = ReplayServer(pack(read_folder(tmp_path / "out")), log=print)
+    server = ReplayServer(encode_recording(read_folder(tmp_path / "out")), log=print)
     server.open()
     try:
         tab = Tab(browser, server.url)
         tab.page.click("#show-everyone")
-        told = log["lookout"].contacts
-        assert told is not None
+        logged = log["lookout"].contacts
+        assert logged is not None
         for k in (60, 25):
             tab.page.fill("#scrub", str(round(10000 * k / 60)))
             tab.wait(f"s.step === {k}")
             shown = {(t["observer"], t["number"]): t for t in tab.state["contacts"]}
-            wanted = [(r, t) for r in (0, 1) for t in told[k, r][told[k, r]["confirmed"]]]
+            wanted = [(r, t) for r in (0, 1) for t in logged[k, r][logged[k, r]["confirmed"]]]
             assert wanted
             assert set(shown) == {(r, t["number"]) for r, t in wanted}
             for r, t in wanted:
@@ -288,7 +287,7 @@ def test_a_folder_is_replayed_with_its_tracks(browser: Any, tmp_path: Path) -> N
                 assert here["identity"] == IDENTITY.index(t["identity"])
         tab.page.click("#show-everyone")
         tab.wait("s.contacts.every((t) => t.observer === 0)")
-        assert tab.faults == []
+        assert tab.errors == []
         tab.context.close()
     finally:
         server.close()

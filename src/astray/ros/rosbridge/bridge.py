@@ -1,4 +1,4 @@
-"""A run on rosbridge: an observer that copies what clients subscribe to, and callbacks for the rest.
+"""A run on rosbridge: an observer that copies what clients subscribe to.
 
 In a tick, new samples are copied of the topics that clients subscribe to. The thread of the server
 encodes them, once for all clients. What it cannot keep up with is dropped, oldest first.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.engine import Run
+from astray.engine import FOREVER, Run
 from astray.numerics import Schedule, first_due
 from astray.ros.publishers import (
     OCCUPANCY_GRID,
@@ -34,7 +34,7 @@ from astray.ros.rosbridge.operations import TopicGraph
 from astray.ros.rosbridge.server import PORT, SEND_TIMEOUT, RosbridgeServer
 from astray.ros.services import Services, read_between_ticks
 from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
-from astray.server import FOREVER, BackgroundRun, Log
+from astray.server import BackgroundRun, LogLine
 from astray.tables import Array
 from astray.world import Map
 
@@ -61,7 +61,7 @@ class RosbridgeBridge:
         localization: Localization = "belief",
         origins: Sequence[str] = (),
         send_timeout: float = SEND_TIMEOUT,
-        log: Log = lambda text: None,
+        log: LogLine = lambda text: None,
     ) -> None:
         self.sim = sim
         self.publisher_set, self.clock = PublisherSet(sim, localization), ClockPublisher(sim)

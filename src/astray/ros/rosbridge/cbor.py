@@ -1,7 +1,7 @@
 """Messages as CBOR (RFC 8949): numbers keep their type, and arrays are their bytes.
 
-A scan takes a fraction of the time and the size of its text. Arrays of numbers are typed arrays (RFC
-8746), arrays of bytes are byte strings, as in rosbridge; nan and infinities are sent as they are.
+A scan takes a fraction of the time and the size of its text. Arrays of numbers are typed arrays
+(RFC 8746), arrays of bytes are byte strings, as in rosbridge; nan and infinities stay.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How the messages of a topic are encoded: the `compression` that a client subscribes with.
 
-"none" is JSON text; "cbor" is smaller and quicker to make; "cbor-raw" is the message as the CDR bytes
-of ROS 2, for clients that can deserialise those.
+"none" is JSON text; "cbor" is smaller and quicker to make; "cbor-raw" has the message as the CDR
+bytes of ROS 2, for clients that can deserialise those.
 """
 
 from __future__ import annotations

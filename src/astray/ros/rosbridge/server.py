@@ -25,7 +25,7 @@ from astray.server import (
     REQUEST_TIMEOUT,
     AccessPolicy,
     Listener,
-    Log,
+    LogLine,
     Payload,
     RequestHead,
     ServerThread,
@@ -49,7 +49,7 @@ class RosbridgeServer:
         may_post: Callable[[], bool] = lambda: True,
         origins: Sequence[str] = (),
         send_timeout: float = SEND_TIMEOUT,
-        log: Log = lambda text: None,
+        log: LogLine = lambda text: None,
     ) -> None:
         self._services = ThreadPoolExecutor(SERVICE_THREADS, "astray-service")
         self._long_services = ThreadPoolExecutor(LONG_SERVICE_THREADS, "astray-stepping")

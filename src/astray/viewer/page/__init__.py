@@ -1,6 +1,7 @@
 """The page of a run in a browser: live, or the replay of what was recorded.
 
-`View` serves a live run, `ReplayServer` a recording, and `write_html` makes one file of a recording; `sources` reads those.
+`View` serves a live run, `ReplayServer` a recording, and `write_html` makes one file of it. The
+package `sources` reads recordings.
 """
 
 from astray.viewer.page.codec import encode_recording

@@ -1,7 +1,7 @@
 """All pages that show a run: each has a short send queue, and a slow page misses frames.
 
-The run is asked for a frame at most 30 times per second, and only while a page has space for one. It
-copies its state between two ticks; all else happens in the thread of the server.
+The run is asked for a frame at most 30 times per second, and only while a page has space for one.
+It copies its state between two ticks; all else happens in the thread of the server.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from astray.server import Log, Payload, SendChannel, SendQueue, ServerThread, guarded_log
+from astray.server import LogLine, Payload, SendChannel, SendQueue, ServerThread, guarded_log
 from astray.viewer.page.commands import MAX_BYTES, Commands, SubscribeRequest, read_request
 from astray.viewer.page.live import LiveSource, PageSubscription
 
@@ -29,7 +29,7 @@ TOO_BIG = 1009  # the code with which a WebSocket is closed for an oversized mes
 
 
 class Page:
-    """A browser that shows the run: what it subscribes to, what it has, and what it is to be sent."""
+    """A browser that shows the run: its subscription, what it has, and its send queue."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
@@ -52,7 +52,7 @@ class Page:
 class PageClients:
     """Passes frames to pages, and requests of pages to the run."""
 
-    def __init__(self, source: LiveSource, log: Log) -> None:
+    def __init__(self, source: LiveSource, log: LogLine) -> None:
         self.source, self.sim, self.log = source, source.sim, guarded_log(log)
         self.commands = Commands(source)
         self.pages: set[Page] = set()

@@ -45,7 +45,7 @@ class ReplayReadings:
 
 @dataclass
 class ReplaySource:
-    """One world of a recorded run. Its scene is that of `scene.py`, its tables those of `frames.py`."""
+    """One world of a recorded run, with the scene of `scene.py` and the columns of `frames.py`."""
 
     scene: dict[str, Any]
     times: Array

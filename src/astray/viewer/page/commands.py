@@ -1,4 +1,4 @@
-"""What a browser may ask of a run: each request is validated by its model here, and then carried out.
+"""What a browser may ask of a run: each request is validated by its model, then carried out.
 
 A request becomes an event of `sim.post`, a change of the run's pace, or of what the page shows.
 """

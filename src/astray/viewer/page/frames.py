@@ -1,8 +1,8 @@
 """The binary frame: one moment of one world, as the page reads it (`static/frame.js`).
 
-    float64 × 13   version, serial of the scene, step, time s, real-time factor, speed (0: as fast as
-                   possible), flags (1 paused, 2 nobody runs it), and the numbers of robots, beliefs,
-                   tracks, values, readings, and of all numbers that the readings take
+    float64 × 13   version, serial of the scene, step, time s, real-time factor, speed (0: as fast
+                   as possible), flags (1 paused, 2 nobody runs it), and the numbers of robots,
+                   beliefs, tracks, values, readings, and of all numbers that the readings take
     float32        ROBOT of each robot: x, y, yaw, vx, vy, wz, flags, and its contact point
                    BELIEF of each belief: x, y, yaw, age s, and its covariance xx xy xt yy yt tt
                    TRACK of each track: its observer, number, the robot that it is taken for or −1,

@@ -51,7 +51,7 @@ class PageSubscription:
 class DrawnSensor(NamedTuple):
     """A sensor of a group that can be drawn."""
 
-    index: int
+    number: int
     drawn_as: str
     arrived: Reading
 
@@ -97,7 +97,7 @@ class LiveSource:
         return self._scene
 
     def collisions(self) -> list[list[float]]:
-        """The newest collisions of the world that is shown: time, robot, other or −1, x, y, speed."""
+        """The newest collisions of this world: time, robot, other robot or −1, x, y, speed."""
         return self._collisions
 
     def frame(self, subscription: PageSubscription) -> bytes:
@@ -293,5 +293,5 @@ def _readings_of(view: GroupView, robot: int, row: int) -> list[FrameReading]:
         numbers = drawn_numbers(sensor.drawn_as, sensor.arrived, row)
         if numbers is not None:
             age = float(view.group.time[row] - sensor.arrived.stamp[row])
-            found.append(FrameReading(robot, sensor.index, age, numbers))
+            found.append(FrameReading(robot, sensor.number, age, numbers))
     return found

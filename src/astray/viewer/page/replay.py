@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from astray.files import atomic_write
-from astray.server import Log
+from astray.server import LogLine
 from astray.viewer.page.server import PageServer, index, static_text
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
@@ -30,7 +30,7 @@ class ReplayServer(PageServer):
     """
 
     def __init__(
-        self, encoded: bytes, *, port: int = 0, token: str | None = None, log: Log
+        self, encoded: bytes, *, port: int = 0, token: str | None = None, log: LogLine
     ) -> None:
         async def page(request: Request) -> Response:
             return index("replay")

@@ -61,9 +61,7 @@ def scene_data(
         "resets": can_reset,
         "map": map_data(map),
         "groups": [
-            group_data(
-                plan, map, [{"name": s.name, "unit": s.unit} for s in signals[plan.name]]
-            )
+            group_data(plan, map, [{"name": s.name, "unit": s.unit} for s in signals[plan.name]])
             for plan in sim.scenario.robots
         ],
     }

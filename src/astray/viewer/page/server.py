@@ -1,4 +1,4 @@
-"""The page's HTTP server: static files, the access check before every request, and security headers."""
+"""The page's HTTP server: static files, access checks, request timeout, security headers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from astray.server import (
     REQUEST_TIMEOUT,
     AccessPolicy,
     Listener,
-    Log,
+    LogLine,
     RequestHead,
     ServerThread,
 )
@@ -81,7 +81,7 @@ class PageServer:
         *,
         port: int = 0,
         token: str | None = None,
-        log: Log,
+        log: LogLine,
         task: Task | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(16)
@@ -141,7 +141,7 @@ class PageServer:
 class AccessCheck:
     """The application behind the access rules; its responses have the security headers."""
 
-    def __init__(self, app: App, policy: AccessPolicy, log: Log) -> None:
+    def __init__(self, app: App, policy: AccessPolicy, log: LogLine) -> None:
         self.app, self.policy, self.log = app, policy, log
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

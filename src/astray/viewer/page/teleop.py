@@ -85,7 +85,8 @@ def command_of(group: Robots, forward: float, turn: float, side: float = 0.0) ->
     nominal = group.plan.motion.sheet().values
     speed = SPEED_SHARE * _number(nominal, "max_speed", 1.0)
     if "wheelbase" in nominal:
-        curvature = math.tan(_number(nominal, "max_steer", 0.5)) / _number(nominal, "wheelbase", 1.0)
+        wheelbase = _number(nominal, "wheelbase", 1.0)
+        curvature = math.tan(_number(nominal, "max_steer", 0.5)) / wheelbase
         return {"mode": "curvature", "vx": speed * forward, "curvature": curvature * turn}
     turn_rate = min(MAX_TURN_RATE, _number(nominal, "max_turn", MAX_TURN_RATE))
     return {"vx": speed * forward, "vy": speed * side, "wz": turn_rate * turn}

@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from astray.engine import Run
 from astray.plots import iframe_html, in_notebook
-from astray.server import BackgroundRun, Log
+from astray.server import BackgroundRun, LogLine
 from astray.viewer.page.clients import PageClients
 from astray.viewer.page.live import LiveSource
 from astray.viewer.page.server import PageServer, index
@@ -40,7 +40,7 @@ class View:
         port: int = 0,
         token: str | None = None,
         can_reset: bool = True,
-        log: Log = _logger.warning,
+        log: LogLine = _logger.warning,
     ) -> None:
         self.sim = sim
         self.source = LiveSource(sim, can_reset)

@@ -1,4 +1,4 @@
-"""What was recorded is shown as it was, also by a program that did not record it."""
+"""A recording is shown as it was, also by a program that did not record it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_recording_shows_what_the_folder_of_the_same_run_shows(run: Path) -> None:
+def test_a_recording_shows_the_same_as_the_folder_of_the_run(run: Path) -> None:
     written, recorded = read_folder(run / "out"), read_recorded(run / "run.mcap")
     assert recorded.scene["groups"][0]["name"] == "rover"
     assert recorded.scene["map"] == written.scene["map"]
@@ -71,7 +71,7 @@ def test_scans_are_those_that_were_taken(run: Path) -> None:
 
 
 @pytest.mark.parametrize("worlds", [None, [0]])
-def test_the_lives_of_a_world_are_shown_one_after_the_other(
+def test_the_episodes_of_a_world_are_shown_one_after_the_other(
     worlds: list[int] | None, tmp_path: Path
 ) -> None:
     robot = {
@@ -96,7 +96,7 @@ def test_the_lives_of_a_world_are_shown_one_after_the_other(
     assert shown.beliefs[at, 0, 0] == pytest.approx([1.5, 2.8, -0.12, -1.5], abs=0.1)
     assert shown.beliefs[at, 0, 3] == pytest.approx(0.0, abs=0.02)
     assert shown.readings[0].numbers[at, 2] == pytest.approx([1.5, 0.2, 3.1, 4.5], abs=0.2)
-    assert [hit[0] for hit in shown.hits] == pytest.approx([3.3], abs=0.1)
+    assert [hit[0] for hit in shown.collisions] == pytest.approx([3.3], abs=0.1)
     driven = [event["time"] for event in shown.events if event["kind"] == "command"]
     assert driven == pytest.approx([0.0, 4.0])
 
@@ -116,7 +116,7 @@ def test_a_program_that_did_not_record_it_makes_one_file_of_it(run: Path) -> Non
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
-def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_file_that_is_no_recording_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.mcap").write_bytes(b"nothing of the kind")
     with pytest.raises(AstrayError, match="not an MCAP file"):
         read_recorded(tmp_path / "x.mcap")

@@ -58,7 +58,7 @@ def make_recording(
     collisions: list[list[float]],
     events: list[dict[str, Any]],
 ) -> ReplaySource:
-    """A recording from series by name, as a folder keeps them; `run` has the seed and the worlds."""
+    """A recording from series by name, as a folder keeps them; `run` has seed and worlds."""
     plans = scenario.robots
     signals = {plan.name: _signals(plan, log) for plan in plans}
     robots = [_robots(plan, log) for plan in plans]
