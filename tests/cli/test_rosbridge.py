@@ -16,7 +16,8 @@ from websockets.sync.client import connect
 
 from astray.cli import astray as commands
 from astray.cli.bridges import TIMEOUT, make_drivable
-from support.rosbridge import HALL, PATIENCE, ROVER
+from support.rosbridge import HALL, ROVER
+from support.rosbridge import TIMEOUT as WAIT_TIMEOUT
 
 
 @pytest.fixture
@@ -48,10 +49,10 @@ def test_a_robot_that_wants_nothing_is_driven_until_nobody_commands_it(scenario:
             while not (max(speeds) > 0.5 and speeds[-1] == 0.0):
                 if max(speeds) <= 0.5:  # a busy machine may not tell of each moment
                     line.send(json.dumps(moved))
-                said = json.loads(line.recv(timeout=PATIENCE))["msg"]
+                said = json.loads(line.recv(timeout=WAIT_TIMEOUT))["msg"]
                 speeds.append(said["twist"]["twist"]["linear"]["x"])
         run.send_signal(signal.SIGINT)
-        assert run.wait(PATIENCE) == 1
+        assert run.wait(WAIT_TIMEOUT) == 1
         assert "stopped at" in run.stderr.read()
     finally:
         run.kill()
