@@ -21,7 +21,7 @@ from astray.pioneer.models import PoseTuple
 from astray.pioneer.server import PioneerServer, Port
 from astray.pioneer.session import SessionOptions
 from astray.pioneer.snapshot import CycleIntervals, take_snapshot
-from astray.server import in_background
+from astray.server import BackgroundRun
 from astray.sim import Sim, load
 
 CYCLE = 0.1  # s of simulated time from one SIP to the next
@@ -236,5 +236,5 @@ def serving(
     bridge = PioneerBridge(
         sim, fleet.ports, options, lockstep=lockstep, map_folder=map_folder, log=log
     )
-    with bridge, in_background(sim, speed=speed):
+    with bridge, BackgroundRun(sim, speed=speed):
         yield bridge

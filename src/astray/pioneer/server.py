@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from astray.engine import Event
-from astray.errors import WrongInput
 from astray.pioneer.command_handlers import LogText, SessionRequest
 from astray.pioneer.connection import READ_QUOTA, ClientConnection, Log, PseudoTerminal
 from astray.pioneer.models import ServedRobot
@@ -53,19 +52,9 @@ class Port:
     def listen(self, address: str, log: Log) -> None:
         """Listen for clients. The robots limit their number, so the listener does not."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        listener = Listener(family, most=None, log=log)
-        try:
-            listener.open(address, self.number)
-        except OSError as problem:
-            listener.close()
-            reason = problem.strerror or str(problem)
-            raise WrongInput(
-                f"port {self.number} of {address} cannot be used: {reason}; "
-                "choose another by --port, or another address by --bind-to-address"
-            ) from None
-        except OverflowError:
-            listener.close()
-            raise WrongInput(f"{self.number} is no port: they go up to 65535") from None
+        listener = Listener(family, limit=None, log=log)
+        advice = "choose another by --port, or another address by --bind-to-address"
+        listener.open(address, self.number, advice)
         self.listener, self.number = listener, listener.getsockname()[1]
 
     def close(self) -> None:

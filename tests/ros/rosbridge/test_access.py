@@ -173,7 +173,7 @@ def test_a_map_is_encoded_once_however_often_it_is_subscribed_to(
     with connect_to(bridge) as client:
         for world in ({"walls": [[[0, 0], [1, 1]]]}, {"walls": [[[0, 0], [9, 9]]]}):
             bridge.sim.replace_map(world)
-            until(lambda: not bridge.sim.event_queue.is_waiting)
+            until(lambda: not bridge.sim.event_queue.has_events)
             widths = []
             for _ in range(5):
                 client.send('{"op": "subscribe", "topic": "/map"}')
