@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from astray.engine import Run
 from astray.errors import WrongInput
-from astray.ros.messages import OCCUPANCY_GRID, message_definition
+from astray.ros.messages import message_definition
 from astray.ros.publishers import (
+    OCCUPANCY_GRID,
     TF,
     ClockPublisher,
     Localization,

@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from astray.errors import WrongInput
 from astray.ros.messages.serializer import MessageLayout
-from astray.ros.publishers.maps import MapTopic
+from astray.ros.publishers import MapTopic
 from astray.ros.rosbridge import RosbridgeBridge, serving
 from astray.ros.rosbridge import client as client_module
 from astray.ros.rosbridge import server as server_module
