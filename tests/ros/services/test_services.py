@@ -35,7 +35,7 @@ def running(sim: Sim, speed: float | None = 1.0) -> Iterator[Services]:
     """A run in the background, and its services."""
     thread = threading.Thread(target=lambda: sim.run(1e9, speed=speed), daemon=True)
     thread.start()
-    services = Services(sim, patience=20.0)
+    services = Services(sim, timeout=20.0)
     try:
         yield services
     finally:
@@ -304,7 +304,7 @@ def test_the_world_says_what_it_is(services: Services) -> None:
 
 
 def test_a_run_that_does_not_go_on_does_not_keep_its_callers() -> None:
-    response = call(Services(load(), patience=0.05), "/get_entity_state", entity="rover")
+    response = call(Services(load(), timeout=0.05), "/get_entity_state", entity="rover")
     assert code(response) == ServiceResult.OPERATION_FAILED
     assert "did not answer" in response["result"]["error_message"]
 

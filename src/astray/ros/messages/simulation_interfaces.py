@@ -1,7 +1,7 @@
-"""The types of `simulation_interfaces` 2.1, the standard by which ROS 2 talks to simulators.
+"""The types of `simulation_interfaces` 2.1, the ROS 2 standard interface of simulators.
 
-Only what astray serves is here. Fields are given as a .msg file has them; constants, which are no
-part of a type, are the enumerations below.
+Only those that astray serves. Fields are written as in a .msg file; the constants of the types are
+the enumerations below.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PACKAGE = "simulation_interfaces"
 
 
 class ServiceResult(IntEnum):
-    """What came of a call."""
+    """Result codes of all services."""
 
     FEATURE_UNSUPPORTED = 0
     OK = 1
@@ -25,7 +25,7 @@ class ServiceResult(IntEnum):
 
 
 class SpawnFault(IntEnum):
-    """Why nothing was spawned."""
+    """Result codes of SpawnEntity."""
 
     NAME_NOT_UNIQUE = 101
     NAME_INVALID = 102
@@ -36,18 +36,18 @@ class SpawnFault(IntEnum):
     INVALID_POSE = 109
 
 
-INVALID_POSE = 101  # of SetEntityState
+INVALID_POSE = 101  # result code of SetEntityState
 
 
 class StateFault(IntEnum):
-    """Why the state of the simulation was not changed."""
+    """Result codes of SetSimulationState."""
 
     ALREADY_IN_TARGET_STATE = 101
     INCORRECT_TRANSITION = 103
 
 
 class SimulationState(IntEnum):
-    """What a simulation does."""
+    """States of a simulation."""
 
     STOPPED = 0
     PLAYING = 1
@@ -56,7 +56,7 @@ class SimulationState(IntEnum):
 
 
 class Scope(IntEnum):
-    """What a reset concerns, as bits."""
+    """What ResetSimulation resets, as bits."""
 
     DEFAULT = 0
     TIME = 1
@@ -66,7 +66,7 @@ class Scope(IntEnum):
 
 
 class Feature(IntEnum):
-    """What a simulator may be able to do; those that astray has."""
+    """The features of simulators that astray has."""
 
     SPAWNING = 0
     DELETING = 1
@@ -152,18 +152,18 @@ SERVICES = {
 
 @cache
 def declare_service_types() -> None:
-    """Make all of them known."""
+    """Register the types of all services."""
     for name, fields in MESSAGES.items():
         declare_type(f"{PACKAGE}/msg/{name}", f"{fields}\n")
     for name, (request, response) in SERVICES.items():
-        # An empty message cannot be sent, so ROS 2 gives it a field of its own making.
+        # DDS has no empty messages: ROS 2 adds this field to them.
         empty = "uint8 structure_needs_at_least_one_member"
         declare_type(request_of(name), f"{request or empty}\n")
         declare_type(response_of(name), f"{response}\n")
 
 
 def request_of(service: str) -> str:
-    """The message type of a service's requests, under the name by which it is declared here."""
+    """The message type of a service's requests, as it is registered here."""
     return f"{PACKAGE}/msg/{service}_Request"
 
 

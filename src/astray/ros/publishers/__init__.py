@@ -4,7 +4,7 @@
 of a robot's state, `occupancy_grid` that of a map. A PublisherSet has all publishers of a run.
 """
 
-from astray.ros.publishers.dead_reckoning import DeadReckoning
+from astray.ros.publishers.dead_reckoning import DeadReckoning, PlanarPose
 from astray.ros.publishers.occupancy_grid import (
     OCCUPANCY_GRID,
     MapTopic,
@@ -59,6 +59,7 @@ __all__ = [
     "MapTopic",
     "Messages",
     "PeriodicPublisher",
+    "PlanarPose",
     "Publisher",
     "PublisherSet",
     "ReadingPublisher",

@@ -1,7 +1,6 @@
-"""The services of a run in ROS 2, without a transport."""
+"""The services of simulation_interfaces on a run, without a transport."""
 
-from astray.ros.services.answers import Request, Response
+from astray.ros.services.calls import Request, Response, read_between_ticks
 from astray.ros.services.simulation import Service, Services
-from astray.ros.services.snapshot import read_between_ticks
 
 __all__ = ["Request", "Response", "Service", "Services", "read_between_ticks"]

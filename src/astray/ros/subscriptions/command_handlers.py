@@ -1,12 +1,12 @@
-"""What a run hears: messages of ROS 2 that become events, whatever brought them here.
+"""The topics that a run subscribes to: their messages become events of the run.
 
-`Subscriptions(run).topics` has a type and a function for each topic. A bridge decodes the message
-and calls the function, from any thread. What makes no sense raises an AstrayError that says why.
+`Subscriptions(run).topics` has a type and a callback for each topic. A bridge decodes a message and
+calls the callback, from any thread. A message that is not valid raises an AstrayError.
 
-    cmd_vel          drives a robot; one that drives itself for half a second, as a hand does
-    initialpose      sets what it believes, with a covariance
-    position_reset   the same, as the position approximator's document has it
-    goal_pose        gives a robot that navigates a new goal
+    cmd_vel          drives a robot; one that drives itself is overridden for half a second
+    initialpose      sets the belief, with a covariance
+    position_reset   sets the belief, without: the topic of the position approximator's document
+    goal_pose        sets the goal of a robot that navigates
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from astray.engine import Event, Run
+from astray.engine import Event, Robots, Run
 from astray.errors import WrongInput
 from astray.numerics import has_negative_eigenvalue
 from astray.robot.autonomy import Navigate, RemoteAutonomy
-from astray.robot.estimators import RemoteEstimator as RemoteEstimator
+from astray.robot.estimators import RemoteEstimator
 from astray.ros.messages import PLANAR_INDICES, BadMessage, quaternion_yaw
 from astray.ros.names import (
     BASE_FRAME,
@@ -33,28 +33,25 @@ from astray.ros.names import (
     robots_of,
     world_frame,
 )
-from astray.ros.publishers import TF, DeadReckoning
-
-if TYPE_CHECKING:
-    from astray.engine import Robots
+from astray.ros.publishers import TF, DeadReckoning, PlanarPose
+from astray.tables import Array
 
 TWIST, TWIST_STAMPED = "geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"
 POSE_2D, POSE_STAMPED = "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/PoseStamped"
 POSE_COVARIANCE = "geometry_msgs/msg/PoseWithCovarianceStamped"
 ODOMETRY = "nav_msgs/msg/Odometry"
-LARGEST = 1e100  # of a covariance: what filters make of it is finite, too
 
-HOLD = 0.5  # s for which a robot with an autonomy of its own does what it was told
-AHEAD = 2.0  # s by which filters may say something before its time
+OVERRIDE_TIME = 0.5  # s for which cmd_vel overrides a robot's own autonomy
+MAX_AHEAD = 2.0  # s by which the stamp of a belief may be ahead of the run
+MAX_COVARIANCE = 1e100  # so that filters keep their covariance finite
 
-Pose = tuple[float, float, float]
-Source = Literal["pose", "odometry", "tf"]
-"""What a filter elsewhere says its belief in."""
+BeliefSource = Literal["pose", "odometry", "tf"]
+"""The messages in which an external filter publishes its belief."""
 
 
 @dataclass(frozen=True)
 class TopicSubscription:
-    """A topic that is heard: its type, and what to do with a message of it."""
+    """A topic of a run: its type, and the function that takes its messages."""
 
     type: str
     callback: Callable[[Any], None]
@@ -62,191 +59,221 @@ class TopicSubscription:
 
 @dataclass(frozen=True)
 class SubscriptionSettings:
-    """How a user wants robots to be spoken to."""
+    """What a run subscribes to.
+
+    Args:
+        stamped_cmd_vel: Whether `cmd_vel` is a TwistStamped.
+        belief_from: The messages in which an external filter publishes its belief.
+        belief_topic: Their topic, in the namespace of the robot unless it begins with a slash.
+    """
 
     stamped_cmd_vel: bool = False
-    belief_from: Source = "pose"
+    belief_from: BeliefSource = "pose"
     belief_topic: str = "pose"
-    """Of a filter elsewhere, in the namespace of the robot unless it begins with a slash."""
 
 
 class Subscriptions:
-    """The topics that a run hears, by their full names."""
+    """The topics that a run subscribes to.
+
+    Args:
+        sim: The run.
+        settings: What it subscribes to.
+        dead_reckonings: Dead reckoning by group: for external filters that publish `map → odom`.
+
+    Raises:
+        WrongInput: Several robots would subscribe to one topic.
+    """
 
     def __init__(
         self,
         sim: Run,
-        hearing: SubscriptionSettings | None = None,
+        settings: SubscriptionSettings | None = None,
         dead_reckonings: Mapping[str, DeadReckoning] | None = None,
     ) -> None:
         self._post = sim.post
-        self._hearing = hearing or SubscriptionSettings()
-        self._reckonings = dead_reckonings or {}
-        self._frames: dict[str, Callable[[Any], None]] = {}
+        self._settings = settings or SubscriptionSettings()
+        self._dead_reckonings = dead_reckonings or {}
+        self._transform_callbacks: dict[tuple[str, str], Callable[[Any], None]] = {}
+        """What takes a transform, by its parent and child frame."""
         self.topics: dict[str, TopicSubscription] = {}
+        """The subscriptions by full topic name."""
         for name, robots in robots_of(sim).items():
             for robot in robots:
-                self._listen_for(robot, sim.robots[name])
+                self._subscribe_robot(robot, sim.robots[name])
 
-    def _listen_for(self, robot: RosRobot, group: Robots) -> None:
-        mouth = CommandHandler(robot, self._post, group)
-        if self._hearing.stamped_cmd_vel:
-            self._add(robot.topic("cmd_vel"), TWIST_STAMPED, mouth.command_stamped)
+    def _subscribe_robot(self, robot: RosRobot, group: Robots) -> None:
+        handler = CommandHandler(robot, self._post, group)
+        if self._settings.stamped_cmd_vel:
+            self._subscribe(robot.topic("cmd_vel"), TWIST_STAMPED, handler.drive_stamped)
         else:
-            self._add(robot.topic("cmd_vel"), TWIST, mouth.command)
+            self._subscribe(robot.topic("cmd_vel"), TWIST, handler.drive)
         if isinstance(group.autonomy, Navigate):
-            self._add(robot.topic("goal_pose"), POSE_STAMPED, mouth.go_to)
+            self._subscribe(robot.topic("goal_pose"), POSE_STAMPED, handler.set_goal)
         if group.estimator is not None:
-            self._add(robot.topic("initialpose"), POSE_COVARIANCE, mouth.start_from)
-            self._add(robot.topic("position_reset"), POSE_2D, mouth.reset)
-        whose = _remote_of(group)
-        if whose is not None:
-            self._listen_to_filter(mouth, whose)
+            self._subscribe(robot.topic("initialpose"), POSE_COVARIANCE, handler.set_initial_pose)
+            self._subscribe(robot.topic("position_reset"), POSE_2D, handler.reset_position)
+        estimator = _remote_estimator(group)
+        if estimator is not None:
+            self._subscribe_filter(handler, estimator)
 
-    def _listen_to_filter(self, mouth: CommandHandler, whose: str) -> None:
-        robot, source = mouth.robot, self._hearing.belief_from
-        topic = self._hearing.belief_topic
-        name = topic if topic.startswith("/") else robot.topic(topic)
+    def _subscribe_filter(self, handler: CommandHandler, estimator: str) -> None:
+        robot, source = handler.robot, self._settings.belief_from
+        topic = robot.topic(self._settings.belief_topic)
         if source == "pose":
-            self._add(name, POSE_COVARIANCE, lambda m: mouth.believe(m, whose))
+            self._subscribe(topic, POSE_COVARIANCE, lambda m: handler.set_belief(m, estimator))
         elif source == "odometry":
-            self._add(name, ODOMETRY, lambda m: mouth.believe(m, whose))
+            self._subscribe(topic, ODOMETRY, lambda m: handler.set_belief(m, estimator))
         else:
-            reckoning = self._reckonings.get(robot.group)
-            parent = world_frame(robot, MAP_FRAME)
+            reckoning = self._dead_reckonings.get(robot.group)
+            map_frame, callbacks = world_frame(robot, MAP_FRAME), self._transform_callbacks
             if reckoning is not None:
-                self._frames[f"{parent} {robot.frame(ODOM_FRAME)}"] = lambda t: (
-                    mouth.believe_shifted(t, whose, reckoning)
+                callbacks[map_frame, robot.frame(ODOM_FRAME)] = lambda t: (
+                    handler.set_belief_from_odom(t, estimator, reckoning)
                 )
-            self._frames[f"{parent} {robot.frame(BASE_FRAME)}"] = lambda t: mouth.believe_at(
-                t, whose
+            callbacks[map_frame, robot.frame(BASE_FRAME)] = lambda t: handler.set_belief_from_base(
+                t, estimator
             )
-            self.topics["/tf"] = TopicSubscription(TF, self._hear_frames)
+            self.topics["/tf"] = TopicSubscription(TF, self._take_transforms)
 
-    def _add(self, topic: str, type: str, hear: Callable[[Any], None]) -> None:
+    def _subscribe(self, topic: str, type: str, callback: Callable[[Any], None]) -> None:
         if topic in self.topics:
-            raise WrongInput(f"two robots would hear {topic}: give the name within each robot's")
-        self.topics[topic] = TopicSubscription(type, hear)
+            raise WrongInput(
+                f"two robots would subscribe to {topic}: give the name without a slash, "
+                "so that each has it in its namespace"
+            )
+        self.topics[topic] = TopicSubscription(type, callback)
 
-    def _hear_frames(self, message: Any) -> None:
-        for said in message.transforms:
-            hear = self._frames.get(f"{said.header.frame_id} {said.child_frame_id}")
-            if hear is not None:
-                hear(said)
+    def _take_transforms(self, message: Any) -> None:
+        for transform in message.transforms:
+            frames = transform.header.frame_id, transform.child_frame_id
+            callback = self._transform_callbacks.get(frames)
+            if callback is not None:
+                callback(transform)
 
 
 class CommandHandler:
-    """Says to a run what one robot was told."""
+    """Posts the events that messages for one robot mean.
+
+    Args:
+        robot: The robot.
+        post: Posts an event to the run.
+        group: The group of the robot.
+    """
 
     def __init__(self, robot: RosRobot, post: Callable[[Event], None], group: Robots) -> None:
-        self.robot, self._send, self._times = robot, post, group.time
-        self._held = {} if isinstance(group.autonomy, RemoteAutonomy) else {"hold": HOLD}
+        self.robot, self._post_event, self._times = robot, post, group.time
+        is_remote = isinstance(group.autonomy, RemoteAutonomy)
+        self._hold = {} if is_remote else {"hold": OVERRIDE_TIME}
 
     def _post(self, kind: str, values: dict[str, Any]) -> None:
         robot = self.robot
-        self._send(Event(kind, robot.group, (robot.world,), (robot.number,), values))
+        self._post_event(Event(kind, robot.group, (robot.world,), (robot.number,), values))
 
-    def command(self, message: Any) -> None:
-        """Drive."""
+    def drive(self, message: Any) -> None:
+        """Command a velocity: geometry_msgs/Twist."""
         linear, angular = message.linear, message.angular
         values = {"vx": float(linear.x), "vy": float(linear.y), "wz": float(angular.z)}
-        self._post("command", {**values, **self._held})
+        self._post("command", {**values, **self._hold})
 
-    def command_stamped(self, message: Any) -> None:
-        """Drive; when it was said does not matter."""
-        self.command(message.twist)
+    def drive_stamped(self, message: Any) -> None:
+        """Command a velocity: geometry_msgs/TwistStamped, whose stamp is ignored."""
+        self.drive(message.twist)
 
-    def go_to(self, message: Any) -> None:
-        """Take a new goal; how to stand there is not asked for."""
+    def set_goal(self, message: Any) -> None:
+        """Set the goal: geometry_msgs/PoseStamped, whose orientation is ignored."""
         self._check_frame(message.header.frame_id)
         position = message.pose.position
         self._post("goal", {"x": float(position.x), "y": float(position.y)})
 
-    def start_from(self, message: Any) -> None:
-        """Believe to be somewhere, more or less."""
+    def set_initial_pose(self, message: Any) -> None:
+        """Set the belief now: geometry_msgs/PoseWithCovarianceStamped."""
         self._check_frame(message.header.frame_id)
         self._believe(pose_of(message.pose.pose), cov=planar_covariance(message.pose.covariance))
 
-    def reset(self, message: Any) -> None:
-        """Believe to be somewhere, for sure."""
-        self._believe((float(message.x), float(message.y), float(message.theta)))
+    def reset_position(self, message: Any) -> None:
+        """Set the belief now, with no uncertainty: geometry_msgs/Pose2D."""
+        self._believe(PlanarPose(float(message.x), float(message.y), float(message.theta)))
 
-    def believe(self, message: Any, whose: str) -> None:
-        """Take over what a filter elsewhere believes, at the time that it speaks of."""
+    def set_belief(self, message: Any, estimator: str) -> None:
+        """Set the belief at the time of the message: PoseWithCovarianceStamped or Odometry."""
         self._check_frame(message.header.frame_id)
-        more: dict[str, Any] = {"cov": planar_covariance(message.pose.covariance)}
+        values: dict[str, Any] = {"cov": planar_covariance(message.pose.covariance)}
         if hasattr(message, "twist"):
             twist = message.twist.twist
-            more |= {"vx": float(twist.linear.x), "vy": float(twist.linear.y)}
-            more["wz"] = float(twist.angular.z)
-        self._believe_then(pose_of(message.pose.pose), whose, seconds(message.header), **more)
+            values |= {"vx": float(twist.linear.x), "vy": float(twist.linear.y)}
+            values["wz"] = float(twist.angular.z)
+        pose = pose_of(message.pose.pose)
+        self._believe_at(pose, estimator, seconds(message.header), **values)
 
-    def believe_at(self, transform: Any, whose: str) -> None:
-        """The same, from where a filter puts the body in the map."""
-        self._believe_then(transform_of(transform), whose, seconds(transform.header))
+    def set_belief_from_base(self, transform: Any, estimator: str) -> None:
+        """Set the belief to the transform `map → base_link`."""
+        self._believe_at(transform_of(transform), estimator, seconds(transform.header))
 
-    def believe_shifted(self, transform: Any, whose: str, reckoning: DeadReckoning) -> None:
-        """The same, from where a filter puts dead reckoning in the map."""
+    def set_belief_from_odom(
+        self, transform: Any, estimator: str, reckoning: DeadReckoning
+    ) -> None:
+        """Set the belief to the transform `map → odom`, composed with dead reckoning."""
         x, y, yaw = transform_of(transform)
-        # Filters say it ahead of time, so that others need not wait: it counts from now on.
-        then = min(seconds(transform.header), reckoning.latest_stamp(self.robot.row))
-        dx, dy, turned = reckoning.pose_at(self.robot.row, then)
+        # Filters stamp it ahead of time, so that listeners need not wait: it holds from now on.
+        stamp = min(seconds(transform.header), reckoning.latest_stamp(self.robot.row))
+        dx, dy, turned = reckoning.pose_at(self.robot.row, stamp)
         s, c = math.sin(yaw), math.cos(yaw)
-        pose = x + c * dx - s * dy, y + s * dx + c * dy, yaw + turned
-        self._believe_then(pose, whose, then)
+        pose = PlanarPose(x + c * dx - s * dy, y + s * dx + c * dy, yaw + turned)
+        self._believe_at(pose, estimator, stamp)
 
-    def _believe_then(self, pose: Pose, whose: str, stamp: float, **more: Any) -> None:
-        if whose != "belief":
-            more["estimator"] = whose
+    def _believe_at(self, pose: PlanarPose, estimator: str, stamp: float, **values: Any) -> None:
+        if estimator != "belief":
+            values["estimator"] = estimator
         now = float(self._times[self.robot.row])
-        if stamp > now + AHEAD:
+        if stamp > now + MAX_AHEAD:
             raise BadMessage(
                 f"a belief of t = {stamp:.1f} s is ahead of the run, which is at {now:.1f} s: "
                 "let the filter use_sim_time"
             )
-        if stamp > 0.0:  # without a stamp it is of now
-            more["stamp"] = min(stamp, now)
-        self._believe(pose, **more)
+        if stamp > 0.0:  # a belief without a stamp is of now
+            values["stamp"] = min(stamp, now)
+        self._believe(pose, **values)
 
-    def _believe(self, pose: Pose, **more: Any) -> None:
-        x, y, yaw = (float(value) for value in pose)
-        self._post("believe", {"x": x, "y": y, "yaw": yaw, **more})
+    def _believe(self, pose: PlanarPose, **values: Any) -> None:
+        self._post("believe", {"x": pose.x, "y": pose.y, "yaw": pose.yaw, **values})
 
     def _check_frame(self, frame: str) -> None:
         known = {"", world_frame(self.robot, MAP_FRAME), world_frame(self.robot, WORLD_FRAME)}
         if frame.lstrip("/") not in known:
-            raise BadMessage(f"a pose in {frame!r} is not understood, only in {max(known)!r}")
+            raise BadMessage(f"a pose must be in the frame {max(known)!r}, not {frame!r}")
 
 
-def _remote_of(group: Robots) -> str | None:
-    """Whose belief is a filter's elsewhere: "belief", or a rival's name."""
+def _remote_estimator(group: Robots) -> str | None:
+    """The name of the belief that an external filter has: "belief", or that of a rival."""
     for estimator, belief, _ in group.estimators:
         if isinstance(estimator, RemoteEstimator):
             return next(name for name, owned in group.beliefs().items() if owned is belief)
     return None
 
 
-def pose_of(pose: Any) -> Pose:
-    """x, y and yaw of a pose in space."""
-    return float(pose.position.x), float(pose.position.y), heading_of(pose.orientation)
+def pose_of(pose: Any) -> PlanarPose:
+    """x, y and yaw of a geometry_msgs/Pose."""
+    x, y = float(pose.position.x), float(pose.position.y)
+    return PlanarPose(x, y, yaw_of(pose.orientation))
 
 
-def transform_of(transform: Any) -> Pose:
-    """x, y and yaw of a transform in space."""
+def transform_of(transform: Any) -> PlanarPose:
+    """x, y and yaw of a geometry_msgs/TransformStamped."""
     moved = transform.transform.translation
-    return float(moved.x), float(moved.y), heading_of(transform.transform.rotation)
+    return PlanarPose(float(moved.x), float(moved.y), yaw_of(transform.transform.rotation))
 
 
-def heading_of(q: Any) -> float:
-    """The heading of a quaternion."""
+def yaw_of(q: Any) -> float:
+    """The yaw of a geometry_msgs/Quaternion, rad."""
     return float(quaternion_yaw(float(q.x), float(q.y), float(q.z), float(q.w)))
 
 
-def planar_covariance(covariance: Any) -> Any:
-    """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw)."""
-    found = np.asarray(covariance, float).reshape(6, 6)[np.ix_(PLANAR_INDICES, PLANAR_INDICES)]
-    if not (np.abs(found) <= LARGEST).all():
-        raise BadMessage(f"a covariance must be finite, and at most {LARGEST:g}")
+def planar_covariance(covariance: Any) -> Array:
+    """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw); BadMessage if invalid."""
+    planar = np.ix_(PLANAR_INDICES, PLANAR_INDICES)
+    found: Array = np.asarray(covariance, float).reshape(6, 6)[planar]
+    if not (np.abs(found) <= MAX_COVARIANCE).all():
+        raise BadMessage(f"a covariance must be finite, and at most {MAX_COVARIANCE:g}")
     found = 0.5 * (found + found.T)
     if has_negative_eigenvalue(found):
         raise BadMessage("a covariance must not be negative in any direction")
@@ -254,5 +281,5 @@ def planar_covariance(covariance: Any) -> Any:
 
 
 def seconds(header: Any) -> float:
-    """The time of a message, s."""
+    """The stamp of a std_msgs/Header, s."""
     return int(header.stamp.sec) + int(header.stamp.nanosec) * 1e-9

@@ -1,4 +1,4 @@
-"""What has to be set in a scenario so that its robots can be driven from outside."""
+"""Lets the robots of a scenario be driven from outside."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ from astray.scenario import Source, load_scenario
 
 
 def make_drivable(scenario: Source, overrides: Sequence[str], timeout: float) -> list[str]:
-    """The overrides, and those by which robots that want nothing listen to commands instead.
+    """Overrides by which robots that are idle take commands instead.
 
-    Whoever drives them from afar may be cut off: they stop then, unless they wait for commands.
+    Args:
+        scenario: The scenario, as `astray.load` takes it.
+        overrides: The overrides that the user gave, `key=value`.
+        timeout: The time without a command after which such a robot stops, s. A robot with autonomy
+            `remote` gets it as well, unless it has a timeout of its own or runs in lockstep.
+
+    Returns:
+        The overrides of the user, and these.
     """
-    sets = list(overrides)
+    changed = list(overrides)
     for plan in load_scenario(scenario, overrides).robots:
-        where, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
+        key, autonomy = f"robots.{plan.name}.autonomy", plan.autonomy
         if isinstance(autonomy, Idle):
-            wanted = json.dumps({"kind": "remote", "timeout": timeout})
-            sets.append(f"{where}={wanted}")
+            remote = json.dumps({"kind": "remote", "timeout": timeout})
+            changed.append(f"{key}={remote}")
         elif isinstance(autonomy, RemoteAutonomy) and autonomy.timeout is autonomy.lockstep is None:
-            sets += [f"{where}.kind=remote", f"{where}.timeout={timeout:g}"]
-    return sets
+            changed += [f"{key}.kind=remote", f"{key}.timeout={timeout:g}"]
+    return changed
