@@ -269,7 +269,7 @@ def yaw_of(q: Any) -> float:
 
 
 def planar_covariance(covariance: Any) -> Array:
-    """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw); BadMessage if invalid."""
+    """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw), checked."""
     planar = np.ix_(PLANAR_INDICES, PLANAR_INDICES)
     found: Array = np.asarray(covariance, float).reshape(6, 6)[planar]
     if not (np.abs(found) <= MAX_COVARIANCE).all():
