@@ -56,16 +56,16 @@ def poses(side: float, count: int) -> np.ndarray:
     return found
 
 
-def ours(map_: Map, side: float) -> Callable[[], int]:
-    """Scans into memory that is there, as the lidar takes them."""
-    board, fan = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
-    view, out = make_raycast_scene(MapSet([map_])), np.empty((SCANS, RAYS))
+def astray_rays(map_: Map, side: float) -> Callable[[], int]:
+    """Scans into memory that is allocated already, as the lidar takes them."""
+    workspace, bundle = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
+    scene, out = make_raycast_scene(MapSet([map_])), np.empty((SCANS, RAYS))
     where = np.zeros((SCANS, 5))
     where[:, :3], where[:, 4] = poses(side, SCANS), -1.0
     rows = np.arange(SCANS)
 
     def job() -> int:
-        cast_bundles(board, fan, view, where, rows, out)
+        cast_bundles(workspace, bundle, scene, where, rows, out)
         return out.size
 
     return job
@@ -159,30 +159,30 @@ def spread(found: list[float]) -> str:
 def threads(map_: Map, side: float) -> str:
     """How much faster two threads are than one, by the clock on the wall."""
     count = 8 * SCANS
-    board, fan = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
-    view, out, rows = make_raycast_scene(MapSet([map_])), np.zeros((count, RAYS)), np.arange(count)
+    workspace, bundle = make_ray_bundle(RAYS, 0.0, TAU / RAYS, FAR)
+    scene, out, rows = make_raycast_scene(MapSet([map_])), np.zeros((count, RAYS)), np.arange(count)
     where = np.zeros((count, 5))
     where[:, :3], where[:, 4] = poses(side, count), -1.0
-    boards = [board, copy_workspace(board, fan)]
-    walls: dict[int, list[float]] = {1: [], 2: []}
+    workspaces = [workspace, copy_workspace(workspace, bundle)]
+    elapsed: dict[int, list[float]] = {1: [], 2: []}
     with ThreadPoolExecutor(2) as pool:
         for _ in range(3 * ROUNDS):
-            for hands, times in walls.items():
+            for number, times in elapsed.items():
                 before = time.perf_counter()
                 jobs = [
-                    pool.submit(cast_bundles, board, fan, view, where, part, out)
-                    for board, part in zip(boards, np.array_split(rows, hands), strict=False)
+                    pool.submit(cast_bundles, own, bundle, scene, where, part, out)
+                    for own, part in zip(workspaces, np.array_split(rows, number), strict=False)
                 ]
                 for job in jobs:
                     job.result()
                 times.append(time.perf_counter() - before)
-    ratios = [one / two for one, two in zip(walls[1], walls[2], strict=True)]
+    ratios = [one / two for one, two in zip(elapsed[1], elapsed[2], strict=True)]
     return spread(ratios)
 
 
 def growth() -> str:
     """The throughput among a hundred thousand segments as a part of that among a thousand."""
-    small, large = ours(*lattice_map(1000)), ours(*lattice_map(100_000))
+    small, large = astray_rays(*lattice_map(1000)), astray_rays(*lattice_map(100_000))
     small(), large()
     return spread([rate(large) / rate(small) for _ in range(5 * ROUNDS)])
 
@@ -192,7 +192,7 @@ def main() -> None:
     print(f"millions of rays per CPU-second, {RAYS} rays, {FAR:g} m: median (least-most)")
     for segments in (100, 1000, 10_000, 100_000):
         map_, side = lattice_map(segments)
-        jobs = {"astray": ours(map_, side)}
+        jobs = {"astray": astray_rays(map_, side)}
         if segments <= 10_000:
             jobs["with noise"] = with_noise(map_, side)
         for name, make in PEERS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from astray.tables import Array
-from astray.world.geometry.point_in_polygon import inside_solid
+from astray.world.geometry.polygons import inside_solid
 from astray.world.map import Map
 
 AT_ONCE = 1 << 21  # points times segments, to bound the memory

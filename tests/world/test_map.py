@@ -15,7 +15,7 @@ import astray
 from astray.engine.event_queue import Event
 from astray.errors import EventError, ScenarioError, WrongInput
 from astray.world import Map, block, merge, read_map, wall, write_map
-from astray.world.geometry.point_in_polygon import build_solids, inside_solid, inside_solids
+from astray.world.geometry.polygons import build_solids, inside_solid, inside_solids
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
 from astray.world.planning.free_space import sample_free_positions

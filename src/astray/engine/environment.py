@@ -142,7 +142,8 @@ class Environment:
     def spots_taken(self) -> TakenPositions:
         """The positions of the robots that interact."""
         robots = self.truth[self.rows]
-        return self.scene.worlds[self.rows], np.stack([robots["x"], robots["y"]], axis=1)
+        positions = np.stack([robots["x"], robots["y"]], axis=1)
+        return TakenPositions(self.scene.worlds[self.rows], positions)
 
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
         """Make these rows ghosts, which no sensor detects and nothing stops, or solid again."""

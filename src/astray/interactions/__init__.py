@@ -1,4 +1,4 @@
-"""What robots do to each other, and the world to them."""
+"""Interactions: what robots do to each other and the world does to them, after all have moved."""
 
 from astray.interactions.collisions import Collisions
 

@@ -17,7 +17,7 @@ from astray.plugin.tracks import Tracks
 from astray.tables import CONTACT, Array, Table, table
 from astray.world.geometry import Footprint, RobotGrid, Shapes, make_robot_grid, make_shapes
 from astray.world.maps import MapSet
-from astray.world.raycast import RaycastScene, make_raycast_scene
+from astray.world.raycast import RaycastScene, SceneArrays, make_raycast_scene, plain_arrays
 
 
 @dataclasses.dataclass
@@ -49,7 +49,7 @@ class Scene:
     population: int = 0
     """How many such numbers there are."""
     _view: RaycastScene | None = None
-    _seen: tuple[Array, ...] = ()
+    _seen: SceneArrays = ()
 
     def contacts_truth(self, row: int) -> Table:
         """STATE of all others in the world of one of this group's robots, a copy.
@@ -70,16 +70,16 @@ class Scene:
     @property
     def view(self) -> RaycastScene:
         """All that rays can meet, as kernels read it; robots are there once `crowd` is gathered."""
-        if self._view is None or self._view.ends is not self.map.index.ends:
+        if self._view is None or self._view.walls is not self.map.index:
             self._view = make_raycast_scene(self.map, self.crowd, self.shapes)
-            self._seen = tuple(self._view)
+            self._seen = plain_arrays(self._view)
         return self._view
 
     @property
-    def seen(self) -> tuple[Array, ...]:
+    def seen(self) -> SceneArrays:
         """The view without the names of its parts: a plain tuple gets into a kernel sooner."""
-        if self._view is None or self._view.ends is not self.map.index.ends:
-            return tuple(self.view)
+        if self._view is None or self._view.walls is not self.map.index:
+            return plain_arrays(self.view)
         return self._seen
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astray
-from astray.interactions.collisions.collision_context import MEMORY
 from astray.interactions.collisions.collision_log import COLLISION, CollisionLog
+from astray.interactions.collisions.context import MEMORY
 from astray.tables import CONTACT, STATE, table
 
 ROWS = 5

@@ -21,7 +21,7 @@ from astray.numerics.se2 import arc
 from astray.plugin import Scene
 from astray.tables import ADDRESS, CONTACT, STATE, table
 from astray.world.geometry.footprint import Footprint, make_shapes
-from astray.world.geometry.robot_grid import make_robot_grid
+from astray.world.geometry.grids import make_robot_grid
 from astray.world.map import Map, block, merge, wall
 from astray.world.maps.map_set import MapSet
 

@@ -12,8 +12,7 @@ import astray
 from astray import ScenarioError
 from astray.robot.sensors.sonar import RINGS
 from astray.tables import Array
-from astray.world.raycast.casting import make_raycast_scene, scan_rays
-from astray.world.raycast.hits import scan_hits
+from astray.world.raycast.single_ray import make_raycast_scene, scan_hits, scan_rays
 
 ROOM: dict[str, Any] = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 

@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.geometry.contours import trace_cell_contours, trace_mask_contours
-from astray.world.geometry.polylines import assign_holes, map_polylines
-from astray.world.geometry.rasterize import cells_crossed, rasterise
+from astray.world.geometry.polygons import assign_holes, map_polylines
+from astray.world.geometry.raster import (
+    cells_crossed,
+    rasterise,
+    trace_cell_contours,
+    trace_mask_contours,
+)
 from astray.world.map import Map, Place, block, merge, wall
 from astray.world.maps import write_map
 from astray.world.maps.describe import describe_map, loose_ends

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from astray.tables import Array
 from astray.world import Map, block, merge, wall
 from astray.world.geometry.segment_index import FEW
+from astray.world.geometry.segments import Segment
 from astray.world.maps.read import read_map
-from astray.world.raycast.angular_interval import bearing
+from astray.world.raycast.angular_interval import bearing_32
 from astray.world.raycast.casting import cast_rays
-from astray.world.raycast.ray_bundle import UNSURE
-from astray.world.raycast.ray_segment import meet
+from astray.world.raycast.intersection import intersect_ray_segment
+from astray.world.raycast.ray_bundle import ANGLE_ERROR
 from support.paths import ROOT
 from support.rays import TAU, clutter, directions, kernels
 
@@ -126,9 +127,9 @@ def test_every_kernel_gives_the_same_ranges(segments: int) -> None:
     map_ = clutter(segments, 7, extent)
     poses = np.random.default_rng(3).uniform(-extent, extent, (20, 3))
     found = kernels(map_, poses, 97, 9.0)
-    assert np.isfinite(found["spans"]).mean() > 0.5
+    assert np.isfinite(found["intervals"]).mean() > 0.5
     for name, ranges in found.items():
-        np.testing.assert_allclose(ranges, found["spans"], rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(ranges, found["intervals"], rtol=1e-12, err_msg=name)
 
 
 PLAIN = """
@@ -214,19 +215,22 @@ def test_nothing_is_infinitely_far_and_so_is_what_is_too_far() -> None:
     assert np.isinf(cast_rays(pole, pose, rays=4, max_range=4.0)).all()
 
 
-def test_a_needle_is_met_at_its_nearer_end_and_from_its_midst_at_once() -> None:
-    ahead, midst, aside = np.array([[[0, 0, 0]], [[2, 0, 0.3]], [[0, 1e-3, 0.0]]])
-    for needle in (wall([(1.0, 0.0), (3.0, 0.0)]), wall([(3.0, 0.0), (1.0, 0.0)])):
-        assert cast_rays(needle, ahead, rays=4)[0].tolist() == [1.0] + [math.inf] * 3
-        assert (cast_rays(needle, midst, rays=5) == 0.0).all()
-        assert np.isinf(cast_rays(needle, aside, rays=1)).all()
+def test_a_segment_seen_edge_on_is_met_at_its_nearer_end_and_from_between_its_ends_at_once() -> (
+    None
+):
+    ahead, between, aside = np.array([[[0, 0, 0]], [[2, 0, 0.3]], [[0, 1e-3, 0.0]]])
+    for edge_on in (wall([(1.0, 0.0), (3.0, 0.0)]), wall([(3.0, 0.0), (1.0, 0.0)])):
+        assert cast_rays(edge_on, ahead, rays=4)[0].tolist() == [1.0] + [math.inf] * 3
+        assert (cast_rays(edge_on, between, rays=5) == 0.0).all()
+        assert np.isinf(cast_rays(edge_on, aside, rays=1)).all()
 
 
 def test_a_segment_is_closed() -> None:
     for ends in ((1.0, 0.0, 1.0, 1.0), (1.0, -1.0, 1.0, 0.0)):
-        assert meet(*ends, 1.0, 0.0) == 1.0
-        assert meet(ends[2], ends[3], ends[0], ends[1], 1.0, 0.0) == 1.0
-    assert meet(1.0, 1e-9, 1.0, 1.0, 1.0, 0.0) == 0.0
+        reverse = Segment(ends[2], ends[3], ends[0], ends[1])
+        assert intersect_ray_segment(Segment(*ends), 1.0, 0.0) == 1.0
+        assert intersect_ray_segment(reverse, 1.0, 0.0) == 1.0
+    assert intersect_ray_segment(Segment(1.0, 1e-9, 1.0, 1.0), 1.0, 0.0) == 0.0
 
 
 def test_threads_change_no_byte() -> None:
@@ -250,12 +254,12 @@ def test_bearings_are_as_good_as_rays_near_ends_need_them() -> None:
     first = rng.uniform(-math.pi, math.pi, 20_000)
     x, y = away * np.cos(angle), away * np.sin(angle)
     single = np.stack([x, y, first]).astype(np.float32).T
-    found = np.array([bearing(*row) for row in single], float)
+    found = np.array([bearing_32(*row) for row in single], float)
     wrong = np.abs((found - (np.arctan2(y, x) - first) + math.pi) % TAU - math.pi)
     # Half of it is left for what is done with them.
-    assert wrong.max() < 0.5 * UNSURE
+    assert wrong.max() < 0.5 * ANGLE_ERROR
     assert found.min() >= 0.0
-    assert found.max() < TAU + UNSURE
+    assert found.max() < TAU + ANGLE_ERROR
 
 
 @pytest.mark.parametrize("view", [1e-3, 1e-6, 1e-9])

@@ -1,4 +1,4 @@
-"""Collisions: broadphase, time of impact, response, the log of contacts."""
+"""Collisions of robots with walls and each other: broadphase, time of impact, response, log."""
 
 from astray.interactions.collisions.collision_log import COLLISION
 from astray.interactions.collisions.collisions import Collisions

@@ -1,109 +1,136 @@
-"""Who has to be looked at in a tick: almost nobody.
+"""Broadphase: which robots may collide in a tick; almost none do.
 
-Around each robot lies a disc in which there is no wall, found when the robot last left the one
-before. As long as all that its motion can sweep, the disc of its reach plus its way, stays within,
-no wall is looked at. Robots are pairs where such discs meet, found among the crowd.
+Each robot has a free disc, in which there is no wall; it is computed when the robot leaves the one
+before. As long as the disc that its motion sweeps, of its reach plus the length of its path, stays
+within the free disc, no wall is tested. Robots are pairs where such swept discs overlap; they are
+found in the robot grid.
+
+A lone robot at its top speed cannot leave its free disc before
+
+    free distance / (top speed · dt)
+
+ticks have passed. So many ticks can be skipped. Where they are few, a new free disc is computed
+around the robot.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.interactions.collisions.collision_context import MARGIN, CollisionContext, forget
-from astray.interactions.collisions.robot_robot import before
+from astray.interactions.collisions.context import (
+    MARGIN,
+    CollisionContext,
+    clear_contact_record,
+    list_walls,
+)
 from astray.interactions.collisions.swept_motion import trace_motion
 from astray.numerics import inlined_kernel, kernel, wrap
 from astray.tables import Row, Rows, Table
-from astray.world.geometry import Disc, list_near_segments
+from astray.world.geometry import NearQuery, fill_robot_grid
 
-LONGER = 0.0579  # 1/rad²: an arc is at most 1 + LONGER · turn² times as long as its chord
-LONGEST = 1.0 + LONGER * 10.0  # times its chord that an arc is, at most: it turns by π or less
-AHEAD = 12.0  # motions as the present one for which a free disc is sought
+ARC_EXCESS = 0.0579  # 1/rad²: an arc is at most 1 + ARC_EXCESS · turn² times as long as its chord
+LONGEST_ARC = 1.0 + ARC_EXCESS * 10.0  # the same for the largest turn, π
+AHEAD = 12.0  # motions like the present one for which a free disc should last
+MOST_TICKS = 1_000_000_000  # that are skipped at once
+SOON = 64.0  # ticks: a free disc that lasts no longer is computed anew
+WIDE = 4.0  # times its own reach that a robot searches for walls
 
 
 @inlined_kernel
-def way(m: Row, s: Row) -> float:
-    """How far a motion leads, at most, along its arc."""
-    dx, dy, turn = s.x - m.x, s.y - m.y, wrap(s.yaw - m.yaw)
-    return math.sqrt(dx * dx + dy * dy) * (1.0 + LONGER * turn * turn)
+def arc_length_bound(before: Row, after: Row) -> float:
+    """The greatest possible length of the arc between two poses, m."""
+    dx, dy, turn = after.x - before.x, after.y - before.y, wrap(after.yaw - before.yaw)
+    return math.sqrt(dx * dx + dy * dy) * (1.0 + ARC_EXCESS * turn * turn)
+
+
+# Robots and walls.
 
 
 @kernel
-def watch(stage: CollisionContext, rows: Rows) -> int:
-    """List the rows whose motion may meet a wall, and how many; clear the last tick's contacts."""
-    truth, memory, last, shapes = stage.truth, stage.memory, stage.last, stage.shapes
-    contacts, busy = stage.contacts, stage.busy
+def find_busy(ctx: CollisionContext, rows: Rows) -> int:
+    """List the rows that may meet a wall, and count them; clear the contacts of the last tick."""
+    truth, memory, shapes, busy = ctx.truth, ctx.memory, ctx.shapes.table, ctx.busy
     count = 0
     for i in rows:
-        m, b, s = memory[i], last[i], truth[i]
+        m, b, s = memory[i], ctx.before[i], truth[i]
         if m.touching or m.touched:
-            forget(contacts[i])
+            clear_contact_record(ctx.contacts[i])
             m.touched, m.touching = m.touching, False
         dx, dy, far = b.x - b.free_x, b.y - b.free_y, shapes[s.footprint].reach + MARGIN
-        # Sums of sides are never less than what they stand for, and do for almost everyone.
-        at_most = LONGEST * (abs(s.x - b.x) + abs(s.y - b.y))
-        if abs(dx) + abs(dy) + at_most + far <= b.free:
+        # |dx| + |dy| is never less than the distance, and this test suffices for most rows.
+        at_most = LONGEST_ARC * (abs(s.x - b.x) + abs(s.y - b.y))
+        if abs(dx) + abs(dy) + at_most + far <= b.free_radius:
             continue
         busy[count] = i
-        count += 0 if math.sqrt(dx * dx + dy * dy) + way(b, s) + far <= b.free else 1
-    return without_company(stage, busy[:count])
+        swept = math.sqrt(dx * dx + dy * dy) + arc_length_bound(b, s) + far
+        count += 0 if swept <= b.free_radius else 1
+    return drop_free_rows(ctx, busy[:count])
 
 
 @kernel
-def without_company(stage: CollisionContext, busy: Rows) -> int:
-    """Leave out of these rows those that no wall is near, and note how free they are.
+def drop_free_rows(ctx: CollisionContext, busy: Rows) -> int:
+    """Keep those of the busy rows that are near a wall, and count them; renew the free discs.
 
-    How many are left. Most rows have only used up the disc that was known to be free.
+    Most rows have only come to the end of the free disc that was known.
     """
-    memory, last, truth, shapes = stage.memory, stage.last, stage.truth, stage.shapes
+    truth, memory, shapes = ctx.truth, ctx.memory, ctx.shapes.table
     left = 0
     for i in busy:
-        b, reach, step = last[i], shapes[truth[i].footprint].reach, way(last[i], truth[i])
+        b, reach = ctx.before[i], shapes[truth[i].footprint].reach
+        step = arc_length_bound(b, truth[i])
         if not (memory[i].deep or memory[i].inside):
             far = reach + step + MARGIN
-            free = look_around(stage, i, (b.x, b.y, far, far + max(reach, AHEAD * step)))
-            b.free_x, b.free_y, b.free = b.x, b.y, free
-        stage.busy[left] = i
-        left += 1 if memory[i].deep or memory[i].inside or stage.listing[0][0] > 0 else 0
+            free = list_walls(ctx, i, NearQuery(b.x, b.y, far, far + max(reach, AHEAD * step)))
+            b.free_x, b.free_y, b.free_radius = b.x, b.y, free
+        ctx.busy[left] = i
+        left += 1 if memory[i].deep or memory[i].inside or ctx.nearest.found[0] > 0 else 0
     return left
 
 
+# Pairs of robots.
+
+
 @inlined_kernel
-def look_around(stage: CollisionContext, i: int, disc: Disc) -> float:
-    """List the walls near a row; how far the nearest is."""
-    plan = stage.plans[stage.of_world[stage.worlds[i]]]
-    return list_near_segments(stage.listing, stage.faces, stage.cells, stage.grids, plan, disc)
+def comes_first(p: Row, q: Row) -> bool:
+    """An order of robots by their pose, which does not depend on their rows."""
+    if p.x != q.x:
+        return bool(p.x < q.x)
+    if p.y != q.y:
+        return bool(p.y < q.y)
+    return bool(p.yaw < q.yaw)
 
 
 @kernel
-def measure(stage: CollisionContext, rows: Rows, spread: float) -> None:
-    """Note how far all that a robot may sweep lies from where it ends, and the most per world."""
-    truth, last, shapes, paths = stage.truth, stage.last, stage.shapes, stage.paths
-    worlds, fronts = stage.worlds, stage.fronts
+def measure_reach(ctx: CollisionContext, rows: Rows, slides: bool) -> None:
+    """Write how far from its final position a robot may sweep, and the most in each world."""
+    truth, shapes, worlds, longest = ctx.truth, ctx.shapes.table, ctx.worlds, ctx.reach_of_world
+    # A robot that slides may leave its planned path.
+    spread = 1.0 if slides else 0.0
     for i in rows:
-        fronts[worlds[i]] = 0.0
+        longest[worlds[i]] = 0.0
     for i in rows:
-        m, s = last[i], truth[i]
+        b, s = ctx.before[i], truth[i]
         reach = shapes[s.footprint].reach
-        turn = abs(wrap(s.yaw - m.yaw))
-        far = reach + (1.0 + spread) * way(m, s) + 3.0 * spread * turn * reach + MARGIN
-        paths[i].reach = far
-        fronts[worlds[i]] = max(fronts[worlds[i]], far)
+        turn = abs(wrap(s.yaw - b.yaw))
+        far = reach + (1.0 + spread) * arc_length_bound(b, s)
+        far = far + 3.0 * spread * turn * reach + MARGIN
+        ctx.motions[i].reach = far
+        longest[worlds[i]] = max(longest[worlds[i]], far)
 
 
 @inlined_kernel
-def pair_up(pair: Row, i: int, j: int, last: Table, world: int) -> None:
-    """Write down a pair, in an order that does not depend on the rows."""
-    if before(last[j], last[i]):
+def write_pair(pair: Row, i: int, j: int, before: Table, world: int) -> None:
+    """Write a pair, in an order that does not depend on the rows."""
+    if comes_first(before[j], before[i]):
         i, j = j, i
     pair.first, pair.second, pair.world = i, j, world
 
 
 @kernel
-def find_pairs(stage: CollisionContext) -> int:
-    """List the pairs of robots that may meet, as many as there is room for; how many there are."""
-    bodies, starts, grids = stage.crowd.bodies, stage.crowd.starts, stage.crowd.grids
-    pairs, paths, before_all, fronts = stage.pairs, stage.paths, stage.last, stage.fronts
+def list_pairs(ctx: CollisionContext) -> int:
+    """List the pairs of robots that may meet, up to the capacity; how many there are."""
+    bodies, starts, grids = ctx.robots.bodies, ctx.robots.starts, ctx.robots.grids
+    pairs, motions = ctx.pairs, ctx.motions
     found = 0
     for w in range(len(grids)):
         g = grids[w]
@@ -112,30 +139,37 @@ def find_pairs(stage: CollisionContext) -> int:
             continue
         for b in range(first, last):
             body = bodies[b]
-            mine = paths[body.row].reach
-            far = mine + fronts[w]
+            reach = motions[body.row].reach
+            far = reach + ctx.reach_of_world[w]
             left = min(max(math.floor((body.x - far - g.x) / g.cell), 0), g.width - 1)
             right = min(max(math.floor((body.x + far - g.x) / g.cell), 0), g.width - 1)
             low = min(max(math.floor((body.y - far - g.y) / g.cell), 0), g.height - 1)
             high = min(max(math.floor((body.y + far - g.y) / g.cell), 0), g.height - 1)
             for row in range(low, high + 1):
-                at = g.first + row * g.width
-                for o in range(max(b + 1, starts[at + left]), starts[at + right + 1]):
+                cell = g.first + row * g.width
+                for o in range(max(b + 1, starts[cell + left]), starts[cell + right + 1]):
                     other = bodies[o]
                     dx, dy = other.x - body.x, other.y - body.y
-                    both = mine + paths[other.row].reach
+                    both = reach + motions[other.row].reach
                     if dx * dx + dy * dy <= both * both:
                         if found < len(pairs):
-                            pair_up(pairs[found], body.row, other.row, before_all, w)
+                            write_pair(pairs[found], body.row, other.row, ctx.before, w)
                         found += 1
     return found
 
 
 @kernel
-def enlist(stage: CollisionContext, busy: Rows, pairs: Table) -> int:
-    """Lay the paths of all who may meet something, and list each once; how many are listed."""
-    truth, memory, last = stage.truth, stage.memory, stage.last
-    paths, active = stage.paths, stage.active
+def find_pairs(ctx: CollisionContext, rows: Rows, slides: bool) -> int:
+    """Sort these rows into cells and list the pairs that may meet; how many there are."""
+    measure_reach(ctx, rows, slides)
+    fill_robot_grid(ctx.robots, ctx.truth, ctx.shapes.table, rows, ctx.worlds)
+    return list_pairs(ctx)
+
+
+@kernel
+def list_active(ctx: CollisionContext, busy: Rows, pairs: Table) -> int:
+    """List each row that may meet anything once, trace its motion, and count them."""
+    motions, active = ctx.motions, ctx.active
     count = 0
     for k in range(len(busy) + 2 * len(pairs)):
         if k < len(busy):
@@ -144,12 +178,53 @@ def enlist(stage: CollisionContext, busy: Rows, pairs: Table) -> int:
             pair = pairs[(k - len(busy)) // 2]
             i = pair.first if (k - len(busy)) % 2 == 0 else pair.second
         active[count] = i
-        count += 0 if paths[i].made else 1
-        paths[i].made = True
-    # In a loop of their own, as above: paths of a few among many come from memory slowly, and
-    # processors fetch the next ones meanwhile only where little is done with each.
+        count += 0 if motions[i].listed else 1
+        motions[i].listed = True
+    # A loop of its own, as in `find_busy`: a few records among many come from memory slowly, and
+    # processors fetch the next ones ahead only if little is done with each.
     for k in range(count):
         i = active[k]
-        trace_motion(paths[i], last[i], truth[i])
-        paths[i].deep = memory[i].deep
+        trace_motion(motions[i], ctx.before[i], ctx.truth[i])
+        motions[i].deep = ctx.memory[i].deep
     return count
+
+
+# Ticks that can be skipped.
+
+
+@inlined_kernel
+def tick_distance(s: Row, top_speed: float, dt: float) -> float:
+    """How far a robot can get in a tick, m."""
+    speed = math.sqrt(s.vx * s.vx + s.vy * s.vy)
+    if speed > top_speed:  # it was placed so: it slows down gradually, and may go sideways
+        return (speed + top_speed) * dt
+    return top_speed * dt
+
+
+@inlined_kernel
+def free_distance(b: Row, s: Row, reach: float) -> float:
+    """How far a robot can go, at least, before it leaves its free disc, m."""
+    dx, dy = s.x - b.free_x, s.y - b.free_y
+    return float(b.free_radius - math.sqrt(dx * dx + dy * dy) - reach - MARGIN)
+
+
+@kernel
+def ticks_without_walls(ctx: CollisionContext, rows: Rows, dt: float) -> int:
+    """How many ticks pass, at least, before one of these rows can meet a wall."""
+    ticks = MOST_TICKS
+    for i in rows:
+        m, b, s = ctx.memory[i], ctx.before[i], ctx.truth[i]
+        if m.touching or m.touched or m.deep or m.inside or math.isinf(b.top_speed):
+            return 0
+        reach, step = ctx.shapes.table[s.footprint].reach, tick_distance(s, b.top_speed, dt)
+        free = free_distance(b, s, reach)
+        if free < SOON * step:
+            query = NearQuery(s.x, s.y, 0.0, (1.0 + WIDE) * reach + SOON * step)
+            b.free_x, b.free_y = s.x, s.y
+            b.free_radius = list_walls(ctx, i, query)
+            free = free_distance(b, s, reach)
+            if not free > 0.0:
+                return 0
+        if step * ticks > free:
+            ticks = math.floor(free / step)
+    return ticks

@@ -1,4 +1,4 @@
-"""The contacts of a run as a table: when and where each began, and how fast."""
+"""The collision log: when and where each contact of a run began, and how fast."""
 
 from __future__ import annotations
 
@@ -18,57 +18,59 @@ COLLISION = columns(
 
 
 @kernel
-def write_hits(
-    hits: Table, count: int, truth: Table, contacts: Table, memory: Table, rows: Rows
+def write_collisions(
+    log: Table, count: int, truth: Table, contacts: Table, memory: Table, rows: Rows
 ) -> int:
-    """Let rows that touch something remember it, and write down those that did not before.
-
-    How many are written down then.
-    """
+    """Mark rows as touching and append those that did not touch before; the new count."""
     for i in rows:
         memory[i].touching = True
         if not memory[i].touched:
-            h, s, c = hits[count], truth[i], contacts[i]
-            h.stamp, h.world, h.row = s.stamp, s.world, i
-            h.other, h.x, h.y, h.speed = c.other, c.x, c.y, c.speed
+            record, s, c = log[count], truth[i], contacts[i]
+            record.stamp, record.world, record.row = s.stamp, s.world, i
+            record.other, record.x, record.y, record.speed = c.other, c.x, c.y, c.speed
             count += 1
     return count
 
 
 class CollisionLog:
-    """COLLISION records in order of time: all of a run, or only the newest `max_records`."""
+    """COLLISION records in order of time: all of a run, or only the newest `max_records`.
+
+    Attributes:
+        max_records: How many records are kept; None for all.
+        total: How many collisions have begun so far, kept or not.
+    """
 
     def __init__(self, max_records: int | None = None) -> None:
         self.max_records = max_records
-        self.total = 0  # that have begun so far, kept or not
-        self._room, self._count = table(COLLISION, 0), 0
+        self.total = 0
+        self._records, self._count = table(COLLISION, 0), 0
 
     def __len__(self) -> int:
         return self._count if self.max_records is None else min(self._count, self.max_records)
 
     def newest(self, count: int) -> Table:
-        """The last so many, or as many of them as are kept."""
+        """A view of the last `count` records, or of as many as are kept."""
         first = self._count - min(count, len(self))
-        return self._room[first : self._count]
+        return self._records[first : self._count]
 
     def all(self) -> Table:
-        """All that are kept, a copy."""
+        """A copy of all records that are kept."""
         return self.newest(len(self)).copy()
 
     def write(self, truth: Table, contacts: Table, memory: Table, rows: Rows) -> None:
-        """Write down which of the rows that touch something have begun to."""
-        if self._count + len(rows) > len(self._room):
-            self._make_room(len(rows))
+        """Append those of the rows in contact whose contact has just begun."""
+        if self._count + len(rows) > len(self._records):
+            self._reserve(len(rows))
         before = self._count
-        self._count = write_hits(self._room, before, truth, contacts, memory, rows)
+        self._count = write_collisions(self._records, before, truth, contacts, memory, rows)
         self.total += self._count - before
 
-    def restore(self, hits: Table) -> None:
-        """Take over those of a saved run, or none."""
-        self._room, self._count, self.total = hits.copy(), len(hits), len(hits)
+    def restore(self, records: Table) -> None:
+        """Replace all records by those of a saved run."""
+        self._records, self._count, self.total = records.copy(), len(records), len(records)
 
-    def _make_room(self, more: int) -> None:
-        """Twice the room of what is kept, so that it is seldom copied."""
+    def _reserve(self, more: int) -> None:
+        """Double the capacity, so records are seldom copied; drop what need not be kept."""
         kept = self.all()
-        self._room, self._count = table(COLLISION, 2 * (len(kept) + more)), len(kept)
-        self._room[: len(kept)] = kept
+        self._records, self._count = table(COLLISION, 2 * (len(kept) + more)), len(kept)
+        self._records[: len(kept)] = kept

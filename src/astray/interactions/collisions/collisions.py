@@ -1,9 +1,10 @@
-"""Robots do not pass through walls, nor through each other, however fast they are and long a tick.
+"""Collisions: robots pass neither through walls nor through each other, at any speed and tick.
 
 Between the pose before a tick and the pose after it a robot follows the arc of a constant twist
-(`world/path.py`). Its footprint is swept along it (`world/advance.py`) and stops SKIN before what
-it meets first: a wall (`world/wallrun.py`) or another robot, all moving at the same time
-(`world/jostle.py`). Then the response decides about the rest of the motion (`response.py`).
+(`swept_motion.py`). The broadphase lists the robots that may meet something (`broadphase.py`).
+Each is swept along its arc and stops SKIN before what it meets first (`time_of_impact.py`): a wall
+(`robot_wall.py`) or another robot, all moving at the same time (`robot_robot.py`). Then the
+response decides about the rest of its motion (`response.py`).
 """
 
 from __future__ import annotations
@@ -13,27 +14,93 @@ from typing import Literal
 
 import numpy as np
 
-from astray.interactions.collisions.collision_context import (
-    ACTIVE,
-    LAST,
-    MEMORY,
-    PAIRS,
-    CollisionContext,
-    look_inside,
-    put_down,
-    remember,
+from astray.interactions.collisions.broadphase import (
+    find_busy,
+    find_pairs,
+    list_active,
+    ticks_without_walls,
 )
 from astray.interactions.collisions.collision_log import CollisionLog
-from astray.interactions.collisions.quiet_ticks import spare_ticks
-from astray.interactions.collisions.robot_robot import PAIR
-from astray.interactions.collisions.solve_tick import SLIDE, STOP, collide
-from astray.interactions.collisions.swept_motion import PATH
-from astray.numerics import compiled_for
+from astray.interactions.collisions.context import (
+    BEFORE,
+    COUNTS,
+    MEMORY,
+    PAIR,
+    CollisionContext,
+    remember_state,
+    reset_rows,
+    update_inside,
+)
+from astray.interactions.collisions.response import (
+    begin_slides,
+    begin_turns,
+    finish_slides,
+    finish_stops,
+    write_contacts,
+)
+from astray.interactions.collisions.robot_robot import resolve_robot_collisions
+from astray.interactions.collisions.robot_wall import resolve_wall_collisions
+from astray.interactions.collisions.swept_motion import SWEPT_MOTION
+from astray.numerics import compiled_for, kernel
 from astray.plugin import Datasheets, Interaction, Scene
-from astray.tables import Array, Rows, put, table
+from astray.tables import Array, Rows, Table, put, table
 from astray.world.geometry import make_nearest_segments
 
-FEW = 64  # robots that one can hope to find away from all walls at the same time
+MOST_SLIDES = 3  # times that a motion is deflected in a tick
+FEW = 64  # robots that are likely to be away from all walls at the same time
+
+# One tick.
+
+
+@kernel
+def move_until_contact(
+    ctx: CollisionContext, moving: Rows, active: Rows, pairs: Table, dt: float
+) -> int:
+    """End the motions where robots meet something, and write contacts; how many were blocked."""
+    resolve_wall_collisions(ctx, moving)
+    resolve_robot_collisions(ctx, pairs)
+    return write_contacts(ctx, active, dt)
+
+
+@kernel
+def respond(ctx: CollisionContext, active: Rows, pairs: Table, dt: float, slides: bool) -> None:
+    """Move blocked robots on as far as the response lets them."""
+    last = MOST_SLIDES if slides else 1
+    for phase in range(1, last + 1):
+        ctx.counts[0].phase = phase
+        moving = begin_slides(ctx, active) if slides else begin_turns(ctx, active)
+        if moving == 0:
+            break
+        move_until_contact(ctx, ctx.busy[:moving], active, pairs, dt)
+    if slides:
+        finish_slides(ctx, active, dt)
+    else:
+        finish_stops(ctx, active, dt)
+
+
+@kernel
+def resolve_tick(
+    ctx: CollisionContext, rows: Rows, dt: float, slides: bool, with_robots: bool
+) -> bool:
+    """Resolve the collisions of these rows; False, with nothing done, if there are too many pairs.
+
+    `counts.pairs` is then the capacity that is needed.
+    """
+    counts = ctx.counts[0]
+    counts.pairs = find_pairs(ctx, rows, slides) if with_robots else 0
+    if counts.pairs > len(ctx.pairs):
+        return False
+    counts.busy, counts.active, counts.phase = find_busy(ctx, rows), 0, 0
+    if counts.busy + counts.pairs == 0:
+        return True
+    busy, pairs = ctx.busy[: counts.busy], ctx.pairs[: counts.pairs]
+    counts.active = list_active(ctx, busy, pairs)
+    active = ctx.active[: counts.active]
+    if move_until_contact(ctx, busy, active, pairs, dt) > 0:
+        respond(ctx, active, pairs, dt, slides)
+    for i in active:
+        ctx.motions[i].listed = False
+    return True
 
 
 class Collisions(Interaction, kind="collisions"):
@@ -41,124 +108,125 @@ class Collisions(Interaction, kind="collisions"):
 
     remembers = MEMORY
     fixed = ("robots",)
-    response: Literal["stop", "slide", "remove"] = "stop"  # of who ran into something
-    robots: bool = True  # whether robots meet each other, too
+    response: Literal["stop", "slide", "remove"] = "stop"  # of a robot that ran into something
+    robots: bool = True  # whether robots collide with each other, too
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Make room for n robots."""
-        self.last = table(LAST, n)
-        self.paths = table(PATH, n + 1)
+        """Allocate memory for n robots."""
+        self.before = table(BEFORE, n)
+        self.motions = table(SWEPT_MOTION, n + 1)
         self.busy, self.active = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
         self.pairs = table(PAIR, 4 * n)
-        self.counts = np.zeros(4, np.int64)
-        self.listing, self.fronts = make_nearest_segments(0), np.zeros(0)
-        self.crowded = False
-        self._last_stage: CollisionContext | None = None
-        # The code of two kernels for what they are given here.
-        self._code: Callable[..., bool] | None = None
-        self._put_down: Callable[..., None] | None = None
+        self.counts = table(COUNTS, 1)
+        self.nearest = make_nearest_segments(0)
+        self.reach_of_world, self.touch_of_world = np.zeros(0), np.zeros(0)
+        self.with_robots = False
+        self._context: CollisionContext | None = None
+        # Two kernels, compiled for the types of what they are given here.
+        self._resolve_tick: Callable[..., bool] | None = None
+        self._reset_rows: Callable[..., None] | None = None
         self.log = CollisionLog()
 
     def prepare(self, rows: Rows, scene: Scene) -> None:
-        """Note where these rows are."""
-        remember(self.last, scene.truth, rows)
+        """Keep the state of these rows before they move."""
+        remember_state(self.before, scene.truth, rows)
 
     def spare(self, rows: Rows, scene: Scene, fastest: Callable[[], Array]) -> int:
-        """The ticks for which no row can meet a wall, where there are few and no others to meet."""
+        """The ticks in which no row can meet anything, where rows are few and alone in worlds."""
         if len(rows) > FEW:
             return 0
-        stage = self._stage(scene)
-        if self.crowded:
+        context = self._update_context(scene)
+        if self.with_robots:
             return 0
-        self.last["fastest"] = fastest()
-        return spare_ticks(stage, rows, self.dt)
+        self.before["top_speed"] = fastest()
+        return ticks_without_walls(context, rows, self.dt)
 
     def resumed(self) -> None:
-        """Look for walls anew: those that were known are of another map, or place."""
-        self.last["free"] = 0.0
+        """Forget all free discs: they were computed for another map, or another position."""
+        self.before["free_radius"] = 0.0
 
     def interact(self, rows: Rows, scene: Scene) -> Rows | None:
-        """Stop these rows where they ran into something."""
-        hit = self._collide(rows, scene)
+        """Resolve the collisions of these rows; those to be removed, if that is the response."""
+        hit = self._resolve(rows, scene)
         if not len(hit):
             return None
         self.log.write(scene.truth, scene.contacts, self.memory, hit)
         return hit if self.response == "remove" else None
 
     def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
-        """Look what these rows overlap where they were put: they touch it, and are stalled."""
-        self._stage(scene)
-        if not self.crowded:
-            self._look_around(rows, rows, scene)
+        """Find what these rows overlap where they were placed: they touch it and are stalled."""
+        self._update_context(scene)
+        if not self.with_robots:
+            self._find_overlaps(rows, rows, scene)
             return
-        # Those of the same worlds, too; what they know of the last tick stays as it is.
-        everyone = solid[np.isin(scene.worlds[solid], scene.worlds[rows])]
-        others = np.setdiff1d(everyone, rows)
+        # All robots of the same worlds take part, but those that stay keep their contacts.
+        there = solid[np.isin(scene.worlds[solid], scene.worlds[rows])]
+        others = np.setdiff1d(there, rows)
         kept = scene.contacts.take(others), self.memory.take(others)
-        self._look_around(rows, everyone, scene)
+        self._find_overlaps(rows, there, scene)
         put(scene.contacts, others, kept[0])
         put(self.memory, others, kept[1])
 
-    def _look_around(self, rows: Rows, everyone: Rows, scene: Scene) -> None:
-        """Let rows that were put somewhere meet what is there, be it among everyone."""
-        remember(self.last, scene.truth, everyone)
-        given = self._stage(scene), scene.map.solids, np.ascontiguousarray(rows, np.int64)
-        if self._put_down is None:
-            self._put_down = compiled_for(put_down, *given)
-        self._put_down(*given)
-        hit = self._collide(everyone, scene)
-        hit = hit if everyone is rows else hit[np.isin(hit, rows)]
+    def _find_overlaps(self, rows: Rows, there: Rows, scene: Scene) -> None:
+        """Write and log the contacts of placed rows with walls and with the rows that are there."""
+        remember_state(self.before, scene.truth, there)
+        context = self._update_context(scene)
+        given = context, scene.map.solids, np.ascontiguousarray(rows, np.int64)
+        if self._reset_rows is None:
+            self._reset_rows = compiled_for(reset_rows, *given)
+        self._reset_rows(*given)
+        hit = self._resolve(there, scene)
+        hit = hit if there is rows else hit[np.isin(hit, rows)]
         self.log.write(scene.truth, scene.contacts, self.memory, hit)
 
-    def _collide(self, rows: Rows, scene: Scene) -> Rows:
-        """Stop these rows where they ran into something; the rows that touch something."""
-        response, stage = SLIDE if self.response == "slide" else STOP, self._stage(scene)
-        if self._code is None:
-            self._code = compiled_for(collide, stage, rows, self.dt, response, self.crowded)
-        while not self._code(stage, rows, self.dt, response, self.crowded):
-            self.pairs = table(PAIR, 2 * int(self.counts[PAIRS]))
-            stage = self._stage(scene)
-        active = self.active[: self.counts[ACTIVE]]
+    def _resolve(self, rows: Rows, scene: Scene) -> Rows:
+        """Resolve the collisions of these rows; the rows that touch something."""
+        slides, context = self.response == "slide", self._update_context(scene)
+        if self._resolve_tick is None:
+            self._resolve_tick = compiled_for(
+                resolve_tick, context, rows, self.dt, slides, self.with_robots
+            )
+        while not self._resolve_tick(context, rows, self.dt, slides, self.with_robots):
+            self.pairs = table(PAIR, 2 * int(self.counts["pairs"][0]))
+            context = self._update_context(scene)
+        active = self.active[: int(self.counts["active"][0])]
         if not len(active):
             return active
         inside = active[self.memory["inside"][active]]
         if len(inside):
-            look_inside(self._stage(scene), scene.map.solids, inside)
+            update_inside(self._update_context(scene), scene.map.solids, inside)
         hit: Rows = active[scene.contacts["touching"][active]]
         return hit
 
-    def _stage(self, scene: Scene) -> CollisionContext:
-        """All that kernels are given; the same again as long as it is of the same things."""
-        index, stage = scene.map.index, self._last_stage
-        if stage and stage.is_of(index.ends, scene.truth, scene.crowd, self.pairs):
-            return stage
-        if len(self.listing[0]) <= len(index.ends):
-            self.listing = make_nearest_segments(len(index.ends))
-        if len(self.fronts) != len(scene.crowd.grids):
-            self.fronts = np.zeros(len(scene.crowd.grids))
+    def _update_context(self, scene: Scene) -> CollisionContext:
+        """What kernels are given; the same object as long as it holds the same things."""
+        walls, context = scene.map.index, self._context
+        if context and context.shares(walls, scene.truth, scene.crowd, self.pairs):
+            return context
+        if len(self.nearest.numbers) <= len(walls.ends):
+            self.nearest = make_nearest_segments(len(walls.ends))
+        worlds = len(scene.crowd.grids)
+        if len(self.reach_of_world) != worlds:
+            self.reach_of_world, self.touch_of_world = np.zeros(worlds), np.zeros(worlds)
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)
-            self.crowded = self.robots and not alone
-        self._last_stage = CollisionContext(
-            scene.truth,
-            self.memory,
-            self.last,
-            self.paths,
-            scene.worlds,
-            scene.shapes.table,
-            scene.shapes.corners,
-            index.ends,
-            index.faces,
-            index.cells,
-            index.grids,
-            index.plans,
-            scene.map.of_world,
-            self.listing,
-            self.fronts,
-            scene.contacts,
-            self.busy,
-            self.active,
-            self.pairs,
-            scene.crowd,
-            self.counts,
+            self.with_robots = self.robots and not alone
+        self._context = CollisionContext(
+            truth=scene.truth,
+            contacts=scene.contacts,
+            memory=self.memory,
+            before=self.before,
+            motions=self.motions,
+            shapes=scene.shapes,
+            worlds=scene.worlds,
+            map_of_world=scene.map.of_world,
+            walls=walls,
+            nearest=self.nearest,
+            robots=scene.crowd,
+            busy=self.busy,
+            active=self.active,
+            pairs=self.pairs,
+            reach_of_world=self.reach_of_world,
+            touch_of_world=self.touch_of_world,
+            counts=self.counts,
         )
-        return self._last_stage
+        return self._context

@@ -1,4 +1,4 @@
-"""The motion of a body within one tick, and how soon a point of it can have come a given way.
+"""Swept motion: how a body moves within one tick, and how soon a point of it can come how far.
 
 From the pose before to the pose after a body follows the arc of a constant twist. Fraction t of
 it, 0 ≤ t ≤ 1, turns the body by t · turn and brings its origin to
@@ -7,25 +7,26 @@ it, 0 ≤ t ≤ 1, turns the body by t · turn and brings its origin to
 
 with the velocity (vx, vy) at the start, in the map, per tick. On an arc the velocity turns as the
 body does, bend = turn; a body that slides along a wall goes straight while it turns, bend = 0.
-At t = end it stops and stays. A point at r from the origin has
+At t = end it stops and stays. With the velocity V of the origin, a point at r from the origin has
 
     velocity V + turn × r
     acceleration at most |bend| |V| + turn² |r|, and |turn| |V + turn × r| on an arc
 
-so that along any fixed direction it comes at most c t + a t² / 2 far, with c its speed in that
-direction now and a that bound.
+so along any fixed direction it comes at most c t + a t² / 2 far, with c its speed in that direction
+now and a that bound.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from astray.numerics import Pose, inlined_kernel, kernel, sinc, sincos, wrap
 from astray.tables import Column, Row, columns
 
-FOREVER = math.inf
+NEVER = math.inf
 
-PATH = columns(
+SWEPT_MOTION = columns(
     "x m",
     "y m",
     "yaw rad",
@@ -34,18 +35,18 @@ PATH = columns(
     "bend rad",
     "turn rad",
     "end",
-    "gone",
+    "completed",
     "reach m",
     Column("footprint", "", "i8"),
-    "when",
+    "contact_time",
     "nx",
     "ny",
-    "at_x m",
-    "at_y m",
+    "contact_x m",
+    "contact_y m",
     "closing m",
     Column("other", "", "i8"),
     Column("wall", "", "i8"),
-    Column("made", "", "?"),
+    Column("listed", "", "?"),
     Column("blocked", "", "?"),
     Column("stopped", "", "?"),
     Column("touched", "", "?"),
@@ -53,113 +54,140 @@ PATH = columns(
     Column("overlaps", "", "?"),
     Column("changed", "", "?"),
 )
-"""A motion: start, velocity, what it is allowed of it (`end`), what was gone of the tick's whole
-motion, how far the footprint can get from the start; and the contact that ended it: when, the
-direction away from what was hit, where, how fast, and which row (−1: a wall) or wall it was."""
+"""A motion and the contact that ends it.
 
-Stance = tuple[float, float, float, float, float, float, float, float]
-"""A body at one moment: x, y, cosine and sine of yaw, velocity (2), turn and bend."""
+Motion: start, velocity per tick, the fraction at which it ends, the fraction of the tick's whole
+motion that was completed, how far the footprint gets from the start, number of the footprint.
+Contact: fraction of the motion, unit vector away from the other body, point, closing speed per
+tick, row of the other robot (−1: a wall), number of the wall.
+Flags: listed as active, blocked in this motion, stopped in any motion of the tick, touched another
+robot, overlapped something in the tick before, overlaps something, ended in this round."""
 
-Course = tuple[float, float, float]
-"""A point along a direction n: its height n · p, its speed along −n, its greatest acceleration."""
+
+class BodyState(NamedTuple):
+    """Where a body is at one moment, and how it moves from there."""
+
+    x: float  # m
+    y: float  # m
+    cosine: float  # of its yaw
+    sine: float
+    vx: float  # m per tick, in the map
+    vy: float
+    turn: float  # rad per tick
+    bend: float  # rad per tick, by which its velocity turns
+
+
+class Approach(NamedTuple):
+    """How a point moves along a direction n."""
+
+    height: float  # m, n · p
+    speed: float  # m per tick, against n
+    acceleration: float  # m per tick², a bound
 
 
 @kernel
-def trace_motion(p: Row, before: Row, after: Row) -> None:
-    """Lay the arc from the pose before to the pose after."""
+def trace_motion(motion: Row, before: Row, after: Row) -> None:
+    """Write the arc from the pose before a tick to the pose after it."""
     dx, dy, turn = after.x - before.x, after.y - before.y, wrap(after.yaw - before.yaw)
-    p.x, p.y, p.yaw = before.x, before.y, before.yaw
-    p.turn, p.bend = turn, turn
+    motion.x, motion.y, motion.yaw = before.x, before.y, before.yaw
+    motion.turn, motion.bend = turn, turn
     if turn == 0.0:
-        p.vx, p.vy = dx, dy
+        motion.vx, motion.vy = dx, dy
     else:
         s, c = sincos(0.5 * turn)
         per = 1.0 / sinc(0.5 * turn)
-        p.vx, p.vy = per * (c * dx + s * dy), per * (c * dy - s * dx)
-    p.footprint = after.footprint
-    p.gone = 1.0
-    p.stopped = False
-    clear(p)
+        motion.vx, motion.vy = per * (c * dx + s * dy), per * (c * dy - s * dx)
+    motion.footprint = after.footprint
+    motion.completed = 1.0
+    motion.stopped = False
+    clear_contact(motion)
 
 
 @inlined_kernel
-def clear(p: Row) -> None:
-    """Let a motion go on to its end, as long as nothing is known to be in its way."""
-    p.end = 1.0
-    p.when = FOREVER
-    p.closing, p.other = 0.0, -1
-    p.blocked, p.touched, p.overlaps, p.changed = False, False, False, False
+def clear_contact(motion: Row) -> None:
+    """Let a motion end where it is complete, with no contact known."""
+    motion.end = 1.0
+    motion.contact_time = NEVER
+    motion.closing, motion.other = 0.0, -1
+    motion.blocked, motion.touched = False, False
+    motion.overlaps, motion.changed = False, False
 
 
 @inlined_kernel
-def begin(p: Row, at: Pose, vx: float, vy: float, turn: float) -> None:
-    """Begin another motion where the last one ended: straight, while the body turns."""
-    p.x, p.y, p.yaw = at
-    p.vx, p.vy, p.turn, p.bend = vx, vy, turn, 0.0
-    clear(p)
+def begin_straight(motion: Row, start: Pose, vx: float, vy: float, turn: float) -> None:
+    """Begin another motion in the tick: its origin goes straight while the body turns."""
+    motion.x, motion.y, motion.yaw = start
+    motion.vx, motion.vy, motion.turn, motion.bend = vx, vy, turn, 0.0
+    clear_contact(motion)
 
 
 @kernel
-def pose_at(p: Row, t: float) -> Pose:
+def pose_at(motion: Row, t: float) -> Pose:
     """The pose at fraction t of a motion."""
-    yaw = wrap(p.yaw + t * p.turn)
-    if p.bend == 0.0:
-        return p.x + t * p.vx, p.y + t * p.vy, yaw
-    h = 0.5 * t * p.bend
+    yaw = wrap(motion.yaw + t * motion.turn)
+    if motion.bend == 0.0:
+        return motion.x + t * motion.vx, motion.y + t * motion.vy, yaw
+    h = 0.5 * t * motion.bend
     s, c = sincos(h)
     k = t * sinc(h)
-    return p.x + k * (c * p.vx - s * p.vy), p.y + k * (s * p.vx + c * p.vy), yaw
+    x = motion.x + k * (c * motion.vx - s * motion.vy)
+    y = motion.y + k * (s * motion.vx + c * motion.vy)
+    return x, y, yaw
 
 
 @kernel
-def stance_at(p: Row, t: float) -> Stance:
-    """Where a body is at fraction t, and how it moves on from there."""
-    at = min(t, p.end)
-    moves = t < p.end
-    if p.bend == 0.0:
-        x, y = p.x + at * p.vx, p.y + at * p.vy
-        vx, vy = p.vx, p.vy
+def body_at(motion: Row, t: float) -> BodyState:
+    """The state of a body at fraction t of its motion; it stands after the end."""
+    now = min(t, motion.end)
+    moves = t < motion.end
+    if motion.bend == 0.0:
+        x, y = motion.x + now * motion.vx, motion.y + now * motion.vy
+        vx, vy = motion.vx, motion.vy
     else:
-        h = 0.5 * at * p.bend
+        h = 0.5 * now * motion.bend
         s, c = sincos(h)
-        k = at * sinc(h)
-        x, y = p.x + k * (c * p.vx - s * p.vy), p.y + k * (s * p.vx + c * p.vy)
+        k = now * sinc(h)
+        x = motion.x + k * (c * motion.vx - s * motion.vy)
+        y = motion.y + k * (s * motion.vx + c * motion.vy)
         s, c = 2.0 * s * c, c * c - s * s
-        vx, vy = c * p.vx - s * p.vy, s * p.vx + c * p.vy
+        vx, vy = c * motion.vx - s * motion.vy, s * motion.vx + c * motion.vy
     sine, cosine = 0.0, 1.0
-    yaw = p.yaw + at * p.turn
+    yaw = motion.yaw + now * motion.turn
     if yaw != 0.0:
         sine, cosine = sincos(yaw)
     if not moves:
-        return x, y, cosine, sine, 0.0, 0.0, 0.0, 0.0
-    return x, y, cosine, sine, vx, vy, p.turn, p.bend
+        return BodyState(x, y, cosine, sine, 0.0, 0.0, 0.0, 0.0)
+    return BodyState(x, y, cosine, sine, vx, vy, motion.turn, motion.bend)
 
 
 @inlined_kernel
-def point_at(b: Stance, x: float, y: float) -> tuple[float, float]:
-    """A point of the body, in the map."""
-    return b[0] + (b[2] * x - b[3] * y), b[1] + (b[3] * x + b[2] * y)
+def point_in_map(body: BodyState, x: float, y: float) -> tuple[float, float]:
+    """A point of the body frame in the map."""
+    return (
+        body.x + (body.cosine * x - body.sine * y),
+        body.y + (body.sine * x + body.cosine * y),
+    )
 
 
 @inlined_kernel
-def course(b: Stance, x: float, y: float, nx: float, ny: float) -> Course:
-    """How a point of the body moves along the direction (nx, ny), and against it."""
-    rx, ry = b[2] * x - b[3] * y, b[3] * x + b[2] * y
-    vx, vy = b[4] - b[6] * ry, b[5] + b[6] * rx
-    if b[7] == b[6]:
-        most = abs(b[6]) * math.sqrt(vx * vx + vy * vy)
+def approach(body: BodyState, x: float, y: float, nx: float, ny: float) -> Approach:
+    """How a point of the body frame moves along the direction (nx, ny)."""
+    rx, ry = body.cosine * x - body.sine * y, body.sine * x + body.cosine * y
+    vx, vy = body.vx - body.turn * ry, body.vy + body.turn * rx
+    if body.bend == body.turn:
+        most = abs(body.turn) * math.sqrt(vx * vx + vy * vy)
     else:
-        most = abs(b[7]) * math.sqrt(b[4] * b[4] + b[5] * b[5])
-        most += b[6] * b[6] * math.sqrt(rx * rx + ry * ry)
-    return nx * (b[0] + rx) + ny * (b[1] + ry), -(nx * vx + ny * vy), most
+        most = abs(body.bend) * math.sqrt(body.vx * body.vx + body.vy * body.vy)
+        most += body.turn * body.turn * math.sqrt(rx * rx + ry * ry)
+    return Approach(nx * (body.x + rx) + ny * (body.y + ry), -(nx * vx + ny * vy), most)
 
 
 @inlined_kernel
-def soonest(way: float, speed: float, accel: float) -> float:
-    """The first moment at which speed · t + accel · t² / 2 can have reached a way > 0."""
-    root = math.sqrt(speed * speed + 2.0 * accel * way)
+def earliest_time(distance: float, speed: float, acceleration: float) -> float:
+    """The first t at which speed · t + acceleration · t² / 2 can have reached a distance > 0."""
+    root = math.sqrt(speed * speed + 2.0 * acceleration * distance)
     if speed > 0.0:
-        return 2.0 * way / (speed + root)
-    if accel > 0.0:
-        return (root - speed) / accel
-    return FOREVER
+        return 2.0 * distance / (speed + root)
+    if acceleration > 0.0:
+        return (root - speed) / acceleration
+    return NEVER

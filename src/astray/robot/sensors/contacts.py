@@ -37,7 +37,14 @@ from astray.numerics import (
 from astray.plugin import NonNegative, Positive, Reading, Scene, Sensor
 from astray.tables import CONTACTS, Array, Row, Rows, Table
 from astray.world.geometry import cell_columns, cell_rows
-from astray.world.raycast import Ray, RaycastScene, cast_at, cast_cells_along, intersect_ray_robot
+from astray.world.raycast import (
+    Ray,
+    RaycastScene,
+    SceneArrays,
+    cast_ray_at_walls,
+    intersect_ray_robot,
+    named_scene,
+)
 
 MOST_ALARMS = 64  # in one reading
 SCALE = 2.0**-32
@@ -72,15 +79,8 @@ def insert(o: Row, slots: Slots, far: float, aside: float, identity: int) -> Non
 @kernel
 def behind_walls(view: RaycastScene, world: int, ray: Ray, far: float) -> bool:
     """Whether a wall is on a ray before this range."""
-    p = view.plans[view.of_world[world]]
     limit = 1.0 / far
-    if p.steps >= 0:
-        grid = view.grids[p.steps]
-        return cast_cells_along(view.ends, view.cells, view.listed, grid, ray, limit) > limit
-    best = limit
-    for k in range(p.first, p.first + p.count):
-        best = cast_at(view.ends, k, ray, best)
-    return best > limit
+    return cast_ray_at_walls(view, world, ray, limit) > limit
 
 
 @kernel
@@ -88,17 +88,18 @@ def behind_robots(
     view: RaycastScene, world: int, ray: Ray, far: float, pair: tuple[int, int]
 ) -> bool:
     """Whether another robot than this pair of rows is on a ray before this range."""
-    g, limit = view.crowd_grids[world], 1.0 / far
+    g, limit = view.robots.grids[world], 1.0 / far
     x, y, c, s = ray
     left, right = cell_columns(g, x + 0.5 * far * c, 0.5 * far * abs(c) + g.reach)
     low, high = cell_rows(g, y + 0.5 * far * s, 0.5 * far * abs(s) + g.reach)
     for row in range(low, high + 1 if left <= right else low):
         cell = g.first + row * g.width
-        for k in range(view.starts[cell + left], view.starts[cell + right + 1]):
-            b = view.bodies[k]
+        for k in range(view.robots.starts[cell + left], view.robots.starts[cell + right + 1]):
+            b = view.robots.bodies[k]
             if b.row == pair[0] or b.row == pair[1]:
                 continue
-            if intersect_ray_robot(b, view.shapes[b.footprint], view.corners, ray) > limit:
+            shape = view.shapes.table[b.footprint]
+            if intersect_ray_robot(b, shape, view.shapes.corners, ray) > limit:
                 return True
     return False
 
@@ -168,18 +169,18 @@ def look_around(
     x, y = s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y
     if p.yaw != 0.0:
         sine, cosine = sincos(s.yaw + p.yaw)
-    g = view.crowd_grids[world]
+    g = view.robots.grids[world]
     # A body is in the cell of its origin, and no nearer to be seen than that.
     left, right = cell_columns(g, x, p.max_range)
     low, high = cell_rows(g, y, p.max_range)
     if left > right:
         return
-    walls = p.walls and view.plans[view.of_world[world]].count > 0
+    walls = p.walls and view.walls.maps[view.map_of_world[world]].count > 0
     square, nearest, half = p.max_range * p.max_range, p.min_range, 0.5 * p.field_of_view
     for row in range(low, high + 1):
         cell = g.first + row * g.width
-        for k in range(view.starts[cell + left], view.starts[cell + right + 1]):
-            b = view.bodies[k]
+        for k in range(view.robots.starts[cell + left], view.robots.starts[cell + right + 1]):
+            b = view.robots.bodies[k]
             dx, dy = b.x - x, b.y - y
             far = dx * dx + dy * dy
             if b.row == me or far > square or not far > 0.0:
@@ -188,7 +189,7 @@ def look_around(
             aside = atan2(cosine * dy - sine * dx, cosine * dx + sine * dy)
             if far < nearest or abs(aside) > half:
                 continue
-            ray = (x, y, dx / far, dy / far)
+            ray = Ray(x, y, dx / far, dy / far)
             if walls and behind_walls(view, world, ray, far):
                 continue
             if p.robots and behind_robots(view, world, ray, far, (me, b.row)):
@@ -202,12 +203,12 @@ def sense_all(
     slots: Slots,
     tables: tuple[Table, Table, Array],
     rows: Rows,
-    seen: RaycastScene,
+    seen: SceneArrays,
     who: Who,
 ) -> None:
     """Detect the others for these rows, of their parameters, truth and worlds."""
     params, truth, worlds = tables
-    view = RaycastScene(*seen)
+    view = named_scene(seen)
     for i in rows:
         o, p, s = out[i], params[i], truth[i]
         mine = (slots[0][i], slots[1][i], slots[2][i], slots[3][i])
@@ -264,4 +265,4 @@ class ContactSensor(Sensor, kind="contacts"):
         slots = (a["range"], a["bearing"], a["identity"], a["seen"])
         tables = (self.params, scene.truth, scene.worlds)
         who = (self.key, scene.first, scene.population, scene.numbers)
-        sense_all(out.table, slots, tables, rows, scene.seen, who)  # type: ignore[arg-type]
+        sense_all(out.table, slots, tables, rows, scene.seen, who)

@@ -35,11 +35,13 @@ from astray.tables import SCAN, Array, Row, Rows, Table
 from astray.world.raycast import (
     MOST_RAYS,
     RayBundle,
-    RaycastScene,
     RayWorkspace,
+    SceneArrays,
+    SensorPose,
     cast_bundle,
     copy_workspace,
     make_ray_bundle,
+    named_scene,
     scan_rays,
 )
 
@@ -52,7 +54,7 @@ Layout = tuple[np.uint64, float, float, float, int, Array]
 group's first robot among everyone, −1 if none are seen, and room for random numbers."""
 Room = tuple[RayWorkspace, RayBundle]
 Tables = tuple[Table, Table, Array, Table]
-Seen = tuple[Array, ...]
+Seen = SceneArrays
 """The fields of a View."""
 
 
@@ -141,11 +143,12 @@ def sense_all(
     For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
     """
     board, fan = room
-    view, first = RaycastScene(*seen), how[4]
+    view, first = named_scene(seen), how[4]
     truth, params, worlds, out = tables
     for i in rows:
         s, p = truth[i], params[i]
-        pose = (mount(s, p), worlds[i], first + i if first >= 0 else -1)
+        x, y, yaw = mount(s, p)
+        pose = SensorPose(x, y, yaw, worlds[i], first + i if first >= 0 else -1)
         cast_bundle(board, fan, view, pose, ranges[i])
         measure(out[i], ranges[i], p, s, how)
 

@@ -1,50 +1,60 @@
-"""Footprints, polygons, distances, and the grids that make them fast."""
+"""Footprints, segments and polygons, rasters, and the grids that make searches among them fast."""
 
-from astray.world.geometry.cell_grid import cell_columns, cell_rows
-from astray.world.geometry.contours import trace_cell_contours, trace_mask_contours
-from astray.world.geometry.distance import (
-    Line,
-    Piece,
-    crossings,
-    from_point,
-    separation,
-    squared_distance,
-)
 from astray.world.geometry.footprint import Footprint, Shapes, make_shapes
-from astray.world.geometry.nearest_segments import (
-    Disc,
-    NearestSegments,
-    list_near_segments,
-    make_nearest_segments,
-    nearest_segment_distance,
-)
-from astray.world.geometry.point_in_polygon import Solids, build_solids, winding_number
-from astray.world.geometry.polylines import Polyline, assign_holes, map_polylines
-from astray.world.geometry.rasterize import cells_crossed, rasterise
-from astray.world.geometry.robot_grid import (
+from astray.world.geometry.grids import (
     RobotGrid,
     build_robot_grid,
-    fill_cells,
-    lay_grids,
+    cell_columns,
+    cell_rows,
+    fill_robot_grid,
     make_robot_grid,
+)
+from astray.world.geometry.polygons import (
+    Polyline,
+    Solids,
+    assign_holes,
+    build_solids,
+    crosses_right_of,
+    map_polylines,
+    winding_number,
+)
+from astray.world.geometry.raster import (
+    cells_crossed,
+    rasterise,
+    trace_cell_contours,
+    trace_mask_contours,
 )
 from astray.world.geometry.segment_index import (
     ROUNDING_FACTOR,
+    NearestSegments,
+    NearQuery,
     SegmentIndex,
     build_segment_index,
-    padded,
+    list_near_segments,
+    make_nearest_segments,
+    nearest_segment_distance,
+    padded_count,
+)
+from astray.world.geometry.segments import (
+    Capsule,
+    Segment,
+    Separation,
+    point_segment_separation,
+    segment_separation,
+    squared_distance,
 )
 
 __all__ = [
     "ROUNDING_FACTOR",
-    "Disc",
+    "Capsule",
     "Footprint",
-    "Line",
+    "NearQuery",
     "NearestSegments",
-    "Piece",
     "Polyline",
     "RobotGrid",
+    "Segment",
     "SegmentIndex",
+    "Separation",
     "Shapes",
     "Solids",
     "assign_holes",
@@ -54,19 +64,18 @@ __all__ = [
     "cell_columns",
     "cell_rows",
     "cells_crossed",
-    "crossings",
-    "fill_cells",
-    "from_point",
-    "lay_grids",
+    "crosses_right_of",
+    "fill_robot_grid",
     "list_near_segments",
     "make_nearest_segments",
     "make_robot_grid",
     "make_shapes",
     "map_polylines",
     "nearest_segment_distance",
-    "padded",
+    "padded_count",
+    "point_segment_separation",
     "rasterise",
-    "separation",
+    "segment_separation",
     "squared_distance",
     "trace_cell_contours",
     "trace_mask_contours",

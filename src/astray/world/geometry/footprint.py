@@ -1,4 +1,4 @@
-"""Footprints: what of a robot others see and bump into, a circle or a polygon."""
+"""Footprints: the shape with which a robot collides and is seen, a circle or a polygon."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SHAPE = columns(
     Column("first", "", "i8"),
     Column("count", "", "i8"),
 )
-"""A circle (count 0), or a polygon with the circle around it: middle, radius, distance of its
-farthest point from the robot's origin, a point well inside of it, and its corners."""
+"""A circle (count 0), or a polygon with its bounding circle, in the body frame: middle, radius,
+distance of its farthest point from the robot's origin, a point well inside, and its corners."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,11 @@ class Footprint:
 
     @classmethod
     def polygon(cls, corners: Sequence[Sequence[float]]) -> Footprint:
-        """A simple polygon, whichever way its corners run."""
+        """A simple polygon with these corners, (n, 2) m, in either direction.
+
+        Raises:
+            WrongInput: If there are fewer than three corners or they enclose no area.
+        """
         ring = np.asarray(corners, float).reshape(-1, 2)
         if len(ring) > 1 and (ring[0] == ring[-1]).all():
             ring = ring[:-1]
@@ -54,7 +58,7 @@ class Footprint:
 
     @classmethod
     def box(cls, length: float, width: float, x: float = 0.0, y: float = 0.0) -> Footprint:
-        """A rectangle along the body's axes, with its middle at (x, y)."""
+        """A rectangle along the body's axes with its middle at (x, y); all in m."""
         a, b = 0.5 * length, 0.5 * width
         return cls.polygon([(x - a, y - b), (x + a, y - b), (x + a, y + b), (x - a, y + b)])
 
@@ -67,13 +71,13 @@ class Footprint:
 
     @property
     def inner(self) -> tuple[float, float]:
-        """A point well inside: the middle of a circle, the widest place of a polygon, m."""
+        """A point well inside, m: the middle of a circle, or of a polygon's widest section."""
         if not self.corners:
             return self.x, self.y
         ring = np.array(self.corners)
         following = np.roll(ring, -1, axis=0)
         heights = np.unique(ring[:, 1])
-        widest, found = -1.0, (self.x, self.y)
+        widest, point = -1.0, (self.x, self.y)
         for y in 0.5 * (heights[:-1] + heights[1:]):
             cut = (ring[:, 1] > y) != (following[:, 1] > y)
             a, b = ring[cut], following[cut]
@@ -81,11 +85,11 @@ class Footprint:
             k = int(np.argmax(xs[1::2] - xs[::2]))
             if xs[2 * k + 1] - xs[2 * k] > widest:
                 widest = float(xs[2 * k + 1] - xs[2 * k])
-                found = (float(0.5 * (xs[2 * k] + xs[2 * k + 1])), float(y))
-        return found
+                point = (float(0.5 * (xs[2 * k] + xs[2 * k + 1])), float(y))
+        return point
 
     def outline(self, sides: int = 32) -> Array:
-        """Corners in the body frame for drawing, (n, 2)."""
+        """Corners in the body frame for drawing, (n, 2) m."""
         if self.corners:
             return np.array(self.corners)
         angle = np.linspace(0.0, 2.0 * math.pi, sides, endpoint=False)
@@ -95,7 +99,7 @@ class Footprint:
 
 
 class Shapes(NamedTuple):
-    """The footprints of all groups as kernels read them; a row's `footprint` is a number here."""
+    """The footprints of all groups as kernels read them; STATE's `footprint` is an index here."""
 
     table: Table
     """SHAPE records."""
@@ -104,7 +108,7 @@ class Shapes(NamedTuple):
 
 
 def make_shapes(footprints: Sequence[Footprint]) -> Shapes:
-    """The table of some footprints."""
+    """Tabulate these footprints."""
     made = table(SHAPE, len(footprints))
     corners: list[tuple[float, float]] = []
     for k, footprint in enumerate(footprints):

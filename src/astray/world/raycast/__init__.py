@@ -1,14 +1,7 @@
-"""Exact rays against the segments of a map and against robots."""
+"""Exact ray casting: ray bundles and single rays against the segments of maps and robots."""
 
-from astray.world.raycast.casting import (
-    RaycastScene,
-    cast_bundle,
-    cast_bundles,
-    cast_rays,
-    make_raycast_scene,
-    scan_rays,
-)
-from astray.world.raycast.hits import scan_hits
+from astray.world.raycast.casting import SensorPose, cast_bundle, cast_bundles, cast_rays
+from astray.world.raycast.intersection import Ray, intersect_ray_robot
 from astray.world.raycast.ray_bundle import (
     MOST_RAYS,
     RayBundle,
@@ -16,8 +9,16 @@ from astray.world.raycast.ray_bundle import (
     copy_workspace,
     make_ray_bundle,
 )
-from astray.world.raycast.robots import intersect_ray_robot
-from astray.world.raycast.single_ray import Ray, cast_at, cast_cells_along
+from astray.world.raycast.single_ray import (
+    RaycastScene,
+    SceneArrays,
+    cast_ray_at_walls,
+    make_raycast_scene,
+    named_scene,
+    plain_arrays,
+    scan_hits,
+    scan_rays,
+)
 
 __all__ = [
     "MOST_RAYS",
@@ -25,15 +26,18 @@ __all__ = [
     "RayBundle",
     "RayWorkspace",
     "RaycastScene",
-    "cast_at",
+    "SceneArrays",
+    "SensorPose",
     "cast_bundle",
     "cast_bundles",
-    "cast_cells_along",
+    "cast_ray_at_walls",
     "cast_rays",
     "copy_workspace",
     "intersect_ray_robot",
     "make_ray_bundle",
     "make_raycast_scene",
+    "named_scene",
+    "plain_arrays",
     "scan_hits",
     "scan_rays",
 ]

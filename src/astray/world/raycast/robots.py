@@ -1,22 +1,17 @@
-"""Rays and robots: others are seen as their footprints.
-
-A circle of radius r around m is met by the ray d where
-
-    h = d × m,   r² − h² ≥ 0   and   t = d · m ∓ √(r² − h²) > 0
-
-with the upper sign from outside and the lower from within. A polygon is its edges.
-"""
+"""Ray bundles against robots: footprints are circles, or polygons cast edge by edge."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from astray.numerics import inlined_kernel, kernel
-from astray.tables import Array, Row, Table
+from astray.tables import Array, Row
 from astray.world.geometry import cell_columns, cell_rows
-from astray.world.raycast.angular_interval import Place, bearing, cast
+from astray.world.raycast.angular_interval import BundleOrigin, bearing_32, cast_at_chunk
+from astray.world.raycast.intersection import corner_from, intersect_ray_circle
 from astray.world.raycast.ray_bundle import (
     AX,
     AY,
@@ -24,149 +19,155 @@ from astray.world.raycast.ray_bundle import (
     BY,
     CELL_HIGH,
     CELL_LOW,
-    CELL_NEAR,
-    CELL_SIZE,
+    CELL_NEARNESS,
+    CELL_RADIUS,
     CELL_X,
     CELL_Y,
     CHUNK,
     COS,
-    END,
+    NEARNESS,
     SIN,
     RayBundle,
     RayWorkspace,
-    in_sensor,
+    in_sensor_axes,
 )
-from astray.world.raycast.ray_segment import meet
-from astray.world.raycast.single_ray import Ray
+from astray.world.raycast.single_ray import RaycastScene
 
-Others = tuple[Table, Array, Table, Array]
-"""The robots of a crowd, where the cells of its grids begin among them, footprints and corners."""
-Some = tuple[int, int, int]
-"""Corners of a polygon: the one before the first, the first, and where they end."""
+# Circles.
 
 
 @inlined_kernel
-def intersect_ray_circle(x: float, y: float, radius: float, c: float, s: float) -> float:
-    """The inverse range at which a ray meets a circle around (x, y); 0 if it does not."""
-    h = c * y - s * x
-    left = radius * radius - h * h
-    if left < 0.0:
-        return 0.0
-    along, half = c * x + s * y, math.sqrt(left)
-    near = along - half
-    t = near if near > 0.0 else along + half
-    if x * x + y * y > radius * radius and near <= 0.0:
-        return 0.0
-    return 1.0 / t if t > 0.0 else 0.0
-
-
-@inlined_kernel
-def draw_circle(w: Array, i: np.uint64, first: int, last: int) -> None:
-    """Let those of some rays end on a circle, seen from outside, that meet it."""
-    x, y, square = w[CELL_X + i], w[CELL_Y + i], w[CELL_SIZE + i] * w[CELL_SIZE + i]
-    for j in range(((last + 4 - first) >> 2) << 2):  # by fours: those too many just pass
+def end_on_circle(w: Array, i: np.uint64, first: int, last: int) -> None:
+    """Let those of the rays `first` to `last` that meet circle i end on it, seen from outside."""
+    x, y, square = w[CELL_X + i], w[CELL_Y + i], w[CELL_RADIUS + i] * w[CELL_RADIUS + i]
+    for j in range(((last + 4 - first) >> 2) << 2):  # whole SIMD vectors: more rays do no harm
         k = np.uint64(first + j)
-        c, s, q = w[COS + k], w[SIN + k], w[END + k]
+        c, s, nearness = w[COS + k], w[SIN + k], w[NEARNESS + k]
         h = c * y - s * x
         left = square - h * h
         near = c * x + s * y - math.sqrt(left if left > 0.0 else 0.0)
-        # Without a branch, since which rays just pass is anyone's guess.
-        met = (left >= 0.0) & (near > 0.0)
-        v = 1.0 / (near if met else 1.0)
-        v = v if met else 0.0
-        w[END + k] = (v if v > q else q) + 0.0
+        # Without a branch, which the processor could not predict.
+        hit = (left >= 0.0) & (near > 0.0)
+        v = 1.0 / (near if hit else 1.0)
+        v = v if hit else 0.0
+        w[NEARNESS + k] = (v if v > nearness else nearness) + 0.0
 
 
 @kernel
-def draw_around(w: Array, rays: int, i: np.uint64) -> None:
-    """Let the rays end on a circle that the sensor is within."""
-    x, y, radius = w[CELL_X + i], w[CELL_Y + i], w[CELL_SIZE + i]
+def end_on_circle_around(w: Array, rays: int, i: np.uint64) -> None:
+    """Let all rays end on circle i, which the sensor is within."""
+    x, y, radius = w[CELL_X + i], w[CELL_Y + i], w[CELL_RADIUS + i]
     for j in range(rays):
         k = np.uint64(j)
-        w[END + k] = max(w[END + k], intersect_ray_circle(x, y, radius, w[COS + k], w[SIN + k]))
+        v = intersect_ray_circle(x, y, radius, w[COS + k], w[SIN + k])
+        w[NEARNESS + k] = max(w[NEARNESS + k], v)
 
 
 @inlined_kernel
-def look_at_circles(w: Array, f: RayBundle, n: int, start: float) -> None:
-    """How near circles are, 0 if the sensor is within, and from where to where they reach."""
+def compute_circle_intervals(w: Array, bundle: RayBundle, n: int, start: float) -> None:
+    """Write how near n circles are, 0 if the sensor is within, and the intervals they cover."""
     zero, first = np.float32(0.0), np.float32(start)
+    per, slack = bundle.per_radian, bundle.slack
     for i in range(n):
         k = np.uint64(i)
-        x, y, radius = w[CELL_X + k], w[CELL_Y + k], w[CELL_SIZE + k]
+        x, y, radius = w[CELL_X + k], w[CELL_Y + k], w[CELL_RADIUS + k]
         away = x * x + y * y
         square, gap = away - radius * radius, math.sqrt(away) - radius
         outside = (square > 0.0) & (gap > 0.0)
         along = math.sqrt(square if outside else 0.0)
-        half = float(bearing(np.float32(along), np.float32(radius), zero)) * f[2] + 2.0 * f[4]
-        low = float(bearing(np.float32(x), np.float32(y), first)) * f[2] - half
-        low = low + f[3] if low < 0.0 else low
+        half = float(bearing_32(np.float32(along), np.float32(radius), zero)) * per + 2.0 * slack
+        low = float(bearing_32(np.float32(x), np.float32(y), first)) * per - half
+        low = low + bundle.per_turn if low < 0.0 else low
         nearness = 1.0 / (gap if outside else 1.0)
-        w[CELL_NEAR + k] = nearness if outside else 0.0
+        w[CELL_NEARNESS + k] = nearness if outside else 0.0
         w[CELL_LOW + k] = low
         w[CELL_HIGH + k] = low + 2.0 * half
-        w[CELL_X + k], w[CELL_Y + k] = in_sensor(w, x, y)
+        w[CELL_X + k], w[CELL_Y + k] = in_sensor_axes(w, x, y)
 
 
 @kernel
-def draw_circles(w: Array, f: RayBundle, n: int, start: float) -> None:
-    """Let the rays end on the circles in the chunk of cells: few hide another."""
-    look_at_circles(w, f, n, start)
-    rays, turn = f[0], f[3]
+def cast_at_circles(w: Array, bundle: RayBundle, n: int, first_bearing: float) -> None:
+    """Let the rays end on the n circles of the chunk."""
+    compute_circle_intervals(w, bundle, n, first_bearing)
+    rays, turn = bundle.rays, bundle.per_turn
     for i in range(n):
         k = np.uint64(i)
         low, high = w[CELL_LOW + k], w[CELL_HIGH + k]
-        if w[CELL_NEAR + k] == 0.0:
-            draw_around(w, rays, k)
+        if w[CELL_NEARNESS + k] == 0.0:
+            end_on_circle_around(w, rays, k)
             continue
         while True:
             first, last = max(0, int(low)), min(rays - 1, int(high) + 1)
-            draw_circle(w, k, first, last)
+            end_on_circle(w, k, first, last)
             if low < 0.0 or high < turn:
                 break
             low, high = low - turn, high - turn
 
 
+# Polygons.
+
+
+class EdgeRange(NamedTuple):
+    """Edges of a polygon: to corners `first` to `stop`; the first begins at corner `before`."""
+
+    before: int
+    first: int
+    stop: int
+
+
 @kernel
-def gather_edges(w: Array, n: int, b: Row, corners: Array, some: Some, place: Place) -> int:
-    """Put some edges of a polygon into the chunk, as seen from a point; how many it then holds."""
-    x, y = b.x - place[0], b.y - place[1]
-    before, first, stop = some
-    px = x + b.cosine * corners[0, before] - b.sine * corners[1, before]
-    py = y + b.sine * corners[0, before] + b.cosine * corners[1, before]
-    for k in range(first, stop):
-        qx = x + b.cosine * corners[0, k] - b.sine * corners[1, k]
-        qy = y + b.sine * corners[0, k] + b.cosine * corners[1, k]
-        at = np.uint64(n)
-        w[AX + at], w[AY + at], w[BX + at], w[BY + at] = px, py, qx, qy
+def gather_edges(
+    w: Array, n: int, b: Row, corners: Array, edges: EdgeRange, origin: BundleOrigin
+) -> int:
+    """Add edges of a body to the n segments of the chunk; how many there are then."""
+    x, y = origin.x, origin.y
+    px, py = corner_from(b, corners, edges.before, x, y)
+    for k in range(edges.first, edges.stop):
+        qx, qy = corner_from(b, corners, k, x, y)
+        i = np.uint64(n)
+        w[AX + i], w[AY + i], w[BX + i], w[BY + i] = px, py, qx, qy
         px, py = qx, qy
         n += 1
     return n
 
 
+# All robots of a world.
+
+
 @inlined_kernel
-def draw_crowd(
-    board: RayWorkspace, f: RayBundle, others: Others, g: Row, me: int, at: Place
+def cast_at_robots(
+    workspace: RayWorkspace,
+    bundle: RayBundle,
+    scene: RaycastScene,
+    g: Row,
+    own: int,
+    origin: BundleOrigin,
 ) -> None:
-    """Let the rays end on the robots of a grid, but for one; bounds are not kept."""
-    w, (bodies, starts, shapes, corners), (x, y, first) = board[0], others, at
-    here = (0.0, 0.0, first)  # edges are gathered as they are seen from the sensor
-    reach = 1.0 / f[5]
+    """Let the rays end on the robots of a grid other than the own row; bounds are not kept."""
+    w, robots, shapes, corners = (
+        workspace.values,
+        scene.robots,
+        scene.shapes.table,
+        scene.shapes.corners,
+    )
+    x, y, first = origin
+    reach = 1.0 / bundle.limit
     left, right = cell_columns(g, x, reach + g.reach)
     low, high = cell_rows(g, y, reach + g.reach)
     n = circles = 0
     for row in range(low, high + 1 if left <= right else low):
         cell = g.first + row * g.width
-        for k in range(starts[cell + left], starts[cell + right + 1]):
-            b, shape = bodies[k], shapes[bodies[k].footprint]
+        for k in range(robots.starts[cell + left], robots.starts[cell + right + 1]):
+            b, shape = robots.bodies[k], shapes[robots.bodies[k].footprint]
             dx, dy, far = b.middle_x - x, b.middle_y - y, reach + b.radius
-            if b.row == me or dx * dx + dy * dy >= far * far:
+            if b.row == own or dx * dx + dy * dy >= far * far:
                 continue
             if shape.count == 0:
                 c = np.uint64(circles)
-                w[CELL_X + c], w[CELL_Y + c], w[CELL_SIZE + c] = dx, dy, b.radius
+                w[CELL_X + c], w[CELL_Y + c], w[CELL_RADIUS + c] = dx, dy, b.radius
                 circles += 1
                 if circles == CHUNK:
-                    draw_circles(w, f, circles, first)
+                    cast_at_circles(w, bundle, circles, first)
                     circles = 0
                 continue
             edge, stop = shape.first, shape.first + shape.count
@@ -174,30 +175,9 @@ def draw_crowd(
             while edge < stop:
                 end = min(stop, edge + CHUNK)
                 if n + end - edge > CHUNK:
-                    cast(board, f, n, here, True)
+                    cast_at_chunk(workspace, bundle, n, first, False)
                     n = 0
-                n = gather_edges(w, n, b, corners, (before, edge, end), at)
+                n = gather_edges(w, n, b, corners, EdgeRange(before, edge, end), origin)
                 before, edge = end - 1, end
-    draw_circles(w, f, circles, first)
-    cast(board, f, n, here, True)
-
-
-@kernel
-def intersect_ray_robot(b: Row, shape: Row, corners: Array, ray: Ray) -> float:
-    """The inverse range at which a ray meets a robot's footprint; 0 if it does not."""
-    x, y, c, s = ray
-    if shape.count == 0:
-        return intersect_ray_circle(b.middle_x - x, b.middle_y - y, b.radius, c, s)
-    h = c * (b.middle_y - y) - s * (b.middle_x - x)
-    if h * h > b.radius * b.radius:
-        return 0.0
-    best = 0.0
-    before = shape.first + shape.count - 1
-    px = b.x - x + b.cosine * corners[0, before] - b.sine * corners[1, before]
-    py = b.y - y + b.sine * corners[0, before] + b.cosine * corners[1, before]
-    for k in range(shape.first, shape.first + shape.count):
-        qx = b.x - x + b.cosine * corners[0, k] - b.sine * corners[1, k]
-        qy = b.y - y + b.sine * corners[0, k] + b.cosine * corners[1, k]
-        best = max(best, meet(px, py, qx, qy, c, s))
-        px, py = qx, qy
-    return best
+    cast_at_circles(w, bundle, circles, first)
+    cast_at_chunk(workspace, bundle, n, first, False)

@@ -9,7 +9,7 @@ import pytest
 
 from astray.errors import MapError
 from astray.tables import Array
-from astray.world.geometry.rasterize import rasterise
+from astray.world.geometry.raster import rasterise
 from astray.world.map import Map
 from astray.world.maps.describe import loose_ends
 from astray.world.maps.generate import GENERATORS
