@@ -1,19 +1,19 @@
-"""What can go wrong, as a tree.
+"""The errors that astray raises, as a tree.
 
 AstrayError
 ├── WrongInput            the user's file, value or call is wrong: exit code 2
 │   ├── ScenarioError     every fault of a scenario at once
 │   ├── PluginError       a plugin that breaks its contract
-│   ├── EventError        an event that names nothing that exists
-│   ├── UnknownName       a robot, sensor, metric or column that there is not; a LookupError too
+│   ├── EventError        an event that could not take effect
+│   ├── UnknownName       an unknown robot, sensor, metric or column; a LookupError too
 │   ├── SignalError       every fault of a signal at once
-│   ├── MapError          a map that cannot be read, made or written
-│   ├── LogError          a robot's log that cannot be read or scored
+│   ├── MapError          a map that cannot be read, generated or written
+│   ├── LogError          a log of a real robot that cannot be read or scored
 │   ├── RecordingError    a recording that cannot be read or mended
-│   └── SavedError        a saved run that cannot be resumed
+│   └── SavedError        a checkpoint that cannot be resumed
 ├── RecordingFailed       a recording that could not be written to its end
-├── WritingFailed         a file or folder for which there was no room, or no disk any more
-└── LockstepTimeout       nobody sent the command that the run waits for
+├── WritingFailed         a file or folder that could not be written: the disk is full or broken
+└── LockstepTimeout       no command arrived that the run waits for
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 Path = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
 NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
-"""Of an OSError where too many files are open: there may be room again in a moment."""
+"""Error numbers of an OSError when too many files are open; that may change in a moment."""
 
 
 class AstrayError(Exception):
@@ -42,19 +42,19 @@ class PluginError(WrongInput):
 
 
 class UnknownName(WrongInput, LookupError):
-    """There is no robot, sensor, metric or column of this name; the text lists those there are."""
+    """An unknown robot, sensor, metric or column; the text lists the known names."""
 
 
 class EventError(WrongInput):
-    """An event names a robot, world or parameter that does not exist."""
+    """An event could not take effect: it names a robot, world or parameter that does not exist."""
 
 
 class MapError(WrongInput):
-    """A map cannot be read, made or written; the text begins with its file, if it has one."""
+    """A map cannot be read, generated or written; the text begins with its file."""
 
 
 class LogError(WrongInput):
-    """A robot's log cannot be read or scored; the text begins with its file, if it has one."""
+    """A log of a real robot cannot be read or scored; the text begins with its file."""
 
 
 class RecordingError(WrongInput):
@@ -66,18 +66,18 @@ class RecordingFailed(AstrayError):
 
 
 class WritingFailed(AstrayError):
-    """A file or folder that may be there could not be written to its end; the text begins with it.
+    """A file or folder could not be written to its end, since the disk is full or broken.
 
-    The disk is full or broken: whoever named the file did nothing wrong.
+    The text begins with its name.
     """
 
 
 class SavedError(WrongInput):
-    """A file does not hold a saved run that this installation can resume."""
+    """A file is no checkpoint that this installation can resume."""
 
 
 class LockstepTimeout(AstrayError):
-    """The run waits for a command in lockstep and none came."""
+    """The run waits for a command in lockstep and none arrived in time."""
 
 
 @dataclass(frozen=True)
@@ -117,17 +117,17 @@ class ScenarioError(WrongInput):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a value of which nobody knows yet where it was written."""
+    """One thing that is wrong with a value whose place in a file is not known yet."""
 
     path: Path
     message: str
-    of_key: bool = False  # the key is wrong, not its value
+    of_key: bool = False  # whether the key is wrong, not its value
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (in_words(self.path), self.message) if part)
+        return ": ".join(part for part in (format_path(self.path), self.message) if part)
 
     def under(self, *above: str | int) -> Problem:
-        """The same problem, seen from further up."""
+        """The same problem, with a path from further up."""
         return Problem((*above, *self.path), self.message, self.of_key)
 
 
@@ -140,10 +140,10 @@ class SignalError(WrongInput):
 
 
 class SignalWarning(UserWarning):
-    """A signal is taken in a way that its author may not have meant."""
+    """A signal is read in a way that its author may not have meant."""
 
 
-def in_words(path: Path) -> str:
+def format_path(path: Path) -> str:
     """A path as people write it: robots[0].motion.radius."""
     text = ""
     for part in path:
@@ -152,20 +152,20 @@ def in_words(path: Path) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, as the end of a sentence."""
+    """A hint for the end of a sentence: "; did you mean …?"; empty if no name is close."""
     close = difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
-    """The error for a name of nothing: the name that was probably meant, and all there are."""
+    """The error for an unknown name: it suggests the closest name and lists all."""
     names = list(known)
     have = ", ".join(names) or "there are none"
     return UnknownName(f"no {what} {name!r}{suggest(str(name), names)} ({have})")
 
 
 def unknown_attribute(holder: object, name: str, renamed: Mapping[str, str]) -> AttributeError:
-    """The error for an attribute that there is not: a name that is new, or one that is near."""
+    """The error for an unknown attribute: it names the new name, or suggests the closest one."""
     kind = type(holder).__name__
     if name in renamed:
         hint = f"; it is called {renamed[name]!r} now"

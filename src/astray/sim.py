@@ -1,7 +1,7 @@
-"""The front door: `load` a scenario, get a `Sim`, run it, look at it. Read this first.
+"""`Sim`: load a scenario, run it, plot it, view it, save it. Read this first.
 
-A `Sim` is a run (`engine/run.py`) that takes every kind of event and opens what stands above the
-engine: files, pictures, the page.
+A `Sim` is a `Run` (`engine/run.py`) with the kinds of events, and with the methods that need the
+packages above the engine: checkpoints, run folders, pictures, the page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Sim(Run):
     """A scenario in one or many independent worlds."""
 
     def check_event(self, event: Event) -> Iterable[Event]:
-        """The event as it is to be logged, one or several.
+        """The event as it is to be logged: one, or several in its place.
 
         Raises:
             EventError: It could not take effect.
@@ -36,31 +36,31 @@ class Sim(Run):
         return check_event(self, event)
 
     def apply_event(self, event: Event) -> None:
-        """Let an event take effect."""
+        """Apply an event."""
         apply_event(self, event)
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, from which `astray.resume` goes on bit for bit.
+        """Write a checkpoint, from which `astray.resume` continues bit for bit.
 
         Args:
-            file: Is replaced once all is written.
+            file: Replaced when the whole checkpoint is written.
 
         Raises:
-            SavedError: The folder is not there.
+            SavedError: The folder does not exist.
             WritingFailed: The disk is full or broken.
         """
         checkpoint.save(self, file)
 
     def write(self, log: Log, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the run and its log to a folder, with a picture and what repeats the run.
+        """Write the log to a folder, with a picture and the files that repeat the run.
 
         Args:
             log: As `run` returned it.
-            folder: Is made.
-            overwrite: Whether files that are there may be replaced.
+            folder: Created.
+            overwrite: Whether existing files may be replaced.
 
         Raises:
-            WrongInput: The folder holds files, or is none.
+            WrongInput: The folder is not empty, or it is a file.
             WritingFailed: The disk is full or broken.
         """
         from astray.recording import write_run_folder
@@ -68,21 +68,25 @@ class Sim(Run):
         write_run_folder(self, log, Path(folder), overwrite)
 
     def plot(self) -> Figure:
-        """Where the robots were and where they believed to be, as a matplotlib figure."""
+        """Plot the paths of truth and beliefs, and the error over time.
+
+        Returns:
+            A matplotlib figure; a notebook shows it.
+        """
         from astray.plots import plot_paths, with_png_repr
 
         return with_png_repr(plot_paths(self.path_log.paths(), self.map()))
 
     def view(self, port: int = 0, *, browser: bool | None = None, token: str | None = None) -> View:
-        """Show the run on a page, in the notebook or else in the browser, while it goes on.
+        """Show the run on a page, in the notebook or in the browser, while it runs.
 
         Args:
-            port: Of the page; any free one unless given. It is served on this machine alone.
-            browser: Whether to open a browser; outside of notebooks unless given.
-            token: Which the page asks for; a new one unless given.
+            port: TCP port on 127.0.0.1; a free one by default.
+            browser: Whether to open a browser; yes outside of notebooks by default.
+            token: Access token of the page; a new one by default.
 
         Returns:
-            A handle; the page is served until its `close` is called.
+            A handle, whose `close` ends the page.
         """
         from astray.viewer.page import view_run
 
@@ -104,10 +108,10 @@ def load(
         source: A path, the name of a bundled scenario, or a mapping.
         worlds: How many independent worlds, or their numbers: `range(40, 50)` runs those ten alone
             with the same bytes.
-        seed: Of all noise; that of the scenario unless given.
-        threads: Over how many threads the rows are split.
-        set: "path=value", one or several, as `--set` takes them.
-        keep_events: Whether events and collisions are logged without end.
+        seed: Seed of all noise; that of the scenario by default.
+        threads: Number of threads over which the rows are split.
+        set: "path=value", one or several, as for `--set`.
+        keep_events: Whether the logs of events and collisions are kept whole.
 
     Returns:
         The simulation at its start.
@@ -119,17 +123,17 @@ def load(
 
 
 def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
-    """Load a saved run; it goes on as if it had never stopped.
+    """Load a checkpoint; the run continues as if it had never stopped.
 
     Args:
         file: As `Sim.save` wrote it.
-        threads: Over how many threads the rows are split.
+        threads: Number of threads over which the rows are split.
 
     Returns:
         The simulation at the step at which it was saved.
 
     Raises:
-        SavedError: The file is damaged, or was saved by plugins other than those installed now.
+        SavedError: The file is damaged, or needs plugins that are not installed.
     """
     path = Path(file)
     saved = checkpoint.read(path)

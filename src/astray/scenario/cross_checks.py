@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from astray.errors import Fault, Path, WrongInput, in_words, suggest
+from astray.errors import Fault, Path, WrongInput, format_path, suggest
 from astray.files import Marked
 from astray.plugin import Estimator, nominal
 from astray.robot.autonomy import Follow, Navigate
@@ -30,7 +30,7 @@ def check_agreement(scenario: Scenario, tree: Marked, faults: list[Fault]) -> No
             found.append((("robots", k, "capacity"), message))
         within = [*_names(scenario, plan), *_ranges(plan), *_maps(scenario, plan)]
         found += [(("robots", k, *path), message) for path, message in within]
-    faults.extend(Fault(tree.nearest(path), in_words(path), message) for path, message in found)
+    faults.extend(Fault(tree.nearest(path), format_path(path), message) for path, message in found)
 
 
 def _metrics(scenario: Scenario) -> Iterator[Complaint]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from astray.errors import Fault, Path
-from astray.errors import in_words as in_words
+from astray.errors import format_path as format_path
 from astray.files import Marked
 from astray.plugin import KINDS, parameters_of
 from astray.scenario.layers import suggest
@@ -95,7 +95,7 @@ def explain(error: Any, tree: Marked) -> Fault:
         message = "one estimator owns the belief: put the others under rivals"
     else:
         message = describe_fault(error)
-    return Fault(tree.nearest(path, of_key), in_words(path), message)
+    return Fault(tree.nearest(path, of_key), format_path(path), message)
 
 
 def describe_fault(error: Any) -> str:

@@ -22,7 +22,7 @@ from astray.numerics import (
 from astray.plugin import KINDS, ContactMetric, Plugin
 from astray.presets import SCENARIOS
 from astray.scenario.cross_checks import check_agreement
-from astray.scenario.fault_messages import explain_all, in_words
+from astray.scenario.fault_messages import explain_all, format_path
 from astray.scenario.foreign_plugins import load_plugins
 from astray.scenario.layers import name_of, suggest, with_overrides, with_presets
 from astray.scenario.maps import read_maps
@@ -137,7 +137,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
                 message = (
                     f"no tick of a microsecond or more fits {item.value} Hz and the other rates"
                 )
-                faults.append(Fault(item.origin, in_words(path), message))
+                faults.append(Fault(item.origin, format_path(path), message))
         return fitting or 0.01
     dt = float(given.value)
     for path, item in rates.items():
@@ -148,7 +148,7 @@ def _choose_dt(tree: Marked, faults: list[Fault]) -> float:
                 f"{item.value:g} Hz does not divide the {1 / dt:g} ticks per second of dt: {dt:g}; "
                 f"the nearest that do are {near} Hz{largest}"
             )
-            faults.append(Fault(item.origin, in_words(path), message))
+            faults.append(Fault(item.origin, format_path(path), message))
     return dt
 
 
@@ -166,7 +166,7 @@ def _check_names(tree: Marked, faults: list[Fault]) -> None:
             name = name_of(entry)
             if name and name in seen:
                 origin = (entry.at(("name",)) or entry.at(("kind",)) or entry).origin
-                where = in_words((*path, k))
+                where = format_path((*path, k))
                 faults.append(Fault(origin, where, f"the name {name!r} is taken; give it another"))
             seen.add(name)
     robots = tree.at(("robots",))
@@ -177,10 +177,10 @@ def _check_names(tree: Marked, faults: list[Fault]) -> None:
         for j, rival in enumerate(entries):
             if name_of(rival) in taken:
                 message = f"the name {name_of(rival)!r} is taken; give it another"
-                faults.append(Fault(rival.origin, in_words(("robots", k, "rivals", j)), message))
+                faults.append(Fault(rival.origin, format_path(("robots", k, "rivals", j)), message))
         if (rivals := robot.at(("rivals",))) and not robot.at(("estimator",)):
             message = "rivals need an estimator to rival: without one the robot believes the truth"
-            faults.append(Fault(rivals.origin, in_words(("robots", k, "rivals")), message))
+            faults.append(Fault(rivals.origin, format_path(("robots", k, "rivals")), message))
 
 
 def _plugin(model: BaseModel, family: str) -> Any:
@@ -241,22 +241,22 @@ def _check_choices(tree: Marked, faults: list[Fault]) -> None:
         place, room = robot.at(("start", "place")), robot.at(("start", "clearance"))
         if place and place.value and room and room.value is not None:
             message = "a robot starts at a place or anywhere with room, not both"
-            faults.append(Fault(room.origin, in_words(("robots", k, "start")), message))
+            faults.append(Fault(room.origin, format_path(("robots", k, "start")), message))
         written = robot.at(("footprint",))
         if written is None or not isinstance(written.value, dict):
             continue
         given = {key for key in ("radius", "length", "width", "corners") if key in written.value}
         if given not in ({"radius"}, {"length", "width"}, {"corners"}):
             message = "needs radius, or length and width, or corners"
-            faults.append(Fault(written.origin, in_words(("robots", k, "footprint")), message))
+            faults.append(Fault(written.origin, format_path(("robots", k, "footprint")), message))
         elif "corners" in given and not _encloses(written.value["corners"].plain()):
             message = "the corners enclose no area"
-            faults.append(Fault(written.origin, in_words(("robots", k, "footprint")), message))
+            faults.append(Fault(written.origin, format_path(("robots", k, "footprint")), message))
             del written.value["corners"]
         for key in ("x", "y"):
             if "corners" in given and key in written.value:
                 message = "is for circles and boxes: corners stand in the body frame"
-                where = in_words(("robots", k, "footprint", key))
+                where = format_path(("robots", k, "footprint", key))
                 faults.append(Fault(written.value[key].origin, where, message))
 
 
@@ -287,7 +287,7 @@ def _check_robots(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None
                 path = ("robots", k, slot, j) if isinstance(held, list) else ("robots", k, slot)
                 problem = _attach_problem(plugin, sheets, scenario.dt)
                 if problem:
-                    faults.append(Fault(tree.nearest(path), in_words(path), problem))
+                    faults.append(Fault(tree.nearest(path), format_path(path), problem))
 
 
 def _check_judges(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:
@@ -298,7 +298,7 @@ def _check_judges(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None
         if isinstance(metric, ContactMetric):
             message = f"{metric.kind} judges contacts, and no robot has a tracker under `contacts`"
             path = ("metrics", k)
-            faults.append(Fault(tree.nearest(path), in_words(path), message))
+            faults.append(Fault(tree.nearest(path), format_path(path), message))
 
 
 def _attach_problem(plugin: Plugin, sheets: Any, dt: float) -> str:

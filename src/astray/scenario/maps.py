@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import Fault, MapError, in_words
+from astray.errors import Fault, MapError, format_path
 from astray.errors import Path as Place
 from astray.files import Marked
 from astray.tables import Array
@@ -66,21 +66,21 @@ def _read(tree: Marked, place: Place, faults: list[Fault]) -> None:
         if wrong := check_spec(spec):
             for path, message in wrong:
                 origin = written.nearest(path)
-                faults.append(Fault(origin, in_words((*place, *path)), message))
+                faults.append(Fault(origin, format_path((*place, *path)), message))
             written.value = MapPlan({})
             return
         if "file" in spec:
             spec = {**spec, "file": _in_full(spec["file"], written.origin.file)}
     else:
         message = "a map is a file, a bundled name, or a mapping that describes one"
-        faults.append(Fault(written.origin, in_words(place), message))
+        faults.append(Fault(written.origin, format_path(place), message))
         written.value = MapPlan({})
         return
     found, made = None, spec in GENERATORS if isinstance(spec, str) else "kind" in spec
     try:
         found = None if made else read_map(spec)
     except MapError as problem:
-        faults.append(Fault(written.origin, in_words(place), str(problem)))
+        faults.append(Fault(written.origin, format_path(place), str(problem)))
     written.value = MapPlan(spec, found)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 
-from astray.errors import Fault, SignalWarning, in_words
+from astray.errors import Fault, SignalWarning, format_path
 from astray.errors import Path as Place
 from astray.files import Marked, iterate_values
 from astray.plugin import KINDS, parameters_of
@@ -53,7 +53,7 @@ def _lay_over_file(item: Marked, names: tuple[str, ...], place: Place, faults: l
     file, node = item.at(("file",)), item.at(("node",))
     if file is None or not isinstance(file.value, str):
         return  # validation says so
-    where, path = in_words((*place, "file")), absolute(file)
+    where, path = format_path((*place, "file")), absolute(file)
     below = Marked({}, file.origin)
     if os.path.isfile(path):  # which no name can upset, however long or strange
         found: list[Fault] = []

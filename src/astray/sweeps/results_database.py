@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from astray.errors import AstrayError, WrongInput, in_words
+from astray.errors import AstrayError, WrongInput, format_path
 from astray.files import lock_file
 from astray.sweeps.cases import SweepPlan, SweepTask
 
@@ -238,7 +238,7 @@ def _value_differences(path: tuple[str | int, ...], there: Any, here: Any) -> li
         return [line for k, (a, b) in pairs for line in _value_differences((*path, k), a, b)]
     if there == here:
         return []
-    return [f"{in_words(path)}: {_abbreviate(there)} there, {_abbreviate(here)} here"]
+    return [f"{format_path(path)}: {_abbreviate(there)} there, {_abbreviate(here)} here"]
 
 
 def _abbreviate(value: Any) -> str:

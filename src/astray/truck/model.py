@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from astray.errors import Fault, Origin, ScenarioError, in_words, suggest
+from astray.errors import Fault, Origin, ScenarioError, format_path, suggest
 from astray.files import read_yaml
 from astray.scenario import describe_fault
 from astray.truck.frames import LoggedFrame, Mount, find_mount
@@ -249,7 +249,7 @@ def read_model(file: str | Path) -> Model:
     except ValidationError as problem:
         for error in problem.errors():
             where, unknown = error["loc"], error["type"] == "extra_forbidden"
-            faults.append(Fault(tree.nearest(where, unknown), in_words(where), _reason(error)))
+            faults.append(Fault(tree.nearest(where, unknown), format_path(where), _reason(error)))
         raise ScenarioError(faults) from None
 
 

@@ -21,7 +21,7 @@ from astray.errors import (
     ScenarioError,
     SignalError,
     SignalWarning,
-    in_words,
+    format_path,
     suggest,
 )
 from astray.files import MAX_DEPTH, Marked, iterate_values, read_yaml
@@ -169,7 +169,7 @@ def absolute(file: Marked) -> Path:
 def located(problem: Problem, tree: Marked, where: Sequence[str | int] = ()) -> Fault:
     """A problem with the place where it was written; `where` leads to the tree."""
     origin = tree.nearest(problem.path, problem.of_key)
-    return Fault(origin, in_words((*where, *problem.path)), problem.message)
+    return Fault(origin, format_path((*where, *problem.path)), problem.message)
 
 
 def _chosen(

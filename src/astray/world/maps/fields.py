@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import MapError, Path, in_words, suggest
+from astray.errors import MapError, Path, format_path, suggest
 from astray.tables import Array
 from astray.world.map import MAX_COORDINATE, MAX_SEGMENTS
 
@@ -30,7 +30,7 @@ class FieldReader:
     def raise_first(self, file: str | FilePath) -> None:
         """Raise the first fault, if there is one, as the MapError of a file."""
         for path, message in self.faults:
-            raise MapError(": ".join(filter(None, (str(file), in_words(path), message))))
+            raise MapError(": ".join(filter(None, (str(file), format_path(path), message))))
 
     def number(
         self,

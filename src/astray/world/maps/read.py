@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import MapError, WrongInput, in_words, suggest
+from astray.errors import MapError, WrongInput, format_path, suggest
 from astray.errors import Path as FieldPath
 from astray.presets import MAPS
 from astray.world.map import Map, is_map_dict, map_dict_fault, map_from_dict
@@ -87,7 +87,7 @@ def differs_per_world(spec: object) -> bool:
 
 
 def _dotted(path: FieldPath) -> str:
-    text = in_words(path)
+    text = format_path(path)
     return f".{text}" if text and not text.startswith("[") else text
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import MapError, Path, in_words
+from astray.errors import MapError, Path, format_path
 from astray.tables import Array
 from astray.world.geometry import Polyline, assign_holes, map_polylines
 from astray.world.map import MAX_COORDINATE, Map, Place
@@ -51,7 +51,7 @@ class GeoJsonPart:
 
 class _GeoJsonFault(Exception):
     def __init__(self, path: Path, message: str) -> None:
-        super().__init__(": ".join(filter(None, (in_words(path), message))))
+        super().__init__(": ".join(filter(None, (format_path(path), message))))
 
 
 def is_geojson(text: bytes) -> bool:
