@@ -1,4 +1,4 @@
-"""The truck engine: as the original where that is right, and right where it is not.
+"""The truck engine: equal to the original where that is right, and correct where it is not.
 
 Tests that begin with `test_the_original` are named after a mistake of the engine that this one
 replaces, and hold what should have been.
@@ -42,7 +42,7 @@ def box(x: float, y: float, side: float) -> Map:
     return block([(x + u, y + v) for u, v in corners])
 
 
-# As the original, where that is right.
+# Equal to the original.
 
 GOLDEN = (
     "01_straight",
@@ -63,7 +63,7 @@ def golden(name: str) -> dict[str, Any]:
     return read
 
 
-def follow(trace: dict[str, Any]) -> list[tuple[dict[str, Any], TruckState]]:
+def drive_trace(trace: dict[str, Any]) -> list[tuple[dict[str, Any], TruckState]]:
     """Drive as the trace was driven; each of its samples beside our state.
 
     Two mistakes of the original are driven around: it raised what acceleration was asked for to
@@ -88,7 +88,7 @@ def follow(trace: dict[str, Any]) -> list[tuple[dict[str, Any], TruckState]]:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_traces_are_followed(name: str) -> None:
-    for sample, state in follow(golden(name)):
+    for sample, state in drive_trace(golden(name)):
         x, y, yaw, steering, speed = sample["rear_state"]
         assert state.rear_state.x == pytest.approx(x, abs=1e-9)
         assert state.rear_state.y == pytest.approx(y, abs=1e-9)
@@ -115,7 +115,7 @@ def test_golden_traces_are_followed(name: str) -> None:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_velocity_and_imu_are_the_exact_ones(name: str) -> None:
-    for sample, state in follow(golden(name)):
+    for sample, state in drive_trace(golden(name)):
         exact = sample["exact"]
         velocity = exact["base_velocity_world"]
         assert state.odom_base_linear_velocity == pytest.approx(velocity, abs=1e-9)
@@ -347,7 +347,7 @@ R = np.array([0.43648, 0.01978])  # m, of the IMU from the rear axle
 
 
 def body_acceleration(state: TruckState) -> Array:
-    """Along and across, of what the IMU tells in the axes of a camera."""
+    """Forward and lateral acceleration from the IMU reading in camera axes."""
     right, down, ahead = state.accel_linear_acceleration
     assert down == pytest.approx(-9.81, abs=1e-12)
     return np.array([ahead, -right])
@@ -366,8 +366,8 @@ def test_imu_is_the_motion_of_the_point_where_it_is_mounted(
 ) -> None:
     engine, h = Engine(), 0.001
     engine.reset_base((1.0, 2.0, 0.7), *start)
-    for velocity, curvature, acceleration in drives:
-        engine.set_base_control(velocity, curvature, acceleration)
+    for velocity, curvature, limit in drives:
+        engine.set_base_control(velocity, curvature, limit)
         engine.advance(0.05)
         states = []
         for _ in range(3):
@@ -383,9 +383,11 @@ def test_imu_is_the_motion_of_the_point_where_it_is_mounted(
             c, si = math.cos(yaw), math.sin(yaw)
             points.append([x + c * R[0] - si * R[1], y + si * R[0] + c * R[1]])
         p, middle = np.array(points), states[1]
-        felt = (p[0] - 2.0 * p[1] + p[2]) / (h * h)
+        acceleration = (p[0] - 2.0 * p[1] + p[2]) / (h * h)
         c, si = math.cos(yaws[1]), math.sin(yaws[1])
-        along = np.array([c * felt[0] + si * felt[1], c * felt[1] - si * felt[0]])
+        along = np.array(
+            [c * acceleration[0] + si * acceleration[1], c * acceleration[1] - si * acceleration[0]]
+        )
         assert body_acceleration(middle) == pytest.approx(along, abs=2e-4)
         turning = math.remainder(yaws[2] - yaws[0], math.tau) / (2.0 * h)
         assert middle.gyro_angular_velocity == pytest.approx([0.0, -turning, 0.0], abs=1e-4)
@@ -439,7 +441,7 @@ def test_the_original_moved_along_its_heading_in_turns() -> None:
 # Lidar.
 
 
-def brute(map: Map, x: float, y: float, angles: Array) -> Array:
+def brute_force(map: Map, x: float, y: float, angles: Array) -> Array:
     """The ranges of single rays by testing every segment."""
     a, b = map.segments[:, :2], map.segments[:, 2:]
     d = np.stack([np.cos(angles), np.sin(angles)], axis=-1)[:, None]
@@ -462,7 +464,7 @@ def test_the_original_had_3199_rays_and_lost_one_at_the_seam() -> None:
         ranges = engine.state().lidar_ranges
         assert ranges is not None
         assert len(ranges) == 3200
-        exact = brute(map, 10.0, 10.0, yaw + np.arange(3200) * math.tau / 3200)
+        exact = brute_force(map, 10.0, 10.0, yaw + np.arange(3200) * math.tau / 3200)
         wrong += int((np.abs(ranges - exact) > 1e-9).sum())
     assert wrong == 0
 
@@ -489,7 +491,7 @@ def test_the_original_missed_a_wall_that_fills_a_narrow_field_of_view(
     engine.reset_base((10, 10, 0.5))
     ranges = engine.state().lidar_ranges
     angles = 0.5 + np.radians(first + np.arange(rays))
-    assert ranges == pytest.approx(brute(room(), 10.0, 10.0, angles), abs=1e-9)
+    assert ranges == pytest.approx(brute_force(room(), 10.0, 10.0, angles), abs=1e-9)
 
 
 # Noise.
@@ -512,7 +514,7 @@ def test_the_original_read_another_value_at_every_call() -> None:
     assert (one.gyro_angular_velocity == two.gyro_angular_velocity).all()
     engine.advance(0.001)
     assert (engine.state().gyro_angular_velocity != one.gyro_angular_velocity).any()
-    # What was looked at keeps what it told, whatever happens afterwards.
+    # A state does not change with what happens afterwards.
     before = engine.state()
     engine.reset_base((3, 3, 1))
     engine.erase_map()
@@ -532,7 +534,7 @@ def test_noise_is_seeded_and_of_one_sensor_only() -> None:
     assert np.mean(off) == pytest.approx(0.0, abs=0.01)
 
 
-# Many, and believed.
+# Many worlds, and belief.
 
 
 def test_engines_do_not_know_each_other() -> None:
@@ -549,24 +551,24 @@ def test_engines_do_not_know_each_other() -> None:
 
 
 def test_many_worlds_are_each_as_one_alone() -> None:
-    speeds, bends = np.array([0.8, -0.4, 0.2]), np.array([0.0, 0.9, -1.6])
+    speeds, curvatures = np.array([0.8, -0.4, 0.2]), np.array([0.0, 0.9, -1.6])
     many = Engine(map=room(6.0, 6.0), worlds=3, seed=5, lidar_sigma=0.05)
     many.reset_base((3.0, 3.0, [0.0, 1.0, 2.0]), steering=0.0, velocity=0.0)
-    many.set_base_control(speeds, bends)
+    many.set_base_control(speeds, curvatures)
     many.advance(5.0)
-    told = many.state()
-    assert told.lidar_ranges.shape == (3, 3200)  # type: ignore[union-attr]
-    assert told.status.tolist() == [Status.COLLISION, Status.IN_PROGRESS, Status.IN_PROGRESS]
+    states = many.state()
+    assert states.lidar_ranges.shape == (3, 3200)  # type: ignore[union-attr]
+    assert states.status.tolist() == [Status.COLLISION, Status.IN_PROGRESS, Status.IN_PROGRESS]
     for k in range(3):
         one = Engine(map=room(6.0, 6.0), seed=5)
         one.reset_base((3.0, 3.0, float(k)))
-        one.set_base_control(speeds[k], bends[k])
+        one.set_base_control(speeds[k], curvatures[k])
         one.advance(5.0)
         state = one.state()
-        assert tuple(part[k] for part in told.rear_state) == tuple(state.rear_state)
-        assert (told.time[k], told.status[k]) == (state.time, state.status)
-        assert (told.odom_base_linear_velocity[k] == state.odom_base_linear_velocity).all()
-        assert (told.accel_linear_acceleration[k] == state.accel_linear_acceleration).all()
+        assert tuple(part[k] for part in states.rear_state) == tuple(state.rear_state)
+        assert (states.time[k], states.status[k]) == (state.time, state.status)
+        assert (states.odom_base_linear_velocity[k] == state.odom_base_linear_velocity).all()
+        assert (states.accel_linear_acceleration[k] == state.accel_linear_acceleration).all()
 
 
 def test_some_worlds_may_start_over() -> None:
@@ -629,9 +631,9 @@ def test_bad_calls_are_refused_and_change_nothing(call: Any, message: str) -> No
     engine.set_base_control(0.5, 0.5)
     engine.advance(0.1005)
     before = engine.sim.digest()
-    with pytest.raises(astray.WrongInput) as told:
+    with pytest.raises(astray.WrongInput) as error:
         call(engine)
-    assert message in str(told.value)
+    assert message in str(error.value)
     assert engine.sim.digest() == before
     other = Engine(map=room())
     other.reset_base((10, 10, 0))

@@ -11,11 +11,11 @@ import yaml
 
 import astray
 from astray.truck import Engine, Model, read_model
-from astray.truck.frames import LoggedFrame, angles, find_mount
+from astray.truck.frames import StaticTransform, find_mount, roll_pitch_yaw
 from astray.truck.model import IMU_FRAME, LIDAR_FRAME
 from support.paths import DATA
 
-THEIRS = DATA / "truck" / "maps" / "model.yaml"
+ORIGINAL_MODEL = DATA / "truck" / "maps" / "model.yaml"
 ROBOTS = Path(astray.__file__).parent / "presets" / "robots"
 
 
@@ -28,23 +28,23 @@ def test_the_limits_are_those_of_the_steering() -> None:
 
 
 def test_a_model_file_of_the_original_loads_as_it_is() -> None:
-    if not THEIRS.exists():
+    if not ORIGINAL_MODEL.exists():
         pytest.skip("no model.yaml in ../shared/data/truck/maps")
-    model = read_model(THEIRS)
+    model = read_model(ORIGINAL_MODEL)
     assert model.limits == Model().limits
     assert model.lidar.rays == 3200
-    ours, theirs = Model().mount(IMU_FRAME), model.mount(IMU_FRAME)
-    assert theirs == pytest.approx(ours, abs=1e-12)
-    assert theirs[:3] == pytest.approx((0.43648, 0.01978, -0.0326), abs=1e-12)
+    default, original = Model().mount(IMU_FRAME), model.mount(IMU_FRAME)
+    assert original == pytest.approx(default, abs=1e-12)
+    assert original[:3] == pytest.approx((0.43648, 0.01978, -0.0326), abs=1e-12)
     assert model.mount(LIDAR_FRAME)[:2] == pytest.approx((0.2025, 0.0))
-    one, two = Engine(), Engine(THEIRS)
+    one, two = Engine(), Engine(ORIGINAL_MODEL)
     for engine in (one, two):
         engine.set_base_control(0.6, 1.0)
         engine.advance(2.0)
     assert one.state().rear_state == two.state().rear_state
 
 
-def test_what_a_file_leaves_out_is_as_usual(tmp_path: Path) -> None:
+def test_keys_that_a_file_leaves_out_have_defaults(tmp_path: Path) -> None:
     file = tmp_path / "model.yaml"
     file.write_text("wheel: {radius: 0.1}\n")
     assert read_model(file) == Model().model_copy(update={"wheel": read_model(file).wheel})
@@ -68,14 +68,14 @@ tf_static:
 def test_every_fault_of_a_file_is_reported_at_once_with_its_key(tmp_path: Path) -> None:
     file = tmp_path / "model.yaml"
     file.write_text(FAULTY)
-    with pytest.raises(astray.ScenarioError) as told:
+    with pytest.raises(astray.ScenarioError) as error:
         Engine(file)
-    lines = str(told.value).splitlines()
-    for place, key, reason in [
+    lines = str(error.value).splitlines()
+    for line_number, key, reason in [
         (":1:", "shape", "length must be greater than base_to_rear"),
         (":2:", "wheel_base.length", "greater than 0, not -1"),
         (":3:", "wheel.radiuss", "did you mean 'radius'"),
-        (":4:", "lidar", "the angles go round more than once"),
+        (":4:", "lidar", "the angles span more than a full circle"),
         (":6:", "limits.steering.inner", "less than 90"),
         (":6:", "limits.steering.outer", "a number is needed"),
         (":7:", "limits.velocity.min", "must be at most 0"),
@@ -83,7 +83,10 @@ def test_every_fault_of_a_file_is_reported_at_once_with_its_key(tmp_path: Path) 
         (":8:", "gear_ratio", "greater than 0"),
         (":10:", "tf_static[0]", "frame_id"),
     ]:
-        assert any(place in line and key in line and reason in line for line in lines), (key, lines)
+        assert any(line_number in line and key in line and reason in line for line in lines), (
+            key,
+            lines,
+        )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str | None, me
 def test_frames_lead_from_the_base() -> None:
     half = {"x": 0.0, "y": 0.0, "z": math.sqrt(0.5), "w": math.sqrt(0.5)}
     frames = [
-        LoggedFrame.model_validate(
+        StaticTransform.model_validate(
             {
                 "frame_id": "base",
                 "child_frame_id": "mast",
@@ -113,7 +116,7 @@ def test_frames_lead_from_the_base() -> None:
                 "rotation": half,
             }
         ),
-        LoggedFrame.model_validate(
+        StaticTransform.model_validate(
             {"frame_id": "mast", "child_frame_id": "eye", "translation": {"x": 0.5, "z": 2.0}}
         ),
     ]
@@ -122,26 +125,26 @@ def test_frames_lead_from_the_base() -> None:
     assert find_mount(frames, "nowhere") == (0.0,) * 6
     with pytest.raises(ValueError, match="leads from 'mast'"):
         find_mount(frames[1:], "eye")
-    loop = LoggedFrame(frame_id="eye", child_frame_id="mast")
-    with pytest.raises(ValueError, match="in a circle"):
+    loop = StaticTransform(frame_id="eye", child_frame_id="mast")
+    with pytest.raises(ValueError, match="has a cycle at 'eye'"):
         find_mount([frames[1], loop], "eye")
 
 
-def test_nose_up_has_angles_too() -> None:
+def test_gimbal_lock_has_angles() -> None:
     up = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
-    assert angles(up) == pytest.approx((0.0, math.pi / 2, 0.0), abs=1e-12)
+    assert roll_pitch_yaw(up) == pytest.approx((0.0, math.pi / 2, 0.0), abs=1e-12)
 
 
 def test_the_preset_is_the_same_vehicle() -> None:
     preset = yaml.safe_load((ROBOTS / "truck.yaml").read_text(encoding="utf-8"))
-    ours = Model().robot()
-    assert preset["motion"] == ours["motion"]
-    assert preset["footprint"] == ours["footprint"]
+    robot = Model().robot()
+    assert preset["motion"] == robot["motion"]
+    assert preset["footprint"] == robot["footprint"]
     sensors = {sensor["kind"]: sensor for sensor in preset["sensors"]}
-    usual = {"field_of_view": math.tau, "min_range": 0.0, "y": 0.0, "pitch": 0.0}
-    for sensor in ours["sensors"]:
+    defaults = {"field_of_view": math.tau, "min_range": 0.0, "y": 0.0, "pitch": 0.0}
+    for sensor in robot["sensors"]:
         for key, value in sensor.items():
-            assert {**usual, **sensors[sensor["kind"]]}[key] == value, key
+            assert {**defaults, **sensors[sensor["kind"]]}[key] == value, key
 
 
 def test_a_scenario_drives_the_truck_as_the_engine_does() -> None:
@@ -155,7 +158,7 @@ def test_a_scenario_drives_the_truck_as_the_engine_does() -> None:
     assert sim.truth["x"][0] == engine.state().rear_state.x
 
 
-def test_a_picture_shows_the_way_since_the_last_reset() -> None:
+def test_a_plot_shows_the_path_since_the_last_reset() -> None:
     engine = Engine(map="arena")
     engine.set_base_control(0.5, 1.0)
     engine.advance(2.0)

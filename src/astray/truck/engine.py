@@ -1,8 +1,8 @@
-"""The engine of simulator-2d: reset, control, advance, look.
+"""The engine of simulator-2d: a truck that is driven by calls.
 
-It is a simulation like any other, of one kind of robot, behind the calls of the document. Time is
-counted in whole steps: what `advance` is asked for beyond them is kept for the next call. A truck
-that runs into something stays there, and its time with it, until it is put somewhere else.
+The engine is a simulation of one kind of robot behind the calls of the document: reset, control,
+advance, state. Time advances in whole steps; the rest of a duration is kept for the next `advance`.
+A truck that collides stays at the contact, and its time stands still, until it is reset.
 """
 
 from __future__ import annotations
@@ -15,29 +15,45 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from astray.engine import Paths
 from astray.errors import WrongInput
 from astray.plugin import Reading
 from astray.sim import load
 from astray.tables import Array, Table
 from astray.truck.model import Model, read_model
-from astray.truck.state import TruckScan, TruckState
+from astray.truck.state import TruckSnapshot, TruckState
 from astray.world import Map
 from astray.world.maps import read_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAME = "truck"
-PICO = 1e12  # steps are counted in picoseconds, so that nothing is lost by rounding
-Steps = Mapping[str, Any]
+TRUCK = "truck"  # name of the group of robots
+PICOSECONDS = 1e12  # per second; durations are counted in them, so that rounding loses nothing
+Description = Mapping[str, Any]  # of a sensor or an estimator, as scenarios have it
 
 
 class Engine:
-    """A truck in a map: one, or with `worlds` as many that are each alone in theirs.
+    """A truck in a map, or N trucks, each alone in a world of its own.
 
-    With one, every call takes and `state` tells plain numbers; with N, arrays of N, or one number
-    for all. `estimator` gives the truck a belief, from `sensors` that a scenario would list.
+    With one truck, calls take and `state` returns plain numbers. With N trucks they are arrays of
+    N; an argument may be one number for all.
+
+    Args:
+        model: The truck, or the path of its model file; the default truck without one.
+        map: The obstacles, as for `reset_map`; none without a map.
+        worlds: The number of trucks; None for one truck with plain numbers.
+        seed: The random seed of the noise.
+        step: The time step, s.
+        lidar_sigma: The standard deviation of ranges, m.
+        gyro_density: The noise density of the gyro, rad/s/√Hz.
+        accel_density: The noise density of the accelerometer, m/s²/√Hz.
+        estimator: The kind of an estimator, or its description; it gives the truck a belief.
+        sensors: Descriptions of sensors for the estimator; wheels at 50 Hz by default.
+        threads: The number of threads.
+
+    Raises:
+        ScenarioError: The model file, a sensor or the estimator is wrong.
+        WrongInput: The map or another argument is wrong.
     """
 
     def __init__(
@@ -51,237 +67,275 @@ class Engine:
         lidar_sigma: float = 0.0,
         gyro_density: float = 0.0,
         accel_density: float = 0.0,
-        estimator: str | Steps | None = None,
-        sensors: Sequence[Steps] = (),
+        estimator: str | Description | None = None,
+        sensors: Sequence[Description] = (),
         threads: int = 1,
     ) -> None:
         self.model = model if isinstance(model, Model) else read_model(model) if model else Model()
         robot = self.model.robot()
         lidar, imu = robot["sensors"]
-        asked = [
-            {**lidar, "rate": 0, "sigma": lidar_sigma, "robots": False},
-            {**imu, "rate": 0, "sampling": "instant"}
-            | {"gyro_density": gyro_density, "accel_density": accel_density},
-        ]
-        robot |= {"name": NAME, "autonomy": {"kind": "remote"}}
+        lidar |= {"rate": 0, "sigma": lidar_sigma, "robots": False}
+        imu |= {"rate": 0, "sampling": "instant"}
+        imu |= {"gyro_density": gyro_density, "accel_density": accel_density}
+        robot |= {"name": TRUCK, "autonomy": {"kind": "remote"}}
         if estimator is not None:
             sensors = sensors or [{"kind": "wheels", "rate": 50}]
             robot["estimator"] = {"kind": estimator} if isinstance(estimator, str) else estimator
-        robot["sensors"] = [*asked, *sensors]
+        robot["sensors"] = [lidar, imu, *sensors]
         collisions = {"kind": "collisions", "response": "remove"}
         scenario = {"dt": step, "robots": [robot], "interactions": [collisions]}
         self.single = worlds is None
+        """Whether the engine has one truck with plain numbers."""
         count = 1 if worlds is None else worlds
         self.sim = load(scenario, worlds=count, seed=seed, threads=threads, keep_events=False)
-        """The simulation behind it, for all that the engine has no call for."""
-        self._trucks = self.sim.robots[NAME]
+        """The simulation of the trucks, for all that the engine has no call for."""
+        self._trucks = self.sim.robots[TRUCK]
         self._lidar = self._trucks.pipelines["lidar"]
         # Bytes are copied much faster than columns.
         self._bytes = self._trucks.truth.view(np.uint8), self._trucks.drives.view(np.uint8)
         n = len(self._trucks.truth)
         self._all = np.arange(n)
-        self._step = round(step * PICO)
-        self._left = 0  # picoseconds that were asked for and make no whole step yet
-        self._home = np.zeros((n, 5))  # rear x, y and yaw, steering and speed of the last reset
-        self._home[:, 0] = -self.model.wheel_base.base_to_rear
-        self._target = np.zeros(n), np.zeros(n)
-        self._since = np.zeros(n, np.int64)  # the step at which each truck was put somewhere
-        self._ended = np.full(n, np.nan)  # s, when a truck ran into something
+        self._step_ps = round(step * PICOSECONDS)
+        self._remainder_ps = 0  # of the durations so far, less than a step
+        self._start = np.zeros((n, 5))  # rear x, y and yaw, steering and speed of the last reset
+        self._start[:, 0] = -self.model.wheel_base.base_to_rear
+        self._target = np.zeros(n), np.zeros(n)  # speed and curvature of the rear axle
+        self._reset_step = np.zeros(n, np.int64)  # step of the last reset
+        self._collision_time = np.full(n, np.nan)  # s
         if map is None:
             self._restart(self._all)
         else:
             self.reset_map(map)
 
-    # Start over.
+    # Reset.
 
     def reset_base(
         self, pose: Sequence[Any], steering: Any = 0.0, velocity: Any = 0.0, *, worlds: Any = None
     ) -> None:
-        """Put the base at (x, y, yaw), with a middle steering angle and a speed, and start over.
+        """Set the state of the truck and start over at time 0.
 
-        Time is 0 again, no collision has been, and the truck keeps what it is given until it is
-        told something else. `worlds` names those that are meant, by number or as a mask.
+        The truck keeps its speed and its steering until the next `set_base_control`.
+
+        Args:
+            pose: x and y of the base, m, and its yaw, rad.
+            steering: The middle steering angle, rad.
+            velocity: The speed of the base, m/s.
+            worlds: The indices of the worlds to reset, or a mask; all by default.
+
+        Raises:
+            WrongInput: A value is out of the limits of the model or not finite.
         """
-        which = self._which(worlds)
-        given = len(pose) if isinstance(pose, Sized) else 1
-        if given != 3:
-            raise WrongInput(f"a pose is x, y and yaw, not {given} numbers")
+        rows = self._world_rows(worlds)
+        size = len(pose) if isinstance(pose, Sized) else 1
+        if size != 3:
+            raise WrongInput(f"a pose is x, y and yaw, not {size} numbers")
         names = ("x", "y", "yaw", "steering", "velocity")
         values = zip(names, (*pose, steering, velocity), strict=True)
-        x, y, yaw, steer, speed = (self._numbers(name, value, which) for name, value in values)
+        x, y, yaw, steer, speed = (self._as_array(name, value, rows) for name, value in values)
         length, b = self.model.wheel_base.length, self.model.wheel_base.base_to_rear
-        most = math.atan(self.model.max_curvature * length)
-        self._refuse(np.abs(steer) > most * (1.0 + 1e-9), steer, "steering", f"±{most:.6g} rad")
+        max_steer = math.atan(self.model.max_curvature * length)
+        exceeds = np.abs(steer) > max_steer * (1.0 + 1e-9)
+        self._refuse(exceeds, steer, "steering", f"±{max_steer:.6g} rad")
         low, high = self.model.limits.velocity.min, self.model.limits.velocity.max
         self._refuse((speed < low) | (speed > high), speed, "velocity", f"{low} to {high} m/s")
         ratio = np.hypot(1.0, np.tan(steer) / length * b)
         rear = (x - b * np.cos(yaw), y - b * np.sin(yaw), yaw, steer, speed / ratio)
-        self._home[which] = np.stack(rear, axis=-1)
-        self._restart(which)
+        self._start[rows] = np.stack(rear, axis=-1)
+        self._restart(rows)
 
     def reset_map(self, map: Any) -> None:
-        """Set the obstacles, a file of any format or what scenarios take, and start over.
+        """Replace the obstacles and start over from the state of the last `reset_base`.
 
-        The trucks begin where they were last put by `reset_base`.
+        Args:
+            map: A map file of any format, the name of a bundled map, a mapping as scenarios have
+                it, or a Map.
+
+        Raises:
+            WrongInput: The map is wrong.
         """
-        made = map if isinstance(map, Map) else read_map(map)  # first: it may be refused
-        self.sim.replace_map(made)
+        new_map = map if isinstance(map, Map) else read_map(map)  # before anything changes
+        self.sim.replace_map(new_map)
         self._restart(self._all)
 
     def erase_map(self) -> None:
-        """Take all obstacles away, and start over."""
+        """Remove all obstacles and start over from the state of the last `reset_base`."""
         self.reset_map(Map())
 
-    def _restart(self, which: Array) -> None:
-        sim, trucks, home = self.sim, self._trucks, self._home
+    def _restart(self, rows: Array) -> None:
+        """Start over from the start state. A truck that overlaps an obstacle has collided."""
+        sim, trucks, start = self.sim, self._trucks, self._start
         sim.apply_due_events()
-        ids = sim.worlds[which]
-        sim.reset(worlds=ids)
-        if len(which) == len(self._all):
-            self._left = 0
-        k = np.tan(home[:, 3]) / self.model.wheel_base.length
-        start = {"x": home[:, 0], "y": home[:, 1], "yaw": home[:, 2], "vx": home[:, 4]}
-        start |= {"wz": home[:, 4] * k, "steer": home[:, 3]}
-        trucks.place(worlds=ids, **start)
+        worlds = sim.worlds[rows]
+        sim.reset(worlds=worlds)
+        if len(rows) == len(self._all):
+            self._remainder_ps = 0
+        k = np.tan(start[:, 3]) / self.model.wheel_base.length
+        state = {"x": start[:, 0], "y": start[:, 1], "yaw": start[:, 2], "vx": start[:, 4]}
+        state |= {"wz": start[:, 4] * k, "steer": start[:, 3]}
+        trucks.place(worlds=worlds, **state)
         if trucks.estimator is not None:
-            trucks.believe(worlds=ids, **start)
-        self._command(which, home[:, 4], k, np.full(len(home), np.nan))
+            trucks.believe(worlds=worlds, **state)
+        self._command(rows, {"vx": start[:, 4], "curvature": k})
         sim.apply_due_events()
-        self._since[which] = sim.steps
+        self._reset_step[rows] = sim.steps
         sim.path_log.discard_present()
         sim.path_log.observe(sim)
-        self._ended = self._ended.copy()  # states that were handed out keep theirs
-        self._ended[which] = np.nan
+        self._collision_time = self._collision_time.copy()  # states returned before keep theirs
+        self._collision_time[rows] = np.nan
         self._target = self._target[0].copy(), self._target[1].copy()
-        self._target[0][which], self._target[1][which] = home[which, 4], k[which]
-        met = which[trucks.scene.contacts["touching"][which]]
-        if len(met):
-            trucks.remove(worlds=sim.worlds[met])
+        self._target[0][rows], self._target[1][rows] = start[rows, 4], k[rows]
+        touching = rows[trucks.scene.contacts["touching"][rows]]
+        if len(touching):
+            trucks.remove(worlds=sim.worlds[touching])
             sim.apply_due_events()
-            self._ended[met] = 0.0
+            self._collision_time[touching] = 0.0
 
-    # Drive.
+    # Control.
 
     def set_base_control(self, velocity: Any, curvature: Any, acceleration: Any = None) -> None:
-        """Ask the base for a speed, m/s, and a curvature, 1/m, within the limits of the model.
+        """Set the target speed and the target curvature of the base.
 
-        The speed is changed by the acceleration, m/s², at most; by as much as the truck can unless
-        one is named.
+        Targets are clipped to the limits of the model.
+
+        Args:
+            velocity: The speed, m/s; negative backwards.
+            curvature: The curvature, 1/m; positive to the left.
+            acceleration: The acceleration and deceleration, m/s²; the largest possible by default.
+
+        Raises:
+            WrongInput: A value is not finite, or the acceleration is negative.
         """
-        v = self._numbers("velocity", velocity, self._all)
-        k = self._numbers("curvature", curvature, self._all)
+        v = self._as_array("velocity", velocity, self._all)
+        k = self._as_array("curvature", curvature, self._all)
         limits, b = self.model.limits, self.model.wheel_base.base_to_rear
-        most = self.model.max_base_curvature
+        max_curvature = self.model.max_base_curvature
         v = np.clip(v, limits.velocity.min, limits.velocity.max)
-        k = np.clip(k, -most, most)
-        share = np.sqrt(1.0 - (k * b) ** 2)  # of the base's speed that the rear axle has
-        up, down = limits.max_acceleration * share, limits.max_deceleration * share
+        k = np.clip(k, -max_curvature, max_curvature)
+        ratio = np.sqrt(1.0 - (k * b) ** 2)  # speed of the rear axle over that of the base
+        accel, decel = limits.max_acceleration * ratio, limits.max_deceleration * ratio
         if acceleration is not None:
-            a = self._numbers("acceleration", acceleration, self._all)
+            a = self._as_array("acceleration", acceleration, self._all)
             self._refuse(a < 0.0, a, "acceleration", "0 or more")
-            up = np.minimum(a * share, limits.max_acceleration)
-            down = np.minimum(a * share, limits.max_deceleration)
-        self._command(self._all, v * share, k / share, up, down)
-        self._target = v * share, k / share
+            accel = np.minimum(a * ratio, limits.max_acceleration)
+            decel = np.minimum(a * ratio, limits.max_deceleration)
+        self._target = v * ratio, k / ratio
+        v, k = self._target
+        self._command(self._all, {"vx": v, "curvature": k, "accel": accel, "decel": decel})
 
-    def _command(
-        self, which: Array, v: Array, k: Array, up: Array, down: Array | None = None
-    ) -> None:
-        values = {"mode": "curvature", "vx": v, "curvature": k}
-        if down is not None:
-            values |= {"accel": up, "decel": down}
-        whom = None if len(which) == len(self._all) else self.sim.worlds[which]
-        self._trucks.command(values, worlds=whom)
+    def _command(self, rows: Array, values: dict[str, Array]) -> None:
+        worlds = None if len(rows) == len(self._all) else self.sim.worlds[rows]
+        self._trucks.command({"mode": "curvature", **values}, worlds=worlds)
 
     def advance(self, seconds: float = 1.0) -> None:
-        """Let time pass. Trucks that ran into something stay as they are."""
-        # The type first: what is asked of every number costs as much as a tick.
+        """Advance time. Trucks that have collided stay as they are.
+
+        Args:
+            seconds: The duration, s. What is left after whole steps is kept for the next call.
+
+        Raises:
+            WrongInput: The duration is negative or not finite.
+        """
+        # The type is checked first: the check of an abstract type costs as much as a tick.
         if not (type(seconds) is float or isinstance(seconds, Real)) or not 0 <= seconds < math.inf:
             raise WrongInput(f"advance: {seconds} is not a length of time in seconds")
         if not len(self._trucks.rows):
             return
-        ticks, self._left = divmod(round(seconds * PICO) + self._left, self._step)
+        duration_ps = round(seconds * PICOSECONDS) + self._remainder_ps
+        steps, self._remainder_ps = divmod(duration_ps, self._step_ps)
         before = self._trucks.rows
-        self.sim.step(ticks)
+        self.sim.step(steps)
         if len(self._trucks.rows) < len(before):
-            self._note_ends(np.setdiff1d(before, self._trucks.rows))
+            self._record_collisions(np.setdiff1d(before, self._trucks.rows))
 
-    def _note_ends(self, rows: Array) -> None:
-        hits = self.sim.collisions
-        self._ended = self._ended.copy()
+    def _record_collisions(self, rows: Array) -> None:
+        """Record when these trucks collided, and empty the collision log of the run."""
+        collisions = self.sim.collisions
+        self._collision_time = self._collision_time.copy()  # states returned before keep theirs
         for row in rows:
-            self._ended[row] = hits["stamp"][hits["row"] == row][-1]
-        self.sim.environment.restore_collisions(hits[:0])
+            self._collision_time[row] = collisions["stamp"][collisions["row"] == row][-1]
+        self.sim.environment.restore_collisions(collisions[:0])
         if not len(self._trucks.rows):
-            self._left = 0
+            self._remainder_ps = 0
 
-    # Look.
+    # State.
 
     def state(self, *, lidar: bool = True) -> TruckState:
-        """How things are now. Asking twice gives the same readings."""
+        """The present state. A second call returns the same readings.
+
+        Args:
+            lidar: Take a scan, which costs more than the rest of the state.
+
+        Returns:
+            A snapshot, which does not change when the engine advances.
+        """
         trucks, ranges = self._trucks, None
-        truth, drive = self._bytes
-        belief = None if trucks.estimator is None else trucks.belief.copy()
         if lidar:
-            ranges = self._lidar.sample_out_of_turn(self._all, trucks.scene, trucks.time).arrays[
-                "ranges"
-            ]
-        sight = TruckScan(
+            scan = self._lidar.sample_out_of_turn(self._all, trucks.scene, trucks.time)
+            ranges = scan.arrays["ranges"]
+        truth, drive = self._bytes
+        snapshot = TruckSnapshot(
             truth.copy(),
             drive.copy(),
-            belief,
-            self._ended,
+            None if trucks.estimator is None else trucks.belief.copy(),
+            self._collision_time,
             self._target,
             ranges,
-            self._feel,
+            self._sample_imu,
             self.single,
         )
-        return TruckState(self.model, sight)
+        return TruckState(self.model, snapshot)
 
     def plot(self, world: int = 0) -> Figure:
-        """The truck of a world since it was last put somewhere, and what its lidar sees now."""
+        """Draw the map, the path of a truck since its last reset, and its present scan.
+
+        Args:
+            world: The index of the world.
+
+        Returns:
+            A matplotlib figure.
+
+        Raises:
+            WrongInput: No path is kept of this world.
+        """
         from astray.truck.plot import plot_truck
 
         (path,) = self.sim.path_log.paths()
         if world >= path.truth.shape[1]:
-            raise WrongInput(f"pictures are kept of the first {path.truth.shape[1]} worlds")
-        since = path.time >= self._since[world] * self.sim.dt - 1e-9
-        mine = Paths(
-            path.group,
-            path.time[since],
-            path.truth[since][:, [world]],
-            {who: belief[since][:, [world]] for who, belief in path.beliefs.items()},
-            {},
-        )
-        scan = self._trucks.look("lidar", self._all)["ranges"][world]
-        return plot_truck(self.model, mine, scan, self.sim.map())
+            raise WrongInput(f"paths are kept of the first {path.truth.shape[1]} worlds")
+        since_reset = path.time >= self._reset_step[world] * self.sim.dt - 1e-9
+        truth = path.truth[since_reset, world]
+        beliefs = {name: poses[since_reset, world] for name, poses in path.beliefs.items()}
+        ranges = self._trucks.look("lidar", self._all)["ranges"][world]
+        return plot_truck(self.model, truth, beliefs, ranges, self.sim.map())
 
-    def _feel(self, truth: Table, drive: Table) -> Reading:
-        ahead = truth.copy()
-        self._trucks.motion.foresee(np.flatnonzero(truth["alive"]), ahead, drive, self.sim.dt)
-        return self._trucks.look("imu", self._all, ahead)
+    def _sample_imu(self, truth: Table, drive: Table) -> Reading:
+        """Sample the IMU with the accelerations of the step that follows."""
+        next_truth = truth.copy()
+        rows = np.flatnonzero(truth["alive"])
+        self._trucks.motion.foresee(rows, next_truth, drive, self.sim.dt)
+        return self._trucks.look("imu", self._all, next_truth)
 
-    # What is given.
+    # Arguments.
 
-    def _which(self, worlds: Any) -> Array:
+    def _world_rows(self, worlds: Any) -> Array:
+        """The row of each world that is given by its index or by a mask."""
         if worlds is None:
             return self._all
-        which = np.atleast_1d(np.asarray(worlds))
-        if which.dtype == bool and len(which) != len(self._all):
-            raise WrongInput(f"a mask of worlds has {len(self._all)} entries, not {len(which)}")
-        which = np.flatnonzero(which) if which.dtype == bool else which
-        if len(which) and not (which.min() >= 0 and which.max() < len(self._all)):
+        rows = np.atleast_1d(np.asarray(worlds))
+        if rows.dtype == bool and len(rows) != len(self._all):
+            raise WrongInput(f"a mask of worlds has {len(self._all)} entries, not {len(rows)}")
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self._all)):
             raise WrongInput(f"worlds are numbered from 0 to {len(self._all) - 1}")
-        return np.unique(which.astype(np.int64))
+        return np.unique(rows.astype(np.int64))
 
-    def _numbers(self, name: str, value: Any, which: Array) -> Array:
-        """One finite number for each of these worlds."""
+    def _as_array(self, name: str, value: Any, rows: Array) -> Array:
+        """One finite number for each of these rows."""
         try:
-            array = np.asarray(value, float)
-            numbers = np.broadcast_to(array, (len(which),)).copy()
+            numbers = np.broadcast_to(np.asarray(value, float), (len(rows),)).copy()
         except (TypeError, ValueError):
             raise WrongInput(
-                f"{name}: one number is needed, or one for each of {len(which)} worlds, "
+                f"{name}: one number is needed, or one for each of {len(rows)} worlds, "
                 f"not {value!r}"
             ) from None
         if not np.isfinite(numbers).all():
@@ -289,5 +343,6 @@ class Engine:
         return numbers
 
     def _refuse(self, wrong: Array, values: Array, name: str, right: str) -> None:
+        """Refuse the first value that is wrong."""
         if wrong.any():
             raise WrongInput(f"{name} is {values[wrong][0]}: it must be {right}")

@@ -1,7 +1,7 @@
-"""What a truck is: the model file of simulator-2d, with its keys and its defaults.
+"""The model of a truck: the model file of simulator-2d, with its keys and its defaults.
 
-Two points matter. The rear axle is where the equations hold; the base, in the middle between the
-axles and b ahead of the rear axle, is where the truck is told to go. With the curvature k at the
+A truck has two reference points. The equations of motion hold at the rear axle. Commands are for
+the base, in the middle between the axles, b ahead of the rear axle. With the curvature k at the
 rear axle the base moves on the curvature k / ρ and ρ times as fast, ρ = √(1 + (k b)²).
 """
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, format_path, suggest
 from astray.files import read_yaml
 from astray.scenario import describe_fault
-from astray.truck.frames import LoggedFrame, Mount, find_mount
+from astray.truck.frames import Mount, Section, StaticTransform, find_mount
 
 Size = Annotated[float, Gt(0)]
 Angle = Annotated[float, Ge(0), Lt(90)]
@@ -25,14 +25,8 @@ LIDAR_FRAME = "lidar_link"
 IMU_FRAME = "camera_imu_optical_frame"
 
 
-class Section(BaseModel):
-    """A part of a model: its keys are checked, and it does not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
 class Shape(Section):
-    """The body, a rectangle, m; `base_to_rear` is from the base to the rear bumper."""
+    """The body, a rectangle, m; `base_to_rear` is the distance from base to rear bumper."""
 
     length: Size = 0.505
     width: Size = 0.313
@@ -49,7 +43,7 @@ class Shape(Section):
 
 
 class WheelBase(Section):
-    """The wheels, m: between the axles, between the wheels of an axle, from base to rear axle."""
+    """Distances, m: between the axles, between the wheels of an axle, from base to rear axle."""
 
     length: Size = 0.405
     width: Size = 0.213
@@ -63,14 +57,14 @@ class WheelBase(Section):
 
 
 class Wheel(Section):
-    """One wheel, m."""
+    """A wheel, m."""
 
     radius: Size = 0.0525
     width: Size = 0.058
 
 
 class LidarModel(Section):
-    """The rays of a scan, from `angle_min` on, in degrees; ranges in m."""
+    """The lidar: angles of its rays, degrees, and limits of its ranges, m."""
 
     angle_min: Annotated[float, Ge(0)] = 0.0
     angle_max: float = 360.0
@@ -83,25 +77,25 @@ class LidarModel(Section):
         if self.angle_max <= self.angle_min:
             raise ValueError("angle_max must be greater than angle_min")
         if self.angle_max - self.angle_min > 360.0:
-            raise ValueError("the angles go round more than once")
+            raise ValueError("the angles span more than a full circle")
         if self.range_max <= self.range_min:
             raise ValueError("range_max must be greater than range_min")
         return self
 
     @property
-    def all_round(self) -> bool:
-        """Whether the last ray is followed by the first."""
+    def full_circle(self) -> bool:
+        """Whether the rays cover the full circle."""
         return self.angle_max - self.angle_min >= 360.0 - 1e-9
 
     @property
     def rays(self) -> int:
-        """How many rays there are; all round, the first is not repeated."""
+        """The number of rays; a full circle does not repeat the first one."""
         steps = (self.angle_max - self.angle_min) / self.angle_increment
-        return round(steps) if self.all_round else math.floor(steps + 1e-9) + 1
+        return round(steps) if self.full_circle else math.floor(steps + 1e-9) + 1
 
 
 class SteeringLimits(Section):
-    """How far a wheel turns towards the middle of the car and away from it, degrees."""
+    """Largest angles of a wheel towards the middle of the truck and away from it, degrees."""
 
     inner: Angle = 40.0
     outer: Angle = 40.0
@@ -115,7 +109,7 @@ class VelocityLimits(Section):
 
 
 class Limits(Section):
-    """What the truck can do."""
+    """Limits of the motion."""
 
     steering: SteeringLimits = SteeringLimits()
     max_abs_curvature: Size = 2.0  # 1/m, of the base
@@ -126,7 +120,7 @@ class Limits(Section):
 
 
 class ServoHome(Section):
-    """Where the servos rest, degrees; kept, and of no use to a simulator."""
+    """Rest angles of the servos, degrees; a simulator does not use them."""
 
     left: float = 89.0
     right: float = 96.0
@@ -136,7 +130,11 @@ OPTICAL = {"x": -0.5, "y": 0.5, "z": -0.5, "w": 0.5}  # x to the right, y down, 
 
 
 class Model(Section):
-    """A truck."""
+    """A truck. Its fields are the keys of a model file; all have defaults.
+
+    Raises:
+        pydantic.ValidationError: A value is wrong; `read_model` gives its line and column.
+    """
 
     shape: Shape = Shape()
     wheel_base: WheelBase = WheelBase()
@@ -145,9 +143,9 @@ class Model(Section):
     limits: Limits = Limits()
     gear_ratio: Size = 0.08421
     servo_home_angles: ServoHome = ServoHome()
-    tf_static: tuple[LoggedFrame, ...] = (
-        LoggedFrame(frame_id="base", child_frame_id=LIDAR_FRAME),
-        LoggedFrame.model_validate(
+    tf_static: tuple[StaticTransform, ...] = (
+        StaticTransform(frame_id="base", child_frame_id=LIDAR_FRAME),
+        StaticTransform.model_validate(
             {
                 "frame_id": "base",
                 "child_frame_id": IMU_FRAME,
@@ -167,38 +165,42 @@ class Model(Section):
 
     @property
     def max_curvature(self) -> float:
-        """The most that the steering allows at the rear axle, 1/m."""
+        """The largest curvature at the rear axle that the steering allows, 1/m."""
         half, length = 0.5 * self.wheel_base.width, self.wheel_base.length
         inner = math.tan(math.radians(self.limits.steering.inner))
         outer = math.tan(math.radians(self.limits.steering.outer))
-        # The wheel on the inside of a turn is turned outwards, and more than the other.
-        free = max(length - half * inner, 1e-12)
-        return min(inner / free, outer / (length + half * outer), self._rear_limit())
+        # The inner wheel of a turn is steered more than the outer one.
+        inner_length = max(length - half * inner, 1e-12)
+        return min(inner / inner_length, outer / (length + half * outer), self._rear_limit())
 
     def _rear_limit(self) -> float:
-        """The rear axle's curvature where the base has its largest one."""
-        across = self.limits.max_abs_curvature * self.wheel_base.base_to_rear
-        if across >= 1.0:
-            return math.inf  # the base cannot be bent as much
-        return self.limits.max_abs_curvature / math.sqrt(1.0 - across * across)
+        """The curvature at the rear axle at which that of the base has its limit, 1/m."""
+        sine = self.limits.max_abs_curvature * self.wheel_base.base_to_rear
+        if sine >= 1.0:
+            return math.inf  # the curvature of the base never reaches the limit
+        return self.limits.max_abs_curvature / math.sqrt(1.0 - sine * sine)
 
     @property
     def max_base_curvature(self) -> float:
-        """The most that the steering allows at the base, 1/m."""
+        """The largest curvature at the base that the steering allows, 1/m."""
         k = self.max_curvature
         return k / math.hypot(1.0, k * self.wheel_base.base_to_rear)
 
     def mount(self, frame: str) -> Mount:
-        """Where a frame is, seen from the rear axle."""
-        found = find_mount(self.tf_static, frame)
-        return found._replace(x=found.x + self.wheel_base.base_to_rear)
+        """The pose of a frame in that of the rear axle.
+
+        Args:
+            frame: The name of the frame.
+        """
+        mount = find_mount(self.tf_static, frame)
+        return mount._replace(x=mount.x + self.wheel_base.base_to_rear)
 
     def robot(self) -> dict[str, Any]:
-        """This truck as scenarios take robots: motion, footprint and two sensors."""
+        """The truck as a robot of a scenario: motion, footprint, lidar and IMU."""
         base, limits, lidar = self.wheel_base, self.limits, self.lidar
-        eye, imu = self.mount(LIDAR_FRAME), self.mount(IMU_FRAME)
+        mount, imu = self.mount(LIDAR_FRAME), self.mount(IMU_FRAME)
         step = math.radians(lidar.angle_increment)
-        view = math.tau if lidar.all_round else (lidar.rays - 1) * step
+        field_of_view = math.tau if lidar.full_circle else (lidar.rays - 1) * step
         motion = {
             "kind": "ackermann",
             "wheelbase": base.length,
@@ -211,13 +213,13 @@ class Model(Section):
             "max_steer": math.atan(self.max_curvature * base.length),
             "steer_speed": limits.steering_velocity,
         }
-        scan = {
+        scanner = {
             "kind": "lidar",
             "rays": lidar.rays,
-            "field_of_view": view,
-            "x": eye.x,
-            "y": eye.y,
-            "yaw": eye.yaw + math.radians(lidar.angle_min) + 0.5 * view,
+            "field_of_view": field_of_view,
+            "x": mount.x,
+            "y": mount.y,
+            "yaw": mount.yaw + math.radians(lidar.angle_min) + 0.5 * field_of_view,
             "min_range": lidar.range_min,
             "max_range": lidar.range_max,
         }
@@ -225,12 +227,22 @@ class Model(Section):
         return {
             "motion": motion,
             "footprint": {"length": self.shape.length, "width": self.shape.width, "x": middle},
-            "sensors": [scan, {"kind": "imu", **imu.as_sensor()}],
+            "sensors": [scanner, {"kind": "imu", **imu.as_sensor()}],
         }
 
 
 def read_model(file: str | Path) -> Model:
-    """Read a model file; ScenarioError has every fault of it, with line and column."""
+    """Read a model file.
+
+    Args:
+        file: The path of a YAML file.
+
+    Returns:
+        The model.
+
+    Raises:
+        ScenarioError: The file is wrong; the text has every fault with line and column.
+    """
     faults: list[Fault] = []
     path = Path(file)
     try:
@@ -248,8 +260,9 @@ def read_model(file: str | Path) -> Model:
         return Model.model_validate(tree.plain())
     except ValidationError as problem:
         for error in problem.errors():
-            where, unknown = error["loc"], error["type"] == "extra_forbidden"
-            faults.append(Fault(tree.nearest(where, unknown), format_path(where), _reason(error)))
+            path_of_key, unknown = error["loc"], error["type"] == "extra_forbidden"
+            origin = tree.nearest(path_of_key, unknown)
+            faults.append(Fault(origin, format_path(path_of_key), _reason(error)))
         raise ScenarioError(faults) from None
 
 
@@ -267,7 +280,7 @@ def _keys(where: tuple[int | str, ...]) -> list[str]:
     here: Any = Model
     for part in where:
         if isinstance(part, int):
-            here = LoggedFrame
+            here = StaticTransform
         elif here is not None and part in here.model_fields:
             kind = here.model_fields[part].annotation
             here = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

@@ -1,10 +1,13 @@
-"""What an engine tells about its truck: a snapshot of the truth, and of the belief if there is one.
+"""The state of a truck: a snapshot of its truth, its readings and its belief.
 
-With k the curvature and v the speed at the rear axle, the base is b ahead of it and moves with
+The rear axle moves at the speed v on the curvature k. The base is b ahead of it, so that its
+velocity in the axes of the truck and its turn rate ω are
 
-    (v, ω b) in its own axes,   ω = k v        so as fast as v ρ on the curvature k / ρ
+    (v, ω b)    ω = k v
 
-An engine of one world tells plain numbers; one of N worlds tells arrays with a leading axis of N.
+and it moves at the speed v ρ on the curvature k / ρ, ρ = √(1 + (k b)²).
+
+An engine of one truck returns plain numbers, one of N trucks arrays with a leading axis of N.
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ Number = Any
 
 
 class Status(enum.Enum):
-    """How the simulation goes: it is interrupted by a collision until the next reset."""
+    """The progress of a simulation: a collision interrupts it until the next reset."""
 
     IN_PROGRESS = "in progress"
     COLLISION = "collision"
 
 
 class Pose(NamedTuple):
-    """A pose in the map, m and rad; yaw lies within (−π, π]."""
+    """A pose in the map, m and rad, with yaw in (−π, π]."""
 
     x: Number
     y: Number
@@ -41,7 +44,7 @@ class Pose(NamedTuple):
 
 
 class Steering(NamedTuple):
-    """Angles of the front wheels and of the one in the middle that is not there, rad."""
+    """Steering angles of the front wheels and of a virtual wheel in the middle, rad."""
 
     middle: Number
     left: Number
@@ -56,7 +59,7 @@ class Twist(NamedTuple):
 
 
 class RearState(NamedTuple):
-    """Pose of the rear axle, middle steering angle, rad, and signed speed, m/s."""
+    """Pose of the rear axle, m and rad, middle steering angle, rad, and signed speed, m/s."""
 
     x: Number
     y: Number
@@ -66,7 +69,7 @@ class RearState(NamedTuple):
 
 
 class WheelVelocity(NamedTuple):
-    """How fast the wheels turn, rad/s."""
+    """Rates of rotation of the wheels, rad/s."""
 
     rear_left: Number
     rear_right: Number
@@ -75,7 +78,7 @@ class WheelVelocity(NamedTuple):
 
 
 class TruckBelief(NamedTuple):
-    """What the truck believes about itself, as of `time`; covariance of the rear x, y and yaw."""
+    """The belief at `time`, s, and the covariance of x, y and yaw of the rear axle, (…, 3, 3)."""
 
     time: Number
     odom_base_pose: Pose
@@ -83,28 +86,29 @@ class TruckBelief(NamedTuple):
     covariance: Array
 
 
-class TruckScan(NamedTuple):
-    """What a snapshot is made of."""
+class TruckSnapshot(NamedTuple):
+    """Copies of the tables from which a state is computed on demand."""
 
     truth: Array
-    """STATE of the trucks as bytes, which are taken apart only when someone asks."""
+    """STATE of the trucks as bytes."""
     drive: Array
-    """And DRIVE."""
+    """DRIVE of the trucks as bytes."""
     belief: Table | None
-    ended: Array
-    """When a truck ran into something, s."""
+    collision_time: Array
+    """The time at which each truck collided, s; NaN before."""
     target: tuple[Array, Array]
-    """Speed and curvature of the rear axle that are asked for."""
+    """Target speed, m/s, and curvature, 1/m, of the rear axle."""
     ranges: Array | None
-    feel: Callable[[Table, Table], Reading]
+    sample_imu: Callable[[Table, Table], Reading]
     single: bool
+    """Whether there is one truck with plain numbers."""
 
 
 class TruckState:
-    """The state of a truck at one moment; what is asked for is worked out when it is."""
+    """The state of the trucks at one time; each field is computed when it is read."""
 
-    def __init__(self, model: Model, sight: TruckScan) -> None:
-        self._model, self._sight = model, sight
+    def __init__(self, model: Model, snapshot: TruckSnapshot) -> None:
+        self._model, self._snapshot = model, snapshot
 
     def __repr__(self) -> str:
         x, y, yaw = self.odom_base_pose
@@ -114,116 +118,114 @@ class TruckState:
 
     @property
     def time(self) -> Number:
-        """Simulated time since the last reset, s; that of the collision after one."""
+        """Simulated time since the last reset, s; after a collision, that of the collision."""
         truth = self._truth
-        time = np.where(truth["alive"], truth["stamp"], self._sight.ended)
-        return float(time[0]) if self._sight.single else time
+        time = np.where(truth["alive"], truth["stamp"], self._snapshot.collision_time)
+        return float(time[0]) if self._snapshot.single else time
 
     @property
     def status(self) -> Any:
-        """IN_PROGRESS or COLLISION."""
+        """`Status.IN_PROGRESS` or `Status.COLLISION`; of N trucks an array of them."""
         alive = self._truth["alive"]
-        if self._sight.single:
+        if self._snapshot.single:
             return Status.IN_PROGRESS if alive[0] else Status.COLLISION
         return np.array([Status.COLLISION, Status.IN_PROGRESS])[alive.astype(int)]
 
     @cached_property
     def rear_state(self) -> RearState:
-        """Where the rear axle is, how the wheels are turned, how fast it goes."""
+        """State of the rear axle."""
         return self._rear(self._s)
 
     @cached_property
     def odom_base_pose(self) -> Pose:
-        """Where the base is."""
+        """Pose of the base in the map."""
         return self._base(self._s)
 
     @cached_property
     def current_steering(self) -> Steering:
-        """How the front wheels are turned."""
+        """Present steering angles."""
         return self._steering(self._curvature)
 
     @cached_property
     def target_steering(self) -> Steering:
-        """How the front wheels are asked to be turned."""
-        return self._steering(self._one(self._sight.target[1]))
+        """Target steering angles."""
+        return self._steering(self._select(self._snapshot.target[1]))
 
     @cached_property
     def base_twist(self) -> Twist:
         """Curvature and signed speed of the base."""
         ratio = np.hypot(1.0, self._curvature * self._b)
-        return Twist(*self._tell(self._curvature / ratio, self._s["vx"] * ratio))
+        return Twist(*self._numbers(self._curvature / ratio, self._s["vx"] * ratio))
 
     @cached_property
     def odom_base_linear_velocity(self) -> Array:
-        """Velocity of the base in the map, (…, 2) m/s: along its motion, not along its nose."""
-        along, across = self._s["vx"], self._curvature * self._s["vx"] * self._b
+        """Velocity of the base in map axes, (…, 2) m/s; in a turn not along the heading."""
+        vx, vy = self._s["vx"], self._curvature * self._s["vx"] * self._b
         c, s = np.cos(self._s["yaw"]), np.sin(self._s["yaw"])
-        return np.stack([c * along - s * across, s * along + c * across], axis=-1)
+        return np.stack([c * vx - s * vy, s * vx + c * vy], axis=-1)
 
     @property
     def base_angular_velocity(self) -> Number:
-        """How fast the truck turns, rad/s."""
-        return self._tell(self._curvature * self._s["vx"])[0]
+        """Turn rate of the truck, rad/s."""
+        return self._numbers(self._curvature * self._s["vx"])[0]
 
     @property
     def current_motor_rps(self) -> Number:
-        """How fast the motor turns, 1/s."""
+        """Present revolutions of the motor, 1/s."""
         return self._rps(self._s["vx"])
 
     @property
     def target_motor_rps(self) -> Number:
-        """How fast the motor is asked to turn, 1/s."""
-        return self._rps(self._one(self._sight.target[0]))
+        """Target revolutions of the motor, 1/s."""
+        return self._rps(self._select(self._snapshot.target[0]))
 
     @cached_property
     def wheel_velocity(self) -> WheelVelocity:
-        """How fast the wheels turn, rad/s."""
+        """Rates of rotation of the wheels, rad/s."""
         k, length = self._curvature, self._model.wheel_base.length
         half = 0.5 * self._model.wheel_base.width
         w = self._s["vx"] / self._model.wheel.radius
         left, right = 1.0 - k * half, 1.0 + k * half
-        ahead = k * length
-        front = w * np.hypot(left, ahead), w * np.hypot(right, ahead)
-        return WheelVelocity(*self._tell(w * left, w * right, *front))
+        front = w * np.hypot(left, k * length), w * np.hypot(right, k * length)
+        return WheelVelocity(*self._numbers(w * left, w * right, *front))
 
     # Sensors.
 
     @property
     def lidar_ranges(self) -> Array | None:
-        """Ranges of a scan, (…, rays) m: +inf for nothing in reach; None unless asked for."""
-        ranges = self._sight.ranges
-        return None if ranges is None else self._one(ranges)
+        """Ranges, (…, rays) m: +inf is no hit, −inf nearer than range_min; None without a scan."""
+        ranges = self._snapshot.ranges
+        return None if ranges is None else self._select(ranges)
 
     @property
     def gyro_angular_velocity(self) -> Array:
-        """Rates of the IMU in its own axes, (…, 3) rad/s."""
-        return self._triple("wx", "wy", "wz")
+        """Gyro reading in the axes of the IMU, (…, 3) rad/s."""
+        return self._vector("wx", "wy", "wz")
 
     @property
     def accel_linear_acceleration(self) -> Array:
-        """Specific force of the IMU in its own axes, (…, 3) m/s²: it feels gravity, too."""
-        return self._triple("ax", "ay", "az")
+        """Specific force in the axes of the IMU, (…, 3) m/s²; it contains gravity."""
+        return self._vector("ax", "ay", "az")
 
     # Belief.
 
     @cached_property
     def belief(self) -> TruckBelief | None:
-        """What the truck believes; None without an estimator."""
-        believed = self._sight.belief
-        if believed is None:
+        """The belief of the truck; None without an estimator."""
+        if self._snapshot.belief is None:
             return None
-        b = believed[0] if self._sight.single else believed
-        return TruckBelief(self._tell(b["stamp"])[0], self._base(b), self._rear(b), b["cov"])
+        b = self._select(self._snapshot.belief)
+        return TruckBelief(self._numbers(b["stamp"])[0], self._base(b), self._rear(b), b["cov"])
 
-    # How it is worked out.
+    # Computation.
 
     @cached_property
     def _truth(self) -> Table:
-        return self._sight.truth.view(STATE)
+        return self._snapshot.truth.view(STATE)
 
     @cached_property
     def _s(self) -> Any:
-        return self._truth[0] if self._sight.single else self._truth
+        return self._select(self._truth)
 
     @property
     def _b(self) -> float:
@@ -235,33 +237,33 @@ class TruckState:
 
     @cached_property
     def _imu(self) -> Reading:
-        return self._sight.feel(self._truth, self._sight.drive.view(DRIVE))
+        return self._snapshot.sample_imu(self._truth, self._snapshot.drive.view(DRIVE))
 
-    def _triple(self, *names: str) -> Array:
+    def _vector(self, *names: str) -> Array:
         values = np.stack([self._imu[name] for name in names], axis=-1)
-        return np.asarray(self._one(values))
+        return np.asarray(self._select(values))
 
-    def _one(self, values: Array) -> Any:
-        return values[0] if self._sight.single else values
+    def _select(self, values: Array) -> Any:
+        return values[0] if self._snapshot.single else values
 
     def _base(self, s: Any) -> Pose:
         yaw = s["yaw"]
         x, y = s["x"] + self._b * np.cos(yaw), s["y"] + self._b * np.sin(yaw)
-        return Pose(*self._tell(x, y, yaw))
+        return Pose(*self._numbers(x, y, yaw))
 
     def _rear(self, s: Any) -> RearState:
-        return RearState(*self._tell(s["x"], s["y"], s["yaw"], s["steer"], s["vx"]))
+        return RearState(*self._numbers(s["x"], s["y"], s["yaw"], s["steer"], s["vx"]))
 
     def _steering(self, k: Number) -> Steering:
-        ahead = k * self._model.wheel_base.length
+        tangent = k * self._model.wheel_base.length
         half = 0.5 * self._model.wheel_base.width
-        left, right = np.arctan2(ahead, 1.0 - k * half), np.arctan2(ahead, 1.0 + k * half)
-        return Steering(*self._tell(np.arctan(ahead), left, right))
+        left, right = np.arctan2(tangent, 1.0 - k * half), np.arctan2(tangent, 1.0 + k * half)
+        return Steering(*self._numbers(np.arctan(tangent), left, right))
 
     def _rps(self, velocity: Number) -> Number:
-        round_ = math.tau * self._model.wheel.radius
-        return self._tell(velocity / (round_ * self._model.gear_ratio))[0]
+        circumference = math.tau * self._model.wheel.radius
+        return self._numbers(velocity / (circumference * self._model.gear_ratio))[0]
 
-    def _tell(self, *values: Number) -> tuple[Number, ...]:
-        """Plain floats of one truck, the arrays themselves of many."""
-        return tuple(float(v) for v in values) if self._sight.single else values
+    def _numbers(self, *values: Number) -> tuple[Number, ...]:
+        """Floats for one truck, arrays for N."""
+        return tuple(float(v) for v in values) if self._snapshot.single else values
