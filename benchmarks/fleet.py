@@ -109,7 +109,7 @@ def worlds(count: int, sigma: float = 0.0) -> Callable[[], int]:
             group.readings["lidar"]["ranges"].copy()
             np.stack([group.readings["imu"][c] for c in ("wz", "ax", "ay")])
             np.stack([group.belief[c] for c in ("x", "y", "yaw")])
-            finished = group.scene.contacts["touching"] | (sim.clock >= 200)
+            finished = group.scene.collisions["touching"] | (sim.clock >= 200)
             if finished.any():
                 sim.reset(worlds=finished)
         return steps * count

@@ -676,10 +676,10 @@ def test_a_ghost_is_not_seen_runs_into_nothing_and_may_become_solid_again(tmp_pa
         robots.place(x=2.0, y=2.0, robots=[1])
         robots.place(x=1.8, y=2.0, vx=0.0, robots=[0])
         one.step()
-        assert not robots.scene.contacts["touching"].any()
+        assert not robots.scene.collisions["touching"].any()
         robots.set_ghost(False, robots=[1])
         one.step()
-        assert robots.scene.contacts["touching"].all()
+        assert robots.scene.collisions["touching"].all()
     assert resumed.digest() == sim.digest()
     sim.reset()
     assert not sim.environment.ghosts.any()
@@ -692,11 +692,11 @@ def test_a_robot_that_is_put_onto_a_ghost_meets_nothing() -> None:
     rovers.set_ghost(robots=[0])
     rovers.place(x=0.1, y=0.0, robots=[1])
     sim.step()
-    assert not rovers.scene.contacts["touching"].any()
+    assert not rovers.scene.collisions["touching"].any()
     assert len(sim.environment.collisions()) == 0
     rovers.set_ghost(False, robots=[0])
     sim.step()
-    assert rovers.scene.contacts["touching"].all()
+    assert rovers.scene.collisions["touching"].all()
 
 
 def test_a_ghost_is_told_so_in_so_many_words() -> None:
@@ -846,7 +846,7 @@ def test_what_a_batch_is_estimated_to_need_is_less_than_it_takes() -> None:
             a.nbytes for group in sim.robots.values() for a in group_arrays(group).values()
         )
         least = sum(len(g.truth) * bytes_of_row(g.plan) for g in sim.robots.values())
-        assert 0 < least < tables + sim.environment.scene.contacts.nbytes
+        assert 0 < least < tables + sim.environment.scene.collisions.nbytes
 
 
 @pytest.mark.parametrize("values", [{"x": 10**400}, {"x": [10**400]}])

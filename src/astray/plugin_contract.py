@@ -1,10 +1,10 @@
-"""The contract that a plugin has to keep, as a test that its author runs.
+"""`check_plugin`: the contract that a plugin has to keep, as a test that its author runs.
 
     astray.check_plugin(MySensor)
 
-A plugin may do what it likes for the rows it is handed. It must leave the others alone, must not
-write to what it was only shown, must start over when it is reset, must come back when it is saved,
-and must give a robot the same in any company.
+A plugin may do anything for the rows that it is handed. It must not write to other rows or to what
+it is handed to read, it must start anew at a reset, it must be the same after a run was saved and
+resumed, and it must give a robot the same values in any batch.
 """
 
 from __future__ import annotations
@@ -20,45 +20,60 @@ from astray.engine import group_arrays
 from astray.errors import AstrayError, PluginError
 from astray.plugin import Plugin
 from astray.sim import Sim, load, resume
-from astray.tables import Array
+from astray.tables import Array, read_only
 
 TICKS = 40
-SLOTS = {"tracker": "contacts"}
-"""The slot of a family, where it is called otherwise."""
+MARK = 42  # a byte that shows who writes to a row, even the same value
+SCENARIO_KEYS = {"tracker": "contacts"}
+"""The key of a robot for a plugin of a family, where it differs from the family's name."""
+
+Claim = Callable[[dict[str, Any], type[Plugin]], Iterator[str]]
 
 
 def check_plugin(cls: type[Plugin], robot: dict[str, Any] | None = None, **params: Any) -> None:
-    """Prove that a plugin keeps its contract; PluginError lists everything that it breaks.
+    """Check that a plugin class keeps the contract of its family.
 
-    `params` are the plugin's own parameters, `robot` what else its robot needs: sensors for an
-    estimator, another motion.
+    Small scenarios are run with two robots that drive a curve, and compared bit for bit.
+
+    Args:
+        cls: The class of the plugin.
+        robot: Keys of its robot in the scenario, such as the sensors that an estimator needs.
+        **params: The plugin's own parameters.
+
+    Raises:
+        PluginError: The contract is broken; the text lists every breach.
     """
-    broken: list[str] = []
+    breaches: list[str] = []
     if not (cls.__doc__ or "").strip():
-        broken.append("has no docstring: the catalogue would say nothing about it")
+        breaches.append("has no docstring, which `astray kinds` would show")
     scenario = _scenario(cls, robot or {}, params)
-    claims = [_batch_is_alone, _reset_is_rebuild, _resumes, _stretches]
-    if cls.family != "interaction":  # which is called for everyone, never for some
-        claims.append(_rows_are_kept)
+    claims: list[Claim] = [
+        is_independent_of_the_batch,
+        starts_anew_at_a_reset,
+        survives_save_and_resume,
+        is_independent_of_the_cut,
+    ]
+    if cls.family != "interaction":  # which is called for all rows, never for some
+        claims.append(writes_only_to_its_rows)
     if cls.family == "motion":
-        claims.append(_is_no_faster_than_it_says)
+        claims.append(stays_within_its_speed_bound)
     elif cls.family == "sensor" and getattr(cls, "stateless", False):
-        claims.append(_is_of_the_moment)
+        claims.append(is_stateless)
     for claim in claims:
         try:
-            broken.extend(claim(scenario, cls))
+            breaches.extend(claim(scenario, cls))
         except AstrayError as problem:
-            broken.append(f"{claim.__name__.strip('_')}: {problem}")
+            breaches.append(f"({claim.__name__}): {problem}")
             break
-    if broken:
-        who = f"{cls.family} {cls.kind!r}"
-        raise PluginError("\n".join(f"{who} {what}" for what in broken))
+    if breaches:
+        plugin = f"{cls.family} {cls.kind!r}"
+        raise PluginError("\n".join(f"{plugin} {breach}" for breach in breaches))
 
 
 def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     """A small scenario around the plugin: two robots that drive a curve, believed by odometry."""
     course = {"kind": "scripted", "steps": [{"lasts": 100.0, "vx": 0.5, "wz": 0.4}]}
-    plain: dict[str, Any] = {
+    group: dict[str, Any] = {
         "name": "one",
         "count": 2,
         "start": {"spread": 0.5},
@@ -67,27 +82,32 @@ def _scenario(cls: type[Plugin], robot: dict[str, Any], params: dict[str, Any]) 
         "autonomy": course,
     }
     if cls.family == "motion" and not getattr(cls, "wheels", 0):
-        plain |= {"sensors": [], "estimator": None}
-    plain |= robot
-    mine = {"kind": cls.kind, **params}
-    scenario: dict[str, Any] = {"dt": 0.02, "seed": 5, "robots": [plain]}
+        group |= {"sensors": [], "estimator": None}
+    group |= robot
+    plugin = {"kind": cls.kind, **params}
+    scenario: dict[str, Any] = {"dt": 0.02, "seed": 5, "robots": [group]}
     if getattr(cls, "needs_map", False):
         scenario["world"] = {"map": "arena"}
     if cls.family == "metric":
-        scenario["metrics"] = [mine]
+        scenario["metrics"] = [plugin]
     elif cls.family == "interaction":
-        scenario |= {"world": {"map": "arena"}, "interactions": [mine]}
+        scenario |= {"world": {"map": "arena"}, "interactions": [plugin]}
     elif cls.family == "sensor":
-        plain["sensors"] = [s for s in plain["sensors"] if s["kind"] != cls.kind] + [mine]
-        if cls.kind == "wheels":
-            plain["sensors"] = [mine]
+        others = [s for s in group["sensors"] if s["kind"] != cls.kind]
+        group["sensors"] = [plugin] if cls.kind == "wheels" else [*others, plugin]
     else:
-        plain[SLOTS.get(cls.family, cls.family)] = mine
+        group[SCENARIO_KEYS.get(cls.family, cls.family)] = plugin
     return scenario
 
 
 def _state(sim: Sim) -> dict[str, Array]:
-    return {k: v.copy() for k, v in group_arrays(sim.robots["one"]).items()}
+    """A copy of every table and array of the group, by name."""
+    return {name: array.copy() for name, array in group_arrays(sim.robots["one"]).items()}
+
+
+def _state_of_world_1(sim: Sim) -> dict[str, Array]:
+    rows = sim.robots["one"].address["world"] == 1
+    return {name: array[rows] for name, array in _state(sim).items()}
 
 
 def _differences(a: dict[str, Array], b: dict[str, Array]) -> Iterator[str]:
@@ -99,27 +119,28 @@ def _differences(a: dict[str, Array], b: dict[str, Array]) -> Iterator[str]:
                 yield f"{name}.{column}" if column else name
 
 
-def _batch_is_alone(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+def is_independent_of_the_batch(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """World 1 of three is the same as world 1 alone."""
     batch, alone = load(scenario, worlds=3), load(scenario, worlds=[1])
     batch.step(TICKS)
     alone.step(TICKS)
-    rows = batch.robots["one"].address["world"] == 1
-    part = {name: array[rows] for name, array in _state(batch).items()}
-    for what in _differences(part, _state(alone)):
-        yield f"gives a robot another {what} in a batch than alone"
+    for column in _differences(_state_of_world_1(batch), _state(alone)):
+        yield f"gives a robot a different {column} in a batch of worlds than in a world alone"
 
 
-def _reset_is_rebuild(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    again, fresh = load(scenario, worlds=2), load(scenario, worlds=2)
-    again.step(TICKS)
-    again.reset()
-    for sim in (again, fresh):
+def starts_anew_at_a_reset(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """A run that was reset is the same as one that was just loaded."""
+    reset, loaded = load(scenario, worlds=2), load(scenario, worlds=2)
+    reset.step(TICKS)
+    reset.reset()
+    for sim in (reset, loaded):
         sim.step(TICKS)
-    for what in _differences(_state(again), _state(fresh)):
-        yield f"has another {what} after a reset than when it is built"
+    for column in _differences(_state(reset), _state(loaded)):
+        yield f"has a different {column} after a reset than after loading"
 
 
-def _resumes(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+def survives_save_and_resume(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """A run that was saved and resumed goes on as if nothing had happened."""
     sim = load(scenario, worlds=2)
     sim.step(TICKS // 2)
     with tempfile.TemporaryDirectory() as folder:
@@ -128,105 +149,106 @@ def _resumes(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
         resumed = resume(file)
     for each in (sim, resumed):
         each.step(TICKS // 2)
-    for what in _differences(_state(sim), _state(resumed)):
-        yield f"has another {what} after it was saved and resumed"
+    for column in _differences(_state(sim), _state(resumed)):
+        yield f"has a different {column} after the run was saved and resumed"
 
 
-def _stretches(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    """One stretch, single ticks, and worlds out of phase, where every call is made."""
-    together, ticked, apart = (load(scenario, worlds=2) for _ in range(3))
-    together.step(TICKS)
+def is_independent_of_the_cut(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """One call of many ticks, single ticks, and worlds with different clocks give the same."""
+    at_once, ticked, shifted = (load(scenario, worlds=2) for _ in range(3))
+    at_once.step(TICKS)
     for _ in range(TICKS):
         ticked.step()
-    for what in _differences(_state(together), _state(ticked)):
-        yield f"has another {what} when a run is cut into single ticks"
-    apart.step(7)
-    apart.reset(worlds=[1], episode=0)
-    apart.step(TICKS)
-    rows = apart.robots["one"].address["world"] == 1
-    mine = {name: array[rows] for name, array in _state(apart).items()}
-    theirs = {name: array[rows] for name, array in _state(together).items()}
-    for what in _differences(mine, theirs):
-        yield f"has another {what} in a world whose clock differs from the others'"
+    for column in _differences(_state(at_once), _state(ticked)):
+        yield f"has a different {column} when a run is cut into single ticks"
+    shifted.step(7)
+    shifted.reset(worlds=[1], episode=0)
+    shifted.step(TICKS)
+    for column in _differences(_state_of_world_1(shifted), _state_of_world_1(at_once)):
+        yield f"has a different {column} in a world whose clock differs from that of other worlds"
 
 
-def _is_no_faster_than_it_says(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    """Drive as fast as can be, this way and that: collisions rely on the limit."""
-    turns = [(1e3, 0.0), (1e3, 1e3), (-1e3, 1e3), (0.0, -1e3)]
-    steps = [{"lasts": 0.5, "vx": vx, "wz": wz} for vx, wz in turns]
+def stays_within_its_speed_bound(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """Drive as fast as possible in all directions: collision detection relies on the bound."""
+    speeds = [(1e3, 0.0), (1e3, 1e3), (-1e3, 1e3), (0.0, -1e3)]
+    steps = [{"lasts": 0.5, "vx": vx, "wz": wz} for vx, wz in speeds]
     course = {"kind": "scripted", "steps": steps, "loop": True}
     sim = load({**scenario, "robots": [{**scenario["robots"][0], "autonomy": course}]})
     group = sim.robots["one"]
     for _ in range(5 * TICKS):
         sim.step()
         speed = np.hypot(group.truth["vx"], group.truth["vy"])
-        if (speed > group.motion.fastest() * (1.0 + 1e-9)).any():
-            yield f"moves at {speed.max():.6g} m/s, which is more than the `fastest` that it tells"
+        if (speed > group.motion.speed_bound() * (1.0 + 1e-9)).any():
+            yield f"moves at {speed.max():.6g} m/s, which is more than its `speed_bound`"
             return
 
 
-def _is_of_the_moment(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    """Look twice, the second time with nonsense in the place of what was read before."""
+def is_stateless(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """Sample twice, the second time with nonsense in place of the previous reading."""
     sim = load(scenario, worlds=2)
     sim.step(TICKS)
     group = sim.robots["one"]
-    channel = next(c for c in group.pipelines.values() if type(c.sensor) is cls)
-    first = group.look(channel.sensor.name)
-    channel.sample_out_of_turn(group.rows, group.scene, group.time).table.view(np.uint8)[:] = 42
-    second = group.look(channel.sensor.name)
+    pipeline = next(p for p in group.pipelines.values() if type(p.sensor) is cls)
+    first = group.look(pipeline.sensor.name)
+    pipeline.sample_out_of_turn(group.rows, group.scene, group.time).table.view(np.uint8)[:] = MARK
+    second = group.look(pipeline.sensor.name)
     for reading in (first, second):
-        reading.fresh[:] = True  # which is the simulator's own
+        reading.fresh[:] = True  # which the simulator sets
     pairs = {"table": first.table, **first.arrays}, {"table": second.table, **second.arrays}
-    for what in _differences(*pairs):
-        yield f"is called stateless, and has another {what} after another reading"
+    for column in _differences(*pairs):
+        yield f"is declared stateless, and gives a different {column} after another reading"
 
 
-def _rows_are_kept(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    """Call the verb for half of the rows: the rest, and all that was only shown, must stay."""
+def writes_only_to_its_rows(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
+    """Call the verb for half of the rows: all else, and what is there to read, must stay."""
     sim = load(scenario, worlds=2)
     sim.step(TICKS)
     group = sim.robots["one"]
-    parts = [*group.plugins, *(judge.metric for judge in group.evaluators)]
-    mine = next(p for p in parts if type(p) is cls)
-    verb, writable = _verb(group, mine)
-    half, others = group.rows[::2], group.rows[1::2]
-    for name in writable:  # a mark in the others' rows shows who writes there, even the same value
-        group_arrays(group)[name].view(np.uint8).reshape(len(group.truth), -1)[others] = 42
+    plugins = [*group.plugins, *(evaluator.metric for evaluator in group.evaluators)]
+    plugin = next(p for p in plugins if type(p) is cls)
+    verb, outputs = _verb(group, plugin)
+    called, others = group.rows[::2], group.rows[1::2]
+    for name in outputs:
+        group_arrays(group)[name].view(np.uint8).reshape(len(group.truth), -1)[others] = MARK
     before = _state(sim)
-    verb(half)
+    verb(called)
     after = _state(sim)
-    own = f"judge.{mine.name}." if cls.family == "metric" else f"{mine.family}.{mine.name}."
+    is_metric = cls.family == "metric"
+    prefix = f"judge.{plugin.name}." if is_metric else f"{plugin.family}.{plugin.name}."
     for name in before:
-        mine_alone = cls.family != "metric" or name.endswith((".params", ".memory"))
-        free = name in writable or (name.startswith(own) and mine_alone)
-        rows = others if free else slice(None)
-        left = {name: before[name][rows]}
-        for what in _differences(left, {name: after[name][rows]}):
-            whose = "of rows it was not handed" if free else "which it was only shown"
-            yield f"writes to {what}, {whose}"
+        own = name.startswith(prefix)
+        if is_metric:
+            own = own and name.endswith((".params", ".memory"))
+        written = own or name in outputs
+        rows = others if written else slice(None)
+        kept = {name: before[name][rows]}
+        for column in _differences(kept, {name: after[name][rows]}):
+            which = "of rows that it was not called for" if written else "which it may only read"
+            yield f"writes to {column}, {which}"
 
 
-def _verb(group: Any, mine: Any) -> tuple[Callable[[Any], None], tuple[str, ...]]:
-    """The plugin's verb as a function of rows, and the tables that it is meant to write."""
-    match mine.family:
+def _verb(group: Any, plugin: Any) -> tuple[Callable[[Any], None], tuple[str, ...]]:
+    """The plugin's verb as a function of rows, and the names of the tables that it writes."""
+    known, commands, drives = group.known, read_only(group.commands), read_only(group.drives)
+    match plugin.family:
         case "autonomy":
-            return (lambda rows: mine.decide(rows, group.known, group.commands)), ("command",)
+            return (lambda rows: plugin.decide(rows, known, group.commands)), ("command",)
         case "control":
-            known, commands, drives = group.known, group.commands, group.drives
-            return (lambda rows: mine.steer(rows, known, commands, drives)), ("drive",)
+            return (lambda rows: plugin.steer(rows, known, commands, group.drives)), ("drive",)
         case "motion":
-            truth, drives, dt = group.truth, group.drives, group.dt
-            return (lambda rows: mine.move(rows, truth, drives, dt, 1)), ("truth",)
+            truth, dt = group.truth, group.dt
+            return (lambda rows: plugin.move(rows, truth, drives, dt, 1)), ("truth",)
         case "sensor":
-            channel = group.pipelines[mine.name]
-            tables = tuple(f"reading.{mine.name}.{k}" for k, _ in enumerate(channel.readings()))
-            arrays = tuple(f"{t}.{a}" for t in tables for a in channel.sampled.arrays)
-            return (lambda rows: channel.sense(rows, group.scene)), (*tables, *arrays)
+            pipeline = group.pipelines[plugin.name]
+            tables = tuple(f"reading.{plugin.name}.{k}" for k, _ in enumerate(pipeline.readings()))
+            arrays = tuple(f"{t}.{a}" for t in tables for a in pipeline.sampled.arrays)
+            return (lambda rows: pipeline.sense(rows, group.scene)), (*tables, *arrays)
         case "estimator":
-            return (lambda rows: mine.estimate(rows, group.known, group.belief)), ("belief",)
+            return (lambda rows: plugin.estimate(rows, known, group.belief)), ("belief",)
         case "tracker":
-            known, contacts = group.known, group.contacts
-            return (lambda rows: mine.track(rows, known, contacts)), ("contacts", "contacts.tracks")
+            contacts = group.contacts
+            outputs = "contacts", "contacts.tracks"
+            return (lambda rows: plugin.track(rows, known, contacts)), outputs
         case _:
-            judge = next(j for j in group.evaluators if j.metric is mine)
-            return judge.measure, (f"judge.{mine.name}.{judge.subject}.values",)
+            evaluator = next(e for e in group.evaluators if e.metric is plugin)
+            return evaluator.measure, (f"judge.{plugin.name}.{evaluator.subject}.values",)

@@ -49,13 +49,13 @@ def columns(*parts: Column | str | Columns) -> Columns:
         elif isinstance(part, Column):
             flat.append(part)
         else:
-            flat.extend(about(part).values())
-    layout = record([(c.name, c.type, c.shape) for c in flat])
+            flat.extend(columns_of(part).values())
+    layout = record_type([(c.name, c.type, c.shape) for c in flat])
     _about[layout] = {c.name: c for c in flat}
     return layout
 
 
-def record(parts: Sequence[tuple[Any, ...]]) -> Columns:
+def record_type(parts: Sequence[tuple[Any, ...]]) -> Columns:
     """An aligned record type; its columns are attributes of a row, so NumPy's own are refused."""
     taken = [part[0] for part in parts if hasattr(np.void, part[0])]
     if taken:
@@ -63,7 +63,7 @@ def record(parts: Sequence[tuple[Any, ...]]) -> Columns:
     return np.dtype((np.record, np.dtype(list(parts), align=True)))
 
 
-def about(layout: Columns) -> Mapping[str, Column]:
+def columns_of(layout: Columns) -> Mapping[str, Column]:
     """The columns of a layout by name, with their units."""
     return _about[layout]
 
@@ -78,7 +78,7 @@ def table(layout: Columns, n: int, fill: float = 0.0) -> Table:
     return made
 
 
-def put(goal: Table, rows: Rows, records: Table) -> None:
+def write_records(goal: Table, rows: Rows, records: Table) -> None:
     """Write whole records to some rows: one for all, or one for each.
 
     Bytes are copied many times as fast as NumPy copies columns.
@@ -95,7 +95,23 @@ def set_rows(column: Array, rows: Rows, values: Array) -> None:
         column[rows] = values
 
 
-def clear(goal: Table, rows: Rows) -> None:
+def read_only(array: Array) -> Array:
+    """A view of the same memory that NumPy refuses to write to.
+
+    Args:
+        array: A table, a column or an array.
+
+    Returns:
+        The view; the array itself if it is read-only already.
+    """
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def clear_rows(goal: Table, rows: Rows) -> None:
     """Write zeros to all columns of some rows."""
     raw = _bytes_of(goal.dtype.itemsize)
     np.ndarray(goal.shape, raw, goal)[rows] = np.zeros((), raw)
@@ -107,7 +123,7 @@ def _bytes_of(size: int) -> np.dtype[Any]:
     return np.dtype((np.void, size))
 
 
-def copied(source: Array, rows: Rows) -> Array:
+def copy_rows(source: Array, rows: Rows) -> Array:
     """These rows of a table or an array, to keep; all of them as bytes, if it is all."""
     if len(rows) < len(source):
         return source[rows]
@@ -116,19 +132,19 @@ def copied(source: Array, rows: Rows) -> Array:
     return source.view(np.uint8).copy().view(source.dtype)
 
 
-WHO = columns(
+IDENTITY = columns(
     Column("world", "", "i4"),
     Column("robot", "", "i4"),
     Column("episode", "", "i4"),
 )
 """Which robot a row is: its world, its number in its group and world, and which start this is."""
 
-ADDRESS = columns(Column("tick", "", "i8"), WHO)
+ADDRESS = columns(Column("tick", "", "i8"), IDENTITY)
 """Who asks for noise, and when."""
 
 # ADDRESS is no prefix of STATE on purpose: numba would take a state for an address, with a warning.
 STATE = columns(
-    WHO,
+    IDENTITY,
     Column("tick", "", "i8"),
     Column("alive", "", "?"),
     Column("footprint", "", "i4"),
@@ -258,7 +274,7 @@ from the number `first` on; the others are as they were last heard."""
 BUMP = columns(READING, Column("pressed", "", "?"))
 """Bumpers: whether any is pressed; `arcs` beside it, (arcs,), has 1 where one is, else 0."""
 
-CONTACT = columns(
+COLLISION_STATE = columns(
     Column("touching", "", "?"),
     Column("stalled", "", "?"),
     Column("other", "", "i8"),

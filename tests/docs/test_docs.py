@@ -18,9 +18,9 @@ from click.testing import CliRunner
 import astray
 from astray.cli import astray as commands
 from astray.tables import (
+    COLLISION_STATE,
     COMMAND,
     COMPASS,
-    CONTACT,
     CONTACTS,
     DRIVE,
     FIX,
@@ -30,7 +30,7 @@ from astray.tables import (
     TRACK,
     WHEELS,
     Columns,
-    about,
+    columns_of,
 )
 from support.paths import ROOT
 
@@ -230,12 +230,24 @@ def test_the_page_on_scenarios_names_every_key() -> None:
 
 @pytest.mark.parametrize(
     "layout",
-    [STATE, COMMAND, DRIVE, WHEELS, SCAN, CONTACT, FIX, COMPASS, LANDMARKS, CONTACTS, TRACK],
+    [
+        STATE,
+        COMMAND,
+        DRIVE,
+        WHEELS,
+        SCAN,
+        COLLISION_STATE,
+        FIX,
+        COMPASS,
+        LANDMARKS,
+        CONTACTS,
+        TRACK,
+    ],
 )
 def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    for column in about(layout).values():
+    for column in columns_of(layout).values():
         if column.name in ("fresh", "stamp"):
             assert f"`{column.name}`" in text
         else:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.plugin import Scene
-from astray.plugin.reading import Reading
+from astray.plugin import Reading, Scene
 from astray.robot.sensors import Compass, Gnss, Imu
 from astray.robot.sensors.error_models import gauss_markov, quantise, saturate, switch
 from astray.robot.sensors.imu.grades import GRADES

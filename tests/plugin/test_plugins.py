@@ -21,7 +21,18 @@ from astray.scenario.schema import BUILT_IN_PACKAGES
 from astray.tables import FIX
 
 assert BUILT_IN_PACKAGES
-TAKEN = ("kind", "name", "params", "memory", "given", "key", "fixed", "normals", "bulk", "measures")
+TAKEN = (
+    "kind",
+    "name",
+    "params",
+    "memory",
+    "shared_params",
+    "key",
+    "fixed",
+    "normals",
+    "array_shapes",
+    "measures",
+)
 NEEDS: dict[str, dict[str, Any]] = {
     "scripted": {"steps": [{"lasts": 0.2, "vx": 0.5}, {"lasts": 0.1, "wz": 1.0}], "loop": True},
     "waypoints": {"points": [[1, 0], [1, 1]], "loop": True},
@@ -115,6 +126,10 @@ def sense_and_push(self: Any, rows: Any, scene: Any, out: Any) -> None:
     scene.truth["y"][rows] += 0.1
 
 
+def sense_and_force(self: Any, rows: Any, scene: Any, out: Any) -> None:
+    scene.truth.base["y"] += 0.1  # the memory behind the read-only view
+
+
 def sense_by_luck(self: Any, rows: Any, scene: Any, out: Any) -> None:
     out["x"][rows] = np.random.default_rng().normal(size=len(rows))
 
@@ -131,11 +146,12 @@ def sense_and_count(self: Any, rows: Any, scene: Any, out: Any) -> None:
 @pytest.mark.parametrize(
     ("flaw", "says"),
     [
-        (sense_all_rows, "of rows it was not handed"),
-        (sense_and_push, "which it was only shown"),
-        (sense_by_luck, "in a batch than alone"),
-        (sense_by_place, "in a batch than alone"),
-        (sense_and_count, "after a reset than when it is built"),
+        (sense_all_rows, "of rows that it was not called for"),
+        (sense_and_push, "writes in sense_and_push at t = 0 s to what it may only read"),
+        (sense_and_force, "writes to truth.y, which it may only read"),
+        (sense_by_luck, "in a batch of worlds than in a world alone"),
+        (sense_by_place, "in a batch of worlds than in a world alone"),
+        (sense_and_count, "after a reset than after loading"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -148,7 +164,7 @@ def test_memory_outside_of_the_tables_is_found_when_a_run_is_resumed() -> None:
     def reset(self: Any, rows: Any) -> None:
         self.calls = 0
 
-    with pytest.raises(PluginError, match="after it was saved and resumed"):
+    with pytest.raises(PluginError, match="after the run was saved and resumed"):
         check_plugin(declare("hoarder", sense=sense_and_count, reset=reset))
 
 
@@ -205,10 +221,18 @@ FLAWED = [
         r"sense\(self, rows, scene, out\), not sense\(self, scene, out\)",
     ),
     ({"sense": sense_all_rows, "bind": lambda self, n: None}, r"bind\(self, n, sheets\), not"),
-    ({"sense": sense_all_rows, "measures": None}, "must say what it measures"),
+    ({"sense": sense_all_rows, "measures": None}, "must declare what it measures"),
     ({"sense": sense_all_rows, "measures": columns("range m")}, "begin its layout with READING"),
     ({"sense": sense_all_rows, "measures": ("range m",)}, "begin its layout with READING"),
     *((takes(name), f"parameter called '{name}', which is taken") for name in TAKEN),
+    (
+        {"sense": sense_all_rows, "bulk": lambda self: {}},
+        "defines 'bulk', which is called 'array_shapes' now",
+    ),
+    (
+        {"sense": sense_all_rows, "usual_rate": 10.0},
+        "defines 'usual_rate', which is called 'default_rate' now",
+    ),
     (takes("_gain"), "no key of a scenario begins with '_'"),
 ]
 
@@ -264,10 +288,10 @@ def test_a_motion_that_is_faster_than_it_says_is_caught() -> None:
     class Hasty(Integrator, kind="hasty"):
         """A point that is faster than it says."""
 
-        def fastest(self) -> float:
+        def speed_bound(self) -> float:
             return 0.3
 
-    with pytest.raises(PluginError, match="more than the `fastest` that it tells"):
+    with pytest.raises(PluginError, match="more than its `speed_bound`"):
         check_plugin(Hasty)
 
 
@@ -275,7 +299,7 @@ def test_a_sensor_that_only_claims_to_be_stateless_is_caught() -> None:
     def sense(self: Any, rows: Any, scene: Any, out: Any) -> None:
         out["x"][rows] += 1.0
 
-    with pytest.raises(PluginError, match="is called stateless, and has another"):
+    with pytest.raises(PluginError, match="is declared stateless, and gives a different"):
         check_plugin(declare("forgetful", sense=sense, stateless=True))
 
 
@@ -325,7 +349,7 @@ def test_an_estimator_sees_no_truth() -> None:
         "belief",
         "readings",
         "time",
-        "others",
+        "group_beliefs",
         "map",
         "worlds",
         "contacts",

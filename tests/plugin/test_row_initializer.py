@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import astray
 from astray.errors import PluginError
-from astray.plugin import Datasheets, Scene, row_initializer
-from astray.plugin.reading import Reading
+from astray.plugin import Datasheets, Reading, Scene, row_initializer
 from astray.plugin.row_initializer import TOGETHER, RowInitializer
 from astray.tables import ADDRESS, STATE, Array, Column, Rows, columns, table
 from support.kernels import without_jit

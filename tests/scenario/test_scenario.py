@@ -282,7 +282,7 @@ def test_what_finds_itself_on_a_map_needs_one(slot: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("sensor", "says"),
     [
-        ({"latency": 1e6}, "a latency of 1e+06 s keeps 5e+07 readings on the way at once"),
+        ({"latency": 1e6}, "a latency of 1e+06 s keeps 5e+07 readings in flight"),
         ({"latency": 1e300}, "a latency of 1e+300 s keeps"),
         ({"rate": 1e30}, "no tick of a microsecond or more fits 1e+30 Hz"),
         ({"rate": 10**200}, "no tick of a microsecond or more fits 1000"),

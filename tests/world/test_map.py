@@ -344,7 +344,7 @@ def test_a_robot_stops_at_the_wall_and_the_run_tells_of_it(tmp_path: Path) -> No
     sim.robots["a"].drive(1.0)
     log = sim.run(10.0, log=0.1)
     assert sim.truth["x"][0] == pytest.approx(2.75, abs=1e-5)
-    assert sim.robots["a"].scene.contacts["stalled"][0]
+    assert sim.robots["a"].scene.collisions["stalled"][0]
     (hit,) = sim.collisions
     assert (hit["row"], hit["other"]) == (0, -1)
     assert (hit["x"], hit["y"]) == pytest.approx((3.0, 0.0), abs=1e-4)

@@ -152,7 +152,7 @@ def _in_order(series: Table) -> Table:
 
 def _stream(sensor: Sensor, readings: Table, stamps: Array) -> Stream:
     readings["stamp"] = stamps
-    return Stream(sensor.sheet(), _in_order(readings))
+    return Stream(sensor.datasheet(), _in_order(readings))
 
 
 def _wheels(bag: Bag, topic: str, said: MessageColumns) -> Table:

@@ -67,9 +67,9 @@ def read_carmen(data: bytes, file: Path) -> Dataset:
     reference = Reference(stamps, *poses.T)
 
     def made_up(seed: int) -> Mapping[str, Stream]:
-        return {"wheels": Stream(WHEELS_SHEET.sheet(), odometry(poses, stamps, seed))}
+        return {"wheels": Stream(WHEELS_SHEET.datasheet(), odometry(poses, stamps, seed))}
 
-    streams = {**made_up(0), "scan": Stream(lidar.sheet(), scans, {"ranges": met})}
+    streams = {**made_up(0), "scan": Stream(lidar.datasheet(), scans, {"ranges": met})}
     x, y, yaw = poses[0].tolist()
     return Dataset(name, BODY, streams, reference, (x, y, yaw), START_SD, map, made_up)
 

@@ -40,7 +40,7 @@ class Stream:
     def reading(self, n: int) -> Reading:
         """A reading of this layout for n robots, of which none has arrived."""
         made = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
-        RowInitializer(made.blanks()).fill(np.arange(n))
+        RowInitializer(made.initial_values()).fill(np.arange(n))
         return made
 
 
@@ -101,7 +101,7 @@ class Dataset:
     def sheets(self) -> Datasheets:
         """The datasheets of the robot, as estimators get them."""
         sensors = {name: stream.sheet for name, stream in self.streams.items()}
-        return {"motion": self.motion.sheet(), **sensors}
+        return {"motion": self.motion.datasheet(), **sensors}
 
     def until(self, stamp: float) -> Dataset:
         """The beginning of the log, up to a stamp, s."""

@@ -72,7 +72,7 @@ def _read_robot(folder: Path, robot: int, names: dict[int, int], places: Array) 
     stamps, way, turn = _driven(*odometry.T)
     reference = Reference(*truth.T)
     at = reference.truth(np.zeros(1))[0]
-    wheels = Stream(WHEELS_SHEET.sheet(), roll_differential(BODY, stamps, way, turn))
+    wheels = Stream(WHEELS_SHEET.datasheet(), roll_differential(BODY, stamps, way, turn))
     streams = {"wheels": wheels, "landmarks": _landmarks(seen, names, places)}
     start = (float(at.x), float(at.y), float(at.yaw))
     return Dataset(f"robot {robot}", BODY, streams, reference, start, START_SD)
@@ -117,4 +117,4 @@ def _landmarks(seen: Array, names: dict[int, int], places: Array) -> Stream:
         range_sd_per_m=RANGE_SD_PER_M,
         bearing_sd=BEARING_SD,
     )
-    return Stream(camera.sheet(), made, arrays)
+    return Stream(camera.datasheet(), made, arrays)

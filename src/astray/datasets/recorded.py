@@ -49,7 +49,7 @@ def _log(track: RecordedRobot, plan: GroupPlan) -> Dataset | None:
             continue
         kept = _of_last_life(track, track.sensor_topics[name], reading.stamp)
         arrays = {key: array[kept] for key, array in reading.arrays.items()}
-        streams[name] = Stream(sensors[name].sheet(), reading.table[kept], arrays)
+        streams[name] = Stream(sensors[name].datasheet(), reading.table[kept], arrays)
     truth = track.truth[_of_last_life(track, TRUTH_TOPIC, track.truth["stamp"])]
     if not any(map(len, streams.values())) or len(truth) < 2:
         return None

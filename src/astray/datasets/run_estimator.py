@@ -72,14 +72,15 @@ def run_on_log(
         bound.believe(rows, belief)
     readings = {name: stream.reading(n) for name, stream in log.streams.items()}
     atlas = MapSet([log.map] if log.map is not None else [])
-    known = Known(belief, readings, np.zeros(n), atlas, np.zeros(n, np.int64))
+    clock = np.zeros(n)
+    known = Known(belief, readings, clock, atlas, np.zeros(n, np.int64))
     stamps, deliveries = _in_order(log)
     note = np.isin(stamps, noted) if noted is not None else np.ones(len(stamps), bool)
     place = np.cumsum(note) - 1
     before, beliefs = (table(STATE, int(note.sum()) * n).reshape(-1, n) for _ in range(2))
     started = time.perf_counter()
     for k, (stamp, arrived) in enumerate(zip(stamps, deliveries, strict=True)):
-        known.time.fill(stamp)
+        clock.fill(stamp)
         for name, number in arrived:
             _deliver(readings[name], log, name, number, kept)
         if note[k]:

@@ -57,8 +57,8 @@ def read_victoria(path: Path) -> Dataset:
     if len(fixes) < 2:
         raise LogError(f"{folder}: there are no fixes while the truck drives")
     axle = speed / (1.0 - np.tan(steer) * H / BODY.wheelbase)
-    wheels = Stream(WHEELS_SHEET.sheet(), roll_ackermann(BODY, stamps, axle, steer))
-    gnss = Stream(GNSS_SHEET.sheet(), _fixes(fixes))
+    wheels = Stream(WHEELS_SHEET.datasheet(), roll_ackermann(BODY, stamps, axle, steer))
+    gnss = Stream(GNSS_SHEET.datasheet(), _fixes(fixes))
     unknown = np.full(len(fixes), np.nan)
     reference = Reference(fixes[:, 0], fixes[:, 1], fixes[:, 2], unknown, ANTENNA, "gnss")
     start = _start(stamps, axle, steer, fixes)

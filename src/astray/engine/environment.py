@@ -11,7 +11,7 @@ import numpy as np
 from astray.interactions.collisions import COLLISION, Collisions
 from astray.plugin import Interaction, Motion, RowInitializer, Scene
 from astray.scenario import GroupPlan, MapPlan, Scenario
-from astray.tables import ADDRESS, CONTACT, STATE, Array, Rows, Table, clear, table
+from astray.tables import ADDRESS, COLLISION_STATE, STATE, Array, Rows, Table, clear_rows, table
 from astray.world import Map, map_labels, map_with_labels
 from astray.world.geometry import build_robot_grid, make_robot_grid, make_shapes
 from astray.world.maps import MapSet
@@ -49,7 +49,7 @@ class Environment:
             self._map_set(scenario.map),
             make_shapes([footprints[name] for name in self.footprints]),
             make_robot_grid(rows, len(worlds)),
-            table(CONTACT, rows),
+            table(COLLISION_STATE, rows),
             np.concatenate(world_indices),
             np.concatenate(numbers),
             sum(counts.values()),
@@ -58,8 +58,8 @@ class Environment:
             interaction.attach(self.address, {}, scenario.dt, seed, "")
             for interaction in scenario.interactions
         ]
-        parts = [(self.scene.contacts, None), *(p for i in self.interactions for p in i.blanks())]
-        self._blank = RowInitializer(parts)
+        own = [value for i in self.interactions for value in i.initial_values()]
+        self._blank = RowInitializer([(self.scene.collisions, None), *own])
         self._fastest = np.zeros(rows)
         self.quiet_until = 0  # the step before which no interaction has anything to do
         self._original_maps = self.scene.map.copy()
@@ -96,27 +96,27 @@ class Environment:
         return self.scene.map.copy() if plan.map is None else self._map_set(plan.map)
 
     def of_group(self, rows: slice) -> Scene:
-        """The scene that the sensors of a group get: its own rows, and what all groups share."""
+        """The scene that the sensors of a group get, to read: its rows, and what all share."""
         shared = self.scene
         return Scene(
             shared.truth[rows],
-            shared.body[rows],
-            shared.everyone,
+            shared.motion_params[rows],
+            shared.all_truth,
             shared.worlds[rows],
             rows.start,
             shared.map,
             shared.shapes,
-            shared.crowd,
-            shared.contacts[rows],
+            shared.robot_grid,
+            shared.collisions[rows],
             shared.all_worlds,
-            shared.numbers,
-            shared.population,
-        )
+            shared.robot_numbers,
+            shared.robots_per_world,
+        ).read_only()
 
     @staticmethod
     def rows_of(scene: Scene) -> slice:
         """The rows of a group among all robots."""
-        return slice(scene.first, scene.first + len(scene.truth))
+        return slice(scene.first_row, scene.first_row + len(scene.truth))
 
     def start_rows(self, rows: Rows) -> None:
         """Start these rows for the interactions; none of them is a ghost."""
@@ -126,12 +126,12 @@ class Environment:
         self.quiet_until = 0
         self._blank.fill(rows)
         for interaction in self.interactions:
-            interaction.begin_blank(rows)
+            interaction.draw_and_reset(rows)
         self.robots_placed(rows)
 
     def robots_moved(self) -> None:
         """Mark the grid of robots as out of date; with one robot per world nobody reads it."""
-        self._grid_is_current &= self.scene.is_lonely
+        self._grid_is_current &= self.scene.has_one_robot_per_world
 
     def robots_changed(self) -> None:
         """Find the rows that interact anew, after robots were added or removed."""
@@ -148,7 +148,7 @@ class Environment:
     def make_ghosts(self, rows: Rows, ghostly: bool) -> None:
         """Make these rows ghosts, which no sensor detects and nothing stops, or solid again."""
         self.ghosts[rows] = ghostly
-        clear(self.scene.contacts, rows)
+        clear_rows(self.scene.collisions, rows)
         self.robots_changed()
         self.robots_placed(rows)
 
@@ -156,7 +156,7 @@ class Environment:
         """Sort all robots into their grid by position, if it is out of date."""
         if not self._grid_is_current:
             scene = self.scene
-            build_robot_grid(scene.crowd, scene.truth, scene.shapes, self.rows, scene.worlds)
+            build_robot_grid(scene.robot_grid, scene.truth, scene.shapes, self.rows, scene.worlds)
             self._grid_is_current = True
 
     def quiet_ticks(self, step: int, groups: Iterable[tuple[slice, Motion]]) -> int:
@@ -165,10 +165,10 @@ class Environment:
 
             def fastest() -> Array:
                 for rows, motion in groups:
-                    self._fastest[rows] = motion.fastest()
+                    self._fastest[rows] = motion.speed_bound()
                 return self._fastest
 
-            found = [i.spare(self.rows, self.scene, fastest) for i in self.interactions]
+            found = [i.quiet_ticks(self.rows, self.scene, fastest) for i in self.interactions]
             self.quiet_until = step + min(found)
         return self.quiet_until - step
 
@@ -247,5 +247,5 @@ class Environment:
                 found[f"{label}.memory"] = plugin.memory
             found |= {f"{label}.{name}": array for name, array in plugin.arrays.items()}
         if self.interactions:
-            found["contacts"] = self.scene.contacts
+            found["contacts"] = self.scene.collisions
         return found

@@ -7,8 +7,10 @@ from pathlib import Path
 from types import FrameType
 
 from astray.errors import AstrayError, PluginError
-from astray.plugin import Plugin
+from astray.plugin import OUTPUTS, Plugin
 
+READ_ONLY = ("read-only", "readonly array")
+"""In the errors of NumPy and of numba about writing to a read-only array."""
 Step = tuple[FrameType, int]
 """A frame of a traceback, and its line."""
 
@@ -27,9 +29,16 @@ def attribute_error(problem: Exception, time: float) -> Exception:
     plugin: Plugin = frame.f_locals["self"]
     # Code that it calls or inherits may have raised: the author needs the line of their own file.
     own = [step for step in steps if step[0].f_globals.get("__name__") == plugin.__module__]
+    where = f"{frame.f_code.co_name} at t = {time:g} s"
+    line = _place((own or called)[-1])
+    if any(text in str(problem) for text in READ_ONLY):
+        return PluginError(
+            f"{plugin.family} {plugin.name!r} writes in {where} to what it may only read: write "
+            f"the result to {OUTPUTS[plugin.family]}, or change a copy ({line})"
+        )
     return PluginError(
-        f"{plugin.family} {plugin.name!r} failed in {frame.f_code.co_name} at t = {time:g} s: "
-        f"{type(problem).__name__}: {problem} ({_place((own or called)[-1])})"
+        f"{plugin.family} {plugin.name!r} failed in {where}: {type(problem).__name__}: {problem} "
+        f"({line})"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from astray.engine.clocks import Clocks
 from astray.engine.robots import Robots
 from astray.numerics import NEVER, Schedule
-from astray.tables import CONTACTS, Rows
+from astray.tables import CONTACTS, Rows, read_only
 
 DueRows = Callable[[Schedule], Rows | None]
 """Gives the rows that are due by a schedule; None if there are none."""
@@ -32,6 +32,7 @@ class GroupStepper:
         threads: int,
     ) -> None:
         self.robots = robots
+        self._commands, self._drives = read_only(robots.commands), read_only(robots.drives)
         self._clocks = clocks
         self._update_robot_grid = update_robot_grid  # for sensors that detect robots
         self._threads = threads
@@ -67,10 +68,10 @@ class GroupStepper:
             if rows is not None:
                 self._call(robots.autonomy.decide, rows, robots.known, robots.commands)
                 robots.commands_changed = True
-        commands = robots.commands
+        commands = self._commands
         if robots.override is not None:
             robots.commands_changed |= robots.override.release(robots.ticks)
-            commands = robots.override.applied_to(commands)
+            commands = read_only(robots.override.applied_to(commands))
         if robots.commands_changed or tick is None or robots.control.next_due(tick) <= tick:
             rows = self.due(robots.steer_schedule)
             if rows is not None:
@@ -81,9 +82,9 @@ class GroupStepper:
         """Move the truth by some ticks."""
         robots, move = self.robots, self.robots.motion.move
         if self._pool is None:
-            move(robots.rows, robots.truth, robots.drives, robots.dt, steps)
+            move(robots.rows, robots.truth, self._drives, robots.dt, steps)
         elif len(robots.rows):
-            self._call(move, robots.rows, robots.truth, robots.drives, robots.dt, steps)
+            self._call(move, robots.rows, robots.truth, self._drives, robots.dt, steps)
 
     def sense(self, due: DueRows, starting: bool = False) -> None:
         """Sample the sensors that are due, and deliver the readings that arrive.

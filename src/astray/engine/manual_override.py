@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from astray.plugin import NEVER
-from astray.tables import COMMAND, Array, Column, Rows, Table, columns, table
-from astray.tables import clear as clear_rows
+from astray.tables import COMMAND, Array, Column, Rows, Table, clear_rows, columns, table
 
 OVERRIDE = columns(Column("until", "", "i8"), Column("held", "", "?"), COMMAND)
 """The overriding command, the tick at which it ends, and whether it is in force."""

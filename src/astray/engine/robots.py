@@ -32,7 +32,7 @@ from astray.plugin import (
 )
 from astray.robot.autonomy import RemoteAutonomy
 from astray.scenario import GroupPlan
-from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, table
+from astray.tables import COMMAND, DRIVE, STATE, STOP, Array, Rows, Table, read_only, table
 from astray.world.planning import TakenPositions
 
 RENAMED = {
@@ -102,7 +102,7 @@ class Robots:
         self.clocks = clocks
         own = slice(first, first + plan.capacity * len(clocks.ticks))
         self.scene = environment.of_group(own)
-        self.truth = self.scene.truth
+        self.truth = environment.truth[own]  # the scene has it, too, to read
         self.address = environment.address[own]
         self.ticks = self.address["tick"]  # a view
         self.time = clocks.time[own]
@@ -125,7 +125,7 @@ class Robots:
         self._attach(plan, environment, beliefs)
         self._states = list({id(t): t for t in (self.truth, *self.beliefs().values())}.values())
         self._blank = RowInitializer(self._blanks())
-        self._starting = [plugin for plugin in self.plugins if not plugin.starts_blank]
+        self._starting = [plugin for plugin in self.plugins if plugin.needs_reset]
         contacts = self.contacts if self.tracker is not None else None
         subjects = Subjects(
             self.name,
@@ -165,11 +165,11 @@ class Robots:
         self.estimator = attach(plan.estimator) if plan.estimator else None
         # Without an estimator a robot believes the truth: the same memory, not a copy.
         self.belief = table(STATE, n) if self.estimator else self.truth
-        beliefs[self.name] = self.belief
+        beliefs[self.name] = read_only(self.belief)
         self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
         self.tracker = attach(plan.contacts) if plan.contacts else None
         self.contacts = Tracks(n, self.tracker.slots if self.tracker else 0)
-        self.scene.body = self.motion.params
+        self.scene.motion_params = read_only(self.motion.params)
         self.known = Known(
             self.belief,
             self.readings,
@@ -194,7 +194,7 @@ class Robots:
         for pipeline in self.pipelines.values():
             yield from pipeline.blanks()
         for plugin in self.plugins:
-            yield from plugin.blanks()
+            yield from plugin.initial_values()
 
     def __repr__(self) -> str:
         """Its name, its active rows and its plugins, in one line."""
@@ -244,7 +244,9 @@ class Robots:
         pipeline = self.pipelines[sensor]
         if pipeline.sensor.sees_robots:
             self._update_robot_grid()
-        scene = self.scene if truth is None else dataclasses.replace(self.scene, truth=truth)
+        scene = self.scene
+        if truth is not None:
+            scene = dataclasses.replace(scene, truth=read_only(truth))
         reading = pipeline.sample_out_of_turn(self.rows if rows is None else rows, scene, self.time)
         return reading.copy()
 
@@ -350,10 +352,10 @@ class Robots:
         for pipeline in self.pipelines.values():
             pipeline.rows_started()
         if self.tracker is not None:
-            self.contacts.forget(rows)
+            self.contacts.clear(rows)
         self.evaluation.begin(rows)
         for plugin in self._starting:
-            plugin.begin_blank(rows)
+            plugin.draw_and_reset(rows)
         for estimator, belief, _ in self.estimators:
             estimator.start(rows, belief)
         self.commands_changed = True

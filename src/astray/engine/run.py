@@ -504,7 +504,7 @@ class Run(ABC):
     def sense_first(self, started: Sequence[Rows]) -> None:
         """Let the rows of each group that have just started interact, sense and estimate."""
         groups = self.robots.values()
-        rows = [group.scene.first + own for group, own in zip(groups, started, strict=True)]
+        rows = [group.scene.first_row + own for group, own in zip(groups, started, strict=True)]
         self.environment.start_rows(np.concatenate(rows))
         for stepper, own in zip(self._group_steppers.values(), started, strict=True):
             if len(own):

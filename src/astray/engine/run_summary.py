@@ -54,7 +54,7 @@ def _group(group: Robots, run: Run) -> dict[str, Any]:
         "metrics": metrics,
     }
     if run.environment.interactions:
-        first, rows = group.scene.first, run.collisions["row"]
+        first, rows = group.scene.first_row, run.collisions["row"]
         found["collisions"] = int(((rows >= first) & (rows < first + len(group.truth))).sum())
     return found
 

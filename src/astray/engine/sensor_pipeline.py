@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.numerics import Schedule, random, ticks_in
 from astray.plugin import InitialValue, Reading, Scene, Sensor
-from astray.tables import Array, Rows, put
+from astray.tables import Array, Rows, write_records
 
 
 class SensorPipeline:
@@ -22,7 +22,7 @@ class SensorPipeline:
 
     def __init__(self, sensor: Sensor, n: int) -> None:
         self.sensor = sensor
-        self.sample_schedule = sensor.beat(sensor.dt)
+        self.sample_schedule = sensor.schedule(sensor.dt)
         self.delay = ticks_in(sensor.latency, sensor.dt)
         self.jitter = ticks_in(sensor.jitter, sensor.dt)
         self.is_delayed = self.delay > 0 or self.jitter > 0 or sensor.loss > 0.0
@@ -30,12 +30,12 @@ class SensorPipeline:
         self.key = random.key(int(sensor.key), "channel")
         late = self.sample_schedule.delayed(self.delay)
         self.arrival_schedule = Schedule(1, late.offset) if self.jitter else late
-        self.arrived = Reading(sensor.measures, n, sensor.bulk())
+        self.arrived = Reading(sensor.measures, n, sensor.array_shapes())
         self.sampled = (
-            Reading(sensor.measures, n, sensor.bulk()) if self.is_delayed else self.arrived
+            Reading(sensor.measures, n, sensor.array_shapes()) if self.is_delayed else self.arrived
         )
         depth = self.max_delay // self.sample_schedule.period + 1 if self.is_delayed else 0
-        self.ring = [Reading(sensor.measures, n, sensor.bulk()) for _ in range(depth)]
+        self.ring = [Reading(sensor.measures, n, sensor.array_shapes()) for _ in range(depth)]
         self.any_fresh = self.all_fresh = False
         self.rows_per_thread = sensor.rows_per_thread
         self._out_of_turn: Reading | None = None
@@ -46,7 +46,7 @@ class SensorPipeline:
 
     def blanks(self) -> list[InitialValue]:
         """The initial values of all tables."""
-        return [part for reading in self.readings() for part in reading.blanks()]
+        return [part for reading in self.readings() for part in reading.initial_values()]
 
     def rows_started(self) -> None:
         """Handle rows that have just started: they have no reading yet."""
@@ -103,7 +103,7 @@ class SensorPipeline:
         The table is valid until the next call; the arrays beside it are new.
         """
         if self._out_of_turn is None:
-            self._out_of_turn = Reading(self.sensor.measures, len(time), self.sensor.bulk())
+            self._out_of_turn = Reading(self.sensor.measures, len(time), self.sensor.array_shapes())
         sensor, out = self.sensor, self._out_of_turn
         for name, array in out.arrays.items():
             out.arrays[name] = np.empty(array.shape)
@@ -153,6 +153,6 @@ class SensorPipeline:
             rows_of_slot = rows[slots == k]
             if len(rows_of_slot):
                 source, target = (self.sampled, slot) if into_ring else (slot, self.arrived)
-                put(target.table, rows_of_slot, source.table.take(rows_of_slot))
+                write_records(target.table, rows_of_slot, source.table.take(rows_of_slot))
                 for name, array in target.arrays.items():
                     array[rows_of_slot] = source.arrays[name][rows_of_slot]

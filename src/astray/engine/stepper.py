@@ -177,7 +177,7 @@ class Stepper:
         """Let the robots interact, and remove those that a collision removes."""
         for rows in self._environment.interact():
             for group in self._groups:
-                own = rows - group.robots.scene.first
+                own = rows - group.robots.scene.first_row
                 group.robots.remove_rows(own[(own >= 0) & (own < len(group.robots.truth))])
             self._environment.robots_changed()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from astray.errors import WrongInput
 from astray.scenario import GroupPlan, Scenario
-from astray.tables import ADDRESS, COMMAND, CONTACT, DRIVE, STATE, Array
+from astray.tables import ADDRESS, COLLISION_STATE, COMMAND, DRIVE, STATE, Array
 
 MOST_WORLDS = 2**31
 BYTES_PER_WORLD = 128  # at least, of its number, clock, episode and index
@@ -81,7 +81,7 @@ def _check_memory(worlds: int, scenario: Scenario) -> None:
 def bytes_of_row(plan: GroupPlan) -> int:
     """The memory that a robot needs at least; plugins may need more."""
     beliefs = bool(plan.estimator) + len(plan.rivals)
-    tables = [STATE] * (1 + beliefs) + [ADDRESS, CONTACT, COMMAND, DRIVE]
+    tables = [STATE] * (1 + beliefs) + [ADDRESS, COLLISION_STATE, COMMAND, DRIVE]
     return sum(kind.itemsize for kind in tables + [sensor.measures for sensor in plan.sensors])
 
 

@@ -95,7 +95,7 @@ class Task(ABC):
     @property
     def touching(self) -> Array:
         """Whether each robot collides with something, (n,) bool."""
-        touching: Array = self.robots.scene.contacts["touching"]
+        touching: Array = self.robots.scene.collisions["touching"]
         return touching
 
 

@@ -185,10 +185,10 @@ def make_match_workspace(population: int, slots: int) -> MatchWorkspace:
 
 def true_robots(scene: Scene) -> TrueRobots:
     """The robots of a scene as kernels read them."""
-    grid = scene.crowd
-    return TrueRobots(scene.everyone, grid.bodies, grid.starts, grid.grids)
+    grid = scene.robot_grid
+    return TrueRobots(scene.all_truth, grid.bodies, grid.starts, grid.grids)
 
 
 def observers_of(rows: Rows, scene: Scene) -> Array:
     """The fields of Observer of these rows, (len(rows), 2)."""
-    return np.stack([scene.first + rows, scene.worlds[rows]], axis=1)
+    return np.stack([scene.first_row + rows, scene.worlds[rows]], axis=1)

@@ -127,7 +127,7 @@ class Gospa(ContactMetric, kind="gospa"):
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:
         """Write GOSPA of these rows, m."""
         tracks = contacts.tracks
-        workspace = make_match_workspace(scene.population, tracks.shape[1])
+        workspace = make_match_workspace(scene.robots_per_world, tracks.shape[1])
         at, part = observers_of(rows, scene), PARTS.index(self.part)
         gospa_all(out, self.params, tracks, at, workspace, true_robots(scene), rows, part)
 
@@ -142,6 +142,6 @@ class ContactsNees(ContactMetric, kind="contacts_nees"):
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:
         """Write the mean NEES of these rows."""
         tracks = contacts.tracks
-        workspace = make_match_workspace(scene.population, tracks.shape[1])
+        workspace = make_match_workspace(scene.robots_per_world, tracks.shape[1])
         at, robots, cholesky = observers_of(rows, scene), true_robots(scene), np.zeros((5, 4))
         track_nees_all(out, self.params, tracks, at, workspace, robots, rows, cholesky)

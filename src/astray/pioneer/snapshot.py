@@ -110,7 +110,7 @@ def take_snapshot(run: Run, robot: ServedRobot) -> RobotSnapshot:
         vx=float(belief["vx"][row]),
         vy=float(belief["vy"][row]),
         wz=float(belief["wz"][row]),
-        stalled=bool(group.scene.contacts["stalled"][row]),
+        stalled=bool(group.scene.collisions["stalled"][row]),
         encoder_ticks=_encoder_ticks(group, row),
         **sensed,
     )

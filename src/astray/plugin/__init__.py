@@ -3,6 +3,7 @@
 from astray.numerics import NEVER
 from astray.plugin.distributions import DrawnParameter, nominal, values_of, written
 from astray.plugin.families import (
+    OUTPUTS,
     Autonomy,
     ContactMetric,
     Control,
@@ -16,15 +17,14 @@ from astray.plugin.families import (
     Tracker,
 )
 from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters_of, units
-from astray.plugin.plugin import KINDS, Datasheet, Datasheets, Plugin, sensor_that_measures
-from astray.plugin.reading import Reading
+from astray.plugin.plugin import KINDS, Datasheet, Datasheets, Plugin, find_sensor
 from astray.plugin.row_initializer import InitialValue, RowInitializer
-from astray.plugin.tracks import Tracks
-from astray.plugin.views import Known, Scene
+from astray.plugin.views import Known, Reading, Scene, Tracks
 
 __all__ = [
     "KINDS",
     "NEVER",
+    "OUTPUTS",
     "TIMING",
     "Autonomy",
     "ContactMetric",
@@ -48,10 +48,10 @@ __all__ = [
     "Sensor",
     "Tracker",
     "Tracks",
+    "find_sensor",
     "nominal",
     "out_of_bounds",
     "parameters_of",
-    "sensor_that_measures",
     "units",
     "values_of",
     "written",

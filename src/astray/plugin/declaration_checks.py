@@ -1,6 +1,6 @@
-"""What a plugin class must be, looked at when it is declared: its author is told then, not later.
+"""Checks of a plugin class when it is declared, so that its author gets the error at once.
 
-A class that is refused does not become a kind, so it is in nobody's way.
+A class that is refused is not registered as a kind.
 """
 
 from __future__ import annotations
@@ -23,29 +23,41 @@ OF_MODELS = (
     "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
     "model_validate_strings"
 )
-"""What pydantic's models have: a key of that name breaks every scenario. It is slow to import."""
+"""The attributes of pydantic's models: a key of such a name breaks every scenario. It is a literal,
+because pydantic is slow to import."""
+
+RENAMED = {
+    "beat": "schedule",
+    "bulk": "array_shapes",
+    "fastest": "speed_bound",
+    "foresee": "predict_accelerations",
+    "spare": "quiet_ticks",
+    "usual_rate": "default_rate",
+}
+"""What a class may define that has another name now."""
 
 
 def check_declared(cls: Any, kind: str) -> None:
     """Raise PluginError for the first thing that keeps a class from being of this kind."""
-    who = f"{cls.family or 'plugin'} kind {kind!r} (class {cls.__qualname__})"
+    plugin = f"{cls.family or 'plugin'} kind {kind!r} (class {cls.__qualname__})"
     if not cls.family:
-        raise PluginError(f"{who} must subclass a family, such as Sensor, and not Plugin itself")
+        raise PluginError(f"{plugin} must subclass a family, such as Sensor, and not Plugin itself")
     family = next(base for base in cls.__mro__ if "family" in base.__dict__)
-    for find in (_taken_name, _missing_verb, _wrong_call, _wrong_layout):
-        if flaw := find(cls, family):
-            raise PluginError(f"{who} {flaw}")
+    for check in (_taken_name, _old_name, _missing_verb, _wrong_signature, _wrong_layout):
+        if fault := check(cls, family):
+            raise PluginError(f"{plugin} {fault}")
 
 
 def _taken_name(cls: Any, family: Any) -> str:
-    """Of a parameter whose name its family uses; what they have in common may be redefined."""
-    theirs = family.__dataclass_fields__
-    in_common = {f.name for f in dataclasses.fields(family) if f.init} - {"name"}
+    """A parameter whose name its family uses; parameters of the family may be redefined."""
+    family_fields = family.__dataclass_fields__
+    redefinable = {f.name for f in dataclasses.fields(family) if f.init} - {"name"}
     for field in dataclasses.fields(cls):
         name = field.name
-        if theirs.get(name) is field or name in in_common:
+        if family_fields.get(name) is field or name in redefinable:
             continue
-        if name in theirs or hasattr(family, name) or (field.init and name in OF_MODELS.split()):
+        used = name in family_fields or hasattr(family, name)
+        if used or (field.init and name in OF_MODELS.split()):
             return (
                 f"cannot have a parameter called {name!r}, which is taken: give it another name, "
                 "or leave out its annotation if it is not meant to be a parameter"
@@ -55,42 +67,50 @@ def _taken_name(cls: Any, family: Any) -> str:
     return ""
 
 
+def _old_name(cls: Any, family: Any) -> str:
+    """A method or setting under the name that it had before."""
+    for old, new in RENAMED.items():
+        if old in cls.__dict__ and hasattr(family, new) and old not in cls.__dataclass_fields__:
+            return f"defines {old!r}, which is called {new!r} now"
+    return ""
+
+
 def _missing_verb(cls: Any, family: Any) -> str:
-    """Of a verb that is not defined, or only in another spelling."""
-    # Python itself notes what is abstract only after the class was declared.
-    made = ((name, getattr(cls, name)) for name in _methods(family))
-    missing = [name for name, it in made if getattr(it, "__isabstractmethod__", False)]
+    """A verb that is not defined, or only in another spelling."""
+    # Python sets __abstractmethods__ only after the class was declared.
+    methods = ((name, getattr(cls, name)) for name in _methods(family))
+    missing = [name for name, it in methods if getattr(it, "__isabstractmethod__", False)]
     if not missing:
         return ""
     meant = (f"; it has {k!r}{m}" for k in cls.__dict__ if (m := suggest(k, missing)))
-    return f"must define {_call(family, missing[0])}{next(meant, '')}"
+    return f"must define {_signature(family, missing[0])}{next(meant, '')}"
 
 
-def _wrong_call(cls: Any, family: Any) -> str:
-    """Of a method that cannot be called as its family's is."""
+def _wrong_signature(cls: Any, family: Any) -> str:
+    """A method that cannot be called as its family's is."""
     for name in _methods(family):
         own = next(base.__dict__[name] for base in cls.__mro__ if name in base.__dict__)
-        theirs = getattr(family, name)
-        if own is theirs or not inspect.isfunction(own):
-            continue  # how to call what a stranger's decorator makes of it is not known
+        inherited = getattr(family, name)
+        if own is inherited or not inspect.isfunction(own):
+            continue  # the signature of what a foreign decorator returns is unknown
         try:
-            inspect.signature(own).bind(*_positional(theirs))
+            inspect.signature(own).bind(*_positional(inherited))
         except TypeError:
-            return f"must define {_call(family, name)}, not {_call(cls, name)}"
+            return f"must define {_signature(family, name)}, not {_signature(cls, name)}"
     return ""
 
 
 def _wrong_layout(cls: Any, family: Any) -> str:
-    """Of a sensor whose readings have no layout, or not that of a reading."""
+    """A sensor whose readings have no layout, or lack the columns of every reading."""
     if "measures" not in family.__dataclass_fields__:
         return ""
     layout = getattr(cls, "measures", None)
     if layout is None:
-        return "must say what it measures, such as measures = columns(READING, 'range m')"
+        return "must declare what it measures, such as measures = columns(READING, 'range m')"
     names = layout.names if isinstance(layout, np.dtype) else None
     if not set(READING.names or ()) <= set(names or ()):
         return (
-            "must measure what every reading has, too: begin its layout with READING, such as "
+            "must have the columns of every reading: begin its layout with READING, such as "
             "measures = columns(READING, 'range m')"
         )
     return ""
@@ -104,11 +124,11 @@ def _methods(family: Any) -> list[str]:
 
 
 def _positional(method: Callable[..., Any]) -> list[str]:
-    """The names of what a method is handed by position, `self` included."""
+    """The names of a method's positional parameters, `self` included."""
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [n for n, p in inspect.signature(method).parameters.items() if p.kind in by_position]
 
 
-def _call(cls: Any, method: str) -> str:
+def _signature(cls: Any, method: str) -> str:
     """A method as its author writes it: sense(self, rows, scene, out)."""
     return f"{method}({', '.join(_positional(getattr(cls, method)))})"

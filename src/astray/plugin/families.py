@@ -1,6 +1,8 @@
-"""What plugins are: eight families, declared by subclassing.
+"""The eight families of plugins: what each is handed, and what it writes.
 
-Those that make the truth are handed a `Scene`, those of a robot's mind what is `Known` to it.
+The parts of the physical robot and its environment are handed a `Scene`: motion, sensors,
+interactions. The parts of its software are handed what is `Known`: autonomy, control, estimators,
+trackers. A metric compares the two.
 """
 
 from __future__ import annotations
@@ -15,14 +17,24 @@ from annotated_types import Ge, Gt, Le, Lt
 from astray.errors import PluginError
 from astray.numerics import Schedule, make_schedule, ticks_in
 from astray.plugin.plugin import Datasheets, Plugin
-from astray.plugin.reading import Reading
-from astray.plugin.tracks import Tracks
-from astray.plugin.views import Known, Scene
+from astray.plugin.views import Known, Reading, Scene, Tracks
 from astray.tables import ADDRESS, MODES, STATE, Array, Columns, Rows, Table, table
 
 Positive = Annotated[float, Gt(0)]
 NonNegative = Annotated[float, Ge(0)]
-MOST_ON_THE_WAY = 100_000  # readings of a sensor that were taken and have not arrived
+MAX_IN_FLIGHT = 100_000  # readings of a sensor that were taken and have not arrived
+
+OUTPUTS = {
+    "autonomy": "`command`",
+    "control": "`drive`",
+    "motion": "`truth`",
+    "sensor": "`out`",
+    "interaction": "`scene.truth`",
+    "estimator": "`belief`",
+    "tracker": "`contacts`",
+    "metric": "`out`",
+}
+"""What the plugins of each family write to. Everything else that they are handed is read-only."""
 
 E = TypeVar("E", bound="Estimator")
 S = TypeVar("S", bound="Sensor")
@@ -36,55 +48,87 @@ class Autonomy(Plugin, family="autonomy"):
 
     @abstractmethod
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
-        """Write COMMAND for these rows."""
+        """Choose the commands of these rows.
+
+        Args:
+            rows: Indices, (k,).
+            known: What the robots know, to read.
+            command: COMMAND, (n,), to write in these rows; they hold the previous command.
+        """
 
 
 class Control(Plugin, family="control"):
-    """Turns what autonomy asks for into what the motion is asked for, on the belief."""
+    """Turns commands of the autonomy into what the motion is asked for, by the belief."""
 
     modes: ClassVar[tuple[int, ...]] = tuple(range(len(MODES)))
-    """The modes of COMMAND that it understands; others are refused where they come in."""
+    """The modes of COMMAND that it understands; commands of other modes are refused."""
     rate: Positive | None = None  # Hz; every tick unless given
     offset: NonNegative = 0.0  # s after the start of the first call
 
     @abstractmethod
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
-        """Write DRIVE for these rows."""
+        """Choose what the motion of these rows is asked for.
+
+        Args:
+            rows: Indices, (k,).
+            known: What the robots know, to read.
+            command: COMMAND, (n,), to read.
+            drive: DRIVE, (n,), to write in these rows.
+        """
 
 
 class Motion(Plugin, family="motion"):
     """Moves the truth."""
 
     wheels: ClassVar[int] = 0
+    """How many columns of `wheel` and `wheel_rate` it moves: 0, 2 or 4."""
 
-    def fastest(self) -> Array | float:
-        """The speed, m/s, that no row exceeds from now on, whatever it is told; one, or one each.
+    def speed_bound(self) -> Array | float:
+        """A speed that no row exceeds from now on, whatever it is asked for.
 
-        A row that is faster already only has to stay within its speed. Unless a motion knows it,
-        collisions are looked for at every tick.
+        A row that is faster already only has to stay within its speed. Without a bound, collisions
+        are looked for at every tick.
+
+        Returns:
+            m/s: one for all rows, or (n,).
         """
         return np.inf
 
     @abstractmethod
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
-        """Advance these rows by some ticks of dt seconds, the same bytes for any cut of them."""
+        """Advance these rows; the result must not depend on how the ticks are cut into calls.
 
-    def foresee(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
-        """Write ax, ay, alpha and steer_rate with which these rows are about to go on.
+        Args:
+            rows: Indices, (k,).
+            truth: STATE, (n,), to write in these rows.
+            drive: DRIVE, (n,), to read.
+            dt: The length of a tick, s.
+            steps: How many ticks.
+        """
 
-        `move` leaves those with which the last tick ended; the two differ where a limit is reached.
-        Unless a motion knows better, they stay as they are.
+    def predict_accelerations(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
+        """Write ax, ay, alpha and steer_rate with which these rows begin the next tick.
+
+        `move` leaves those with which the last tick ended. The two differ where a limit is reached.
+        Without this method they stay as they are.
+
+        Args:
+            rows: Indices, (k,).
+            truth: STATE, (n,), to write in these rows.
+            drive: DRIVE, (n,), to read.
+            dt: The length of a tick, s.
         """
 
 
 class Sensor(Plugin, family="sensor"):
-    """Measures the truth, wrongly."""
+    """Measures the truth, with errors."""
 
     measures: ClassVar[Columns]
+    """The columns of its readings: `columns(READING, "range m")`."""
     stateless: ClassVar[bool] = False
-    """Whether a reading is made of the moment alone, and not of what was read before."""
-    usual_rate: ClassVar[float | None] = None
-    """Hz, to the nearest whole number of ticks, where none is given; every tick if None."""
+    """Whether a reading depends on the present alone, and not on earlier readings."""
+    default_rate: ClassVar[float | None] = None
+    """Hz, to the nearest whole number of ticks, where no rate is given; every tick if None."""
     rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
     offset: NonNegative = 0.0  # s after the start of the first reading
     latency: NonNegative = 0.0  # s from taking a reading to its arrival
@@ -94,78 +138,126 @@ class Sensor(Plugin, family="sensor"):
     loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
 
     def attach(self: S, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> S:
-        """A copy for these rows; PluginError if its readings could overtake each other.
+        """Make a copy of this sensor for some rows, as `Plugin.attach` does.
 
-        Nor may there be more on the way at once than anyone means, since each has its place.
+        Raises:
+            PluginError: Readings could overtake each other, or too many would be in flight.
         """
         if dt > 0.0 and self.latency > 0.0:
-            held = ticks_in(self.latency, dt) // self.beat(dt).period
-            if held > MOST_ON_THE_WAY:
+            in_flight = ticks_in(self.latency, dt) // self.schedule(dt).period
+            if in_flight > MAX_IN_FLIGHT:
                 raise PluginError(
-                    f"a latency of {self.latency:g} s keeps {held:g} readings on the way at once; "
-                    f"{MOST_ON_THE_WAY} is the most"
+                    f"a latency of {self.latency:g} s keeps {in_flight:g} readings in flight; "
+                    f"at most {MAX_IN_FLIGHT} are possible"
                 )
         if dt > 0.0 and self.jitter > 0.0:
-            apart = self.beat(dt).period
-            if ticks_in(self.jitter, dt) >= apart:
+            period = self.schedule(dt).period
+            if ticks_in(self.jitter, dt) >= period:
                 raise PluginError(
-                    f"a jitter of {self.jitter:g} s lets readings overtake each other that are "
-                    f"{apart * dt:g} s apart"
+                    f"with a jitter of {self.jitter:g} s a reading could overtake the next one, "
+                    f"{period * dt:g} s later: jitter must be shorter than that"
                 )
         return super().attach(address, sheets, dt, seed, group)
 
-    def beat(self, dt: float) -> Schedule:
-        """When it reads: by its rate, or about as often as is usual, or at every tick."""
-        if self.rate is None and self.usual_rate is not None:
-            return Schedule(max(1, round(1.0 / (self.usual_rate * dt))), ticks_in(self.offset, dt))
+    def schedule(self, dt: float) -> Schedule:
+        """When it takes readings: by its rate, its default rate, or at every tick.
+
+        Args:
+            dt: The length of a tick, s.
+
+        Returns:
+            Period and offset in ticks.
+        """
+        if self.rate is None and self.default_rate is not None:
+            period = max(1, round(1.0 / (self.default_rate * dt)))
+            return Schedule(period, ticks_in(self.offset, dt))
         return make_schedule(self.rate, self.offset, dt)
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
-        """Arrays of float that each reading has beside its columns: name and shape of a row."""
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The arrays that each reading has beside its columns.
+
+        Returns:
+            The shape of one row of each, by name; floats.
+        """
         return {}
 
     @property
     def sees_robots(self) -> bool:
-        """Whether it looks at `scene.crowd`, which is then brought up to date before it senses."""
+        """Whether it reads `scene.robot_grid`, which is then up to date when it senses."""
         return False
 
     @abstractmethod
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
-        """Write a reading for these rows; its stamp is set by the simulator."""
+        """Take a reading for these rows.
+
+        Args:
+            rows: Indices, (k,).
+            scene: The truth, to read.
+            out: The readings, to write in these rows; the simulator sets stamp and fresh.
+        """
 
     def placed(self, rows: Rows, scene: Scene) -> None:
-        """Take note that the truth of these rows was moved by hand, not by motion."""
+        """Called when the truth of these rows was set by an event and not moved by motion.
+
+        Args:
+            rows: Indices, (k,).
+            scene: The truth, to read.
+        """
 
 
 class Interaction(Plugin, family="interaction"):
     """Lets robots of all groups act on each other and on the world, after all have moved.
 
-    It is handed the scene of everyone: `truth` and `everyone` are the same table.
+    It is handed the scene of all groups: there `truth` and `all_truth` are the same table.
     """
 
-    def spare(self, rows: Rows, scene: Scene, fastest: Callable[[], Array]) -> int:
-        """Ticks for which nothing can happen if no row is faster than `fastest` gives, m/s.
+    def quiet_ticks(self, rows: Rows, scene: Scene, speed_bound: Callable[[], Array]) -> int:
+        """For how many ticks nothing can happen.
 
-        So many may be moved in one go without `prepare` and `interact`. Rows that are faster now
-        may keep their speed, and more of it to the side.
+        So many are moved in one call without `prepare` and `interact`. Rows that exceed their
+        bound now may keep their speed, and turn it sideways.
+
+        Args:
+            rows: Indices of all rows that can be met, (k,).
+            scene: The truth.
+            speed_bound: Gives the speed that no row exceeds, m/s, (all,).
+
+        Returns:
+            Ticks; 0 if something may happen in the next one.
         """
         return 0
 
     def prepare(self, rows: Rows, scene: Scene) -> None:
-        """Note what is needed of these rows before they move."""
+        """Keep what is needed of these rows before they move.
+
+        Args:
+            rows: Indices of all rows that can be met, (k,).
+            scene: The truth.
+        """
 
     @abstractmethod
     def interact(self, rows: Rows, scene: Scene) -> Rows | None:
-        """Change the truth of these rows; give back the rows that are to be removed, if any."""
+        """Change the truth of these rows after they moved.
+
+        Args:
+            rows: Indices of all rows that can be met, (k,).
+            scene: The truth, to write in these rows.
+
+        Returns:
+            The rows that are removed from the run, if any.
+        """
 
     def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
-        """Take note that these rows were started or moved by hand, or the map changed.
+        """Called when rows were started or set by an event, or when the map changed.
 
-        Solid are all rows that can be met, as `interact` gets them: ghosts cannot.
+        Args:
+            rows: Indices of these rows, (k,).
+            scene: The truth.
+            solid: Indices of all rows that can be met, as in `interact`: ghosts are not.
         """
 
     def resumed(self) -> None:
-        """Take note that memory, truth and maps were replaced by those of a saved run."""
+        """Called when memory, truth and maps were replaced by those of a saved run."""
 
 
 class Estimator(Plugin, family="estimator"):
@@ -176,24 +268,51 @@ class Estimator(Plugin, family="estimator"):
 
     @abstractmethod
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
-        """Bring the belief of these rows up to their fresh readings."""
+        """Bring the belief of these rows up to their fresh readings.
+
+        Args:
+            rows: Indices, (k,).
+            known: What the robots know, to read.
+            belief: STATE, (n,), to write in these rows.
+        """
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Adjust the belief that these rows start with: the truth, with a covariance of zero."""
+        """Adjust the belief that these rows start with: the truth, with a covariance of zero.
+
+        Args:
+            rows: Indices, (k,).
+            belief: STATE, (n,), to write in these rows.
+        """
 
     def believe(self, rows: Rows, belief: Table) -> None:
-        """Take note that the belief of these rows was set from outside."""
+        """Called when the belief of these rows was set from outside.
+
+        Args:
+            rows: Indices, (k,).
+            belief: STATE, (n,), as it was set.
+        """
 
     def innovations(self) -> Array | None:
-        """Normalised innovations squared of the last estimate and their degrees of freedom, (n, 2).
+        """How well the measurements of the last estimate agreed with the belief.
 
-        None from an estimator that does not weigh its measurements.
+        Returns:
+            (n, 2): normalised innovations squared and their degrees of freedom; None from an
+            estimator that does not compute them.
         """
         return None
 
     def alone(self: E, motion: Motion, *sensors: Sensor, n: int = 1) -> tuple[E, Table]:
-        """This estimator without a simulator, and the belief it owns: for logs and nodes."""
-        sheets = {"motion": motion.sheet(), **{s.name: s.sheet() for s in sensors}}
+        """Make this estimator usable without a simulator, for logs and nodes.
+
+        Args:
+            motion: The motion of the robot, for its datasheet.
+            *sensors: The sensors of the robot, for their datasheets.
+            n: How many rows.
+
+        Returns:
+            The estimator, attached and started, and the belief that it owns: STATE, (n,).
+        """
+        sheets = {"motion": motion.datasheet(), **{s.name: s.datasheet() for s in sensors}}
         bound = self.attach(table(ADDRESS, n), sheets, 0.0, 0, "")
         belief = table(STATE, n)
         bound.begin(np.arange(n))
@@ -202,41 +321,67 @@ class Estimator(Plugin, family="estimator"):
 
 
 class Tracker(Plugin, family="tracker"):
-    """Turns detections of others into what is believed of them. It knows what an estimator does."""
+    """Turns detections of other robots into tracks. It knows what an estimator knows."""
 
     fixed = ("slots",)
     slots: Annotated[int, Ge(1), Le(1024)] = 16  # others that a robot can keep in mind
 
     @abstractmethod
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
-        """Bring the tracks of these rows up to their fresh detections."""
+        """Bring the tracks of these rows up to their fresh detections.
+
+        Args:
+            rows: Indices, (k,).
+            known: What the robots know, to read.
+            contacts: The tracks, to write in these rows.
+        """
 
 
 class Metric(Plugin, family="metric"):
-    """Judges a belief by the truth of its stamp."""
+    """Evaluates a belief against the truth of its stamp."""
 
     unit: ClassVar[str] = ""
-    average: ClassVar[Literal["rms", "mean"]] = "rms"  # over time, by which it is judged
+    average: ClassVar[Literal["rms", "mean"]] = "rms"
+    """How values are averaged over time."""
     rate: Positive | None = None  # Hz; whenever a belief changed unless given
     offset: NonNegative = 0.0  # s after the start of the first call
 
     def watch(self, estimator: Estimator) -> None:
-        """Take note whose belief is judged, once, before anything is measured."""
+        """Called once, before the first `measure`.
+
+        Args:
+            estimator: The owner of the belief.
+        """
 
     @abstractmethod
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
-        """Write one value for each of these rows; truth is that of the belief's stamp."""
+        """Compute one value for each of these rows.
+
+        Args:
+            rows: Indices, (k,).
+            truth: STATE, (n,), at the stamp of the belief, to read.
+            belief: STATE, (n,), to read.
+            out: (n,), to write in these rows.
+        """
 
 
 class ContactMetric(Plugin):
-    """Judges what robots believe of others by the truth of its stamp: a metric, too."""
+    """Evaluates what robots believe of others against the truth of its stamp: a metric, too."""
 
     family: ClassVar[str] = "metric"
     unit: ClassVar[str] = ""
-    average: ClassVar[Literal["rms", "mean"]] = "rms"  # over time, by which it is judged
+    average: ClassVar[Literal["rms", "mean"]] = "rms"
+    """How values are averaged over time."""
     rate: Positive | None = None  # Hz; whenever the tracks changed unless given
     offset: NonNegative = 0.0  # s after the start of the first call
 
     @abstractmethod
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:
-        """Write one value for each of these rows; the scene is that of the tracks' stamps."""
+        """Compute one value for each of these rows.
+
+        Args:
+            rows: Indices, (k,).
+            scene: The truth at the stamps of the tracks, to read.
+            contacts: The tracks, to read.
+            out: (n,), to write in these rows.
+        """

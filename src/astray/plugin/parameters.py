@@ -17,7 +17,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from astray.numerics import random
 from astray.plugin.distributions import DrawnParameter
-from astray.tables import Columns, Rows, Table, record
+from astray.tables import Columns, Rows, Table, record_type
 
 if TYPE_CHECKING:
     from astray.plugin.plugin import Plugin
@@ -114,7 +114,7 @@ def parameter_columns(cls: type[Plugin]) -> Columns:
     kinds = {float: "f8", int: "i8", bool: "?"}
     parts = [(p.name, kinds[p.number]) for p in parameters_of(cls) if p.number]
     # A record needs a column to exist at all.
-    return record(parts or [("none", "f8")])
+    return record_type(parts or [("none", "f8")])
 
 
 @functools.cache
@@ -122,7 +122,7 @@ def _numbers(cls: type[Plugin]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters_of(cls) if p.number)
 
 
-def given_parameters(plugin: Plugin) -> Table:
+def shared_parameters(plugin: Plugin) -> Table:
     """A plugin's parameters as one record, nan where they are not given or drawn for each row.
 
     Made once: a plugin may have dozens, and thousands of robots may start over at every tick.
@@ -143,11 +143,11 @@ def drawn_parameters(plugin: Plugin) -> list[str]:
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
     """Draw what is drawn for each row of a bound plugin's parameter table."""
-    if plugin.drawn:
+    if plugin.drawn_params:
         # The tick plays no part: a life's parameters are the same whenever it begins.
         address = plugin.address.take(rows)
         address["tick"] = 0
-        for name in plugin.drawn:
+        for name in plugin.drawn_params:
             key = random.key(int(plugin.key), name)
             value = getattr(plugin, name).sample(address, np.arange(len(rows)), key)
             plugin.params[name][rows] = value

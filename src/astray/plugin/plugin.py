@@ -1,8 +1,8 @@
-"""What all plugins have in common: how they are declared, and what they are given to keep.
+"""What all plugins have in common: how they are declared, and what they are given.
 
 A plugin is a keyword dataclass. Its annotated fields are its keys in a scenario, with the unit in
 the comment behind. What it keeps between ticks is a table of its own, laid out by `remembers`,
-with a row per robot, so that it can be reset by rows, saved and resumed.
+with a row per robot, so that rows can be reset and runs can be saved and resumed.
 """
 
 from __future__ import annotations
@@ -11,33 +11,50 @@ import dataclasses
 import sys
 import threading
 from abc import ABC
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
 import numpy as np
 
-from astray.errors import PluginError
-from astray.numerics import CHUNK, random
+from astray.errors import PluginError, unknown_attribute
+from astray.numerics import CHUNK, NoiseWorkspace, make_noise_workspace, random
 from astray.plugin.declaration_checks import check_declared
 from astray.plugin.distributions import nominal
 from astray.plugin.parameters import (
     draw_parameters,
     drawn_parameters,
-    given_parameters,
     parameter_columns,
+    shared_parameters,
 )
 from astray.plugin.row_initializer import InitialValue, RowInitializer
-from astray.tables import Array, Columns, Rows, Table
+from astray.tables import Array, Columns, Rows, Table, read_only
 
 P = TypeVar("P", bound="Plugin")
+T = TypeVar("T")
 
 KINDS: dict[str, dict[str, type[Plugin]]] = {}
-"""Every concrete plugin class by family and kind; declaring the class puts it here."""
+"""Every concrete plugin class by family and kind; declaring the class registers it here."""
+
+RENAMED = {
+    "at_first": "initial_memory",
+    "deck": "noise_workspace",
+    "given": "shared_params",
+    "lifelong_normals": "episode_normals",
+    "sheet": "datasheet",
+}
+"""Attributes of a plugin that have another name now."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Datasheet:
-    """The datasheet of a device: its kind, what it measures and its nominal parameters."""
+    """The datasheet of a device: what its maker would tell, not what is true of one robot.
+
+    Attributes:
+        kind: The kind of the plugin, such as "wheels".
+        values: The nominal parameters by name; `sheet["radius"]` reads one.
+        measures: The columns of a sensor's readings; None if it is no sensor.
+        wheels: How many wheels a motion has.
+    """
 
     kind: str
     values: Mapping[str, Any]
@@ -49,16 +66,28 @@ class Datasheet:
 
 
 Datasheets = Mapping[str, Datasheet]
-"""The datasheets of a robot: "motion", and its sensors by name."""
+"""The datasheets of a robot: "motion", "footprint", and its sensors by name."""
 
 
-def sensor_that_measures(layout: Columns, sheets: Datasheets, who: str) -> str:
-    """The name of the first sensor that measures this; PluginError if the robot has none."""
+def find_sensor(layout: Columns, sheets: Datasheets, plugin: str) -> str:
+    """Find the first sensor of a robot that measures what a plugin needs.
+
+    Args:
+        layout: The columns that are needed, such as `tables.WHEELS`.
+        sheets: The robot's datasheets.
+        plugin: The plugin that needs the sensor, for the error message.
+
+    Returns:
+        The name of the sensor.
+
+    Raises:
+        PluginError: The robot has no such sensor.
+    """
     for name, sheet in sheets.items():
         if sheet.measures == layout:
             return name
-    what = ", ".join(c for c in layout.names or () if c not in ("fresh", "stamp"))
-    raise PluginError(f"{who} needs a sensor that measures {what}, and the robot has none")
+    needed = ", ".join(c for c in layout.names or () if c not in ("fresh", "stamp"))
+    raise PluginError(f"{plugin} needs a sensor that measures {needed}, and the robot has none")
 
 
 def _file_of(cls: type) -> str:
@@ -70,23 +99,28 @@ def _file_of(cls: type) -> str:
 @dataclass_transform(kw_only_default=True, eq_default=False)
 @dataclasses.dataclass(kw_only=True, eq=False)
 class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
-    """A part of a robot, or a judge of one; subclass a family, not this."""
+    """A part of a robot, or a metric of one. Subclass a family, not this.
+
+    `class Dice(Sensor, kind="dice")` registers the kind. Its fields are its keys in a scenario:
+    `sd: NonNegative = 0.1  # m, white`. Any number may be a distribution there, so a plugin reads
+    `self.params["sd"][rows]`, not `self.sd`.
+    """
 
     family: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     remembers: ClassVar[Columns | None] = None
-    """The layout of `self.memory`; as `self.at_first` when a row starts, saved with the run."""
+    """The layout of `self.memory`, which is saved with a run."""
     fixed: ClassVar[tuple[str, ...]] = ()
-    """Numbers that are read when it is bound or a row starts: no event can change them in a run."""
+    """Parameters that are read in `bind` or `reset`: no event can change them during a run."""
     rows_per_thread: ClassVar[int] = 4096
-    """Rows that are worth a thread of their own; fewer where a row is costly."""
+    """Rows that are worth a thread of their own; fewer where a row is expensive."""
 
     name: str = ""
 
     def __init_subclass__(cls, kind: str = "", family: str = "") -> None:
-        about = cls.__dict__.get("__doc__")
+        docstring = cls.__dict__.get("__doc__")
         dataclasses.dataclass(kw_only=True, eq=False)(cls)
-        cls.__doc__ = about  # and not the signature that dataclass puts in place of none
+        cls.__doc__ = docstring  # and not the signature that dataclass puts in place of none
         if family:
             cls.family = family
             KINDS[family] = {}
@@ -107,50 +141,103 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     # What an author may override.
 
     def bind(self, n: int, sheets: Datasheets) -> None:  # noqa: B027 - nothing to do is fine
-        """Prepare for n rows, once; raise PluginError where the robot lacks what this needs."""
+        """Prepare for n rows, once, before the first episode.
+
+        Args:
+            n: How many rows there are.
+            sheets: The datasheets of the robot.
+
+        Raises:
+            PluginError: The robot lacks something that this plugin needs.
+        """
 
     def reset(self, rows: Rows) -> None:  # noqa: B027 - nothing to do is fine
-        """Start these rows afresh; parameters are drawn and memory is as at first already."""
+        """Start an episode of these rows; parameters are drawn and memory is initial already.
+
+        Args:
+            rows: Indices, (k,).
+        """
 
     def next_due(self, tick: int) -> int:
-        """First tick from this one on at which a call could change anything.
+        """The first tick from this one on at which a call could change anything.
 
-        A promise that lets a run skip calls, not a schedule: being called more often must
-        change nothing.
+        It lets a run skip calls. It is no schedule: more calls must change nothing.
+
+        Args:
+            tick: A tick of the run.
+
+        Returns:
+            A tick, `NEVER` if there is none.
         """
         return tick
 
-    # What an author may use.
+    # What an author may use, once the plugin is attached.
 
     params: Table = dataclasses.field(init=False, repr=False)
-    """The numeric parameters as columns, (n,): as drawn for each row."""
-    given: Table = dataclasses.field(init=False, repr=False)
-    """What of them is the same for every row, one record."""
-    drawn: list[str] = dataclasses.field(init=False, repr=False)
-    """Those that are not: they are drawn for each row."""
+    """The numeric parameters as columns, (n,), as drawn for each row."""
+    shared_params: Table = dataclasses.field(init=False, repr=False)
+    """The parameters that all rows have in common, one record; nan where they are drawn."""
+    drawn_params: list[str] = dataclasses.field(init=False, repr=False)
+    """The names of the parameters that are drawn for each row."""
     memory: Table = dataclasses.field(init=False, repr=False)
     """What this plugin remembers, (n,), laid out by `remembers`."""
-    at_first: Table = dataclasses.field(init=False, repr=False)
-    """What it remembers where a row starts, one record: zeros, unless `bind` fills something in."""
+    initial_memory: Table = dataclasses.field(init=False, repr=False)
+    """What it remembers when a row starts, one record: zeros, unless `bind` fills something in."""
     arrays: dict[str, Array] = dataclasses.field(init=False, repr=False)
-    """Memory too large for a column: arrays with a leading row axis, filled in `bind`."""
+    """Memory too large for a column: arrays with a leading row axis, made in `bind`."""
     key: np.uint64 = dataclasses.field(init=False, repr=False)
-    """The key of this plugin's noise."""
+    """The key of this plugin's noise, see `numerics.random`."""
     address: Table = dataclasses.field(init=False, repr=False)
-    """Who the rows are, for noise: world, robot, life and tick, (n,)."""
+    """ADDRESS, (n,), to read: world, robot, episode and tick of each row, the counter of noise."""
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
-    _rooms: threading.local = dataclasses.field(init=False, repr=False)
-    _blank: RowInitializer | None = dataclasses.field(init=False, repr=False)
+    _writable_address: Table = dataclasses.field(init=False, repr=False)
+    _workspaces: threading.local = dataclasses.field(init=False, repr=False)
+    _initializer: RowInitializer | None = dataclasses.field(init=False, repr=False)
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, RENAMED)
 
     def normals(self, rows: Rows, count: int) -> Array:
-        """Standard normals, (len(rows), count): this tick's, the same in any batch."""
+        """Draw standard normals that are new at every tick.
+
+        Args:
+            rows: Indices, (k,).
+            count: How many each row gets.
+
+        Returns:
+            (k, count): for a row the same in any batch.
+        """
         out = np.empty((len(rows), count))
-        random.normals_all(out, self.address, rows, self.key)
+        random.normals_all(out, self._writable_address, rows, self.key)
         return out
 
-    def lifelong_normals(self, rows: Rows, count: int) -> Array:
-        """Standard normals, (len(rows), count), that stay the same for a row's whole life."""
+    def uniforms(self, rows: Rows, count: int) -> Array:
+        """Draw uniforms in [0, 1) that are new at every tick.
+
+        Args:
+            rows: Indices, (k,).
+            count: How many each row gets.
+
+        Returns:
+            (k, count): for a row the same in any batch.
+        """
+        out = np.empty((len(rows), count))
+        random.uniforms_all(out, self._writable_address, rows, self.key)
+        return out
+
+    def episode_normals(self, rows: Rows, count: int) -> Array:
+        """Draw standard normals that stay the same during an episode, such as a turn-on bias.
+
+        Args:
+            rows: Indices, (k,).
+            count: How many each row gets.
+
+        Returns:
+            (k, count): for a row the same in any batch.
+        """
         out = np.empty((len(rows), count))
         address = self.address.take(rows)
         address["tick"] = 0
@@ -158,80 +245,113 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         random.normals_all(out, address, np.arange(len(rows)), key)
         return out
 
-    def deck(self, pairs: int) -> random.NoiseWorkspace:
-        """What `noise.deal_normals` needs in a kernel of this plugin; each thread has its own."""
-        made: random.NoiseWorkspace | None = getattr(self._rooms, f"of_{pairs}", None)
-        if made is None:
-            made = random.make_noise_workspace(self.key, pairs)
-            setattr(self._rooms, f"of_{pairs}", made)
-        return made
+    def noise_workspace(self, pairs: int) -> NoiseWorkspace:
+        """The workspace for `numerics.draw_normals` in a kernel of this plugin.
+
+        Args:
+            pairs: How many pairs of normals a row needs at most.
+
+        Returns:
+            A workspace of the calling thread.
+        """
+        return self._per_thread(f"noise {pairs}", lambda: make_noise_workspace(self.key, pairs))
 
     def scratch(self, numbers: int) -> Array:
-        """Room for some numbers of each of CHUNK rows, (numbers, CHUNK); each thread has its own.
+        """Scratch memory for kernels that process CHUNK rows in passes.
 
-        For kernels that go over rows in passes, so that what takes long, such as a sine, is worked
-        out for several of them at a time.
+        A pass that only computes a sine, say, can be vectorised.
+
+        Args:
+            numbers: How many numbers each of the rows needs.
+
+        Returns:
+            (numbers, CHUNK), of the calling thread.
         """
-        made: Array | None = getattr(self._rooms, f"for_{numbers}", None)
-        if made is None:
-            made = np.empty((numbers, CHUNK))
-            setattr(self._rooms, f"for_{numbers}", made)
-        return made
+        return self._per_thread(f"scratch {numbers}", lambda: np.empty((numbers, CHUNK)))
 
-    def uniforms(self, rows: Rows, count: int) -> Array:
-        """Uniforms in [0, 1), (len(rows), count): this tick's, the same in any batch."""
-        out = np.empty((len(rows), count))
-        random.uniforms_all(out, self.address, rows, self.key)
-        return out
+    def _per_thread(self, name: str, make: Callable[[], T]) -> T:
+        """Memory that each thread has for itself, made at its first use."""
+        found: T | None = getattr(self._workspaces, name, None)
+        if found is None:
+            found = make()
+            setattr(self._workspaces, name, found)
+        return found
 
     # What the simulator calls.
 
     def attach(self: P, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> P:
-        """A copy of this plugin with tables for the rows of an address table."""
+        """Make a copy of this plugin that has tables for some rows.
+
+        Args:
+            address: ADDRESS, (n,), of the rows; the simulator keeps it up to date.
+            sheets: The datasheets of the robot.
+            dt: The length of a tick, s.
+            seed: The seed of the run.
+            group: The name of the robots, which the key of the noise contains.
+
+        Returns:
+            The copy, bound.
+
+        Raises:
+            PluginError: The robot lacks something, or a parameter makes no sense.
+        """
         n = len(address)
         bound = dataclasses.replace(self)
-        bound.address = address
+        bound._writable_address, bound.address = address, read_only(address)
         bound.dt = dt
         bound.key = random.key(seed, group, self.family, self.name)
         bound.params = np.zeros(n, parameter_columns(type(self)))
         if self.remembers is not None:
-            bound.memory, bound.at_first = np.zeros(n, self.remembers), np.zeros(1, self.remembers)
+            bound.memory = np.zeros(n, self.remembers)
+            bound.initial_memory = np.zeros(1, self.remembers)
         bound.arrays = {}
-        bound._rooms, bound._blank = threading.local(), None
+        bound._workspaces, bound._initializer = threading.local(), None
         bound.bind(n, sheets)
         for name, array in bound.arrays.items():
             if not array.flags.c_contiguous:
                 raise PluginError(f"{self.kind}: the array {name!r} must be contiguous")
-        bound.given, bound.drawn = given_parameters(bound), drawn_parameters(bound)
+        bound.shared_params, bound.drawn_params = shared_parameters(bound), drawn_parameters(bound)
         return bound
 
-    def blanks(self) -> list[InitialValue]:
-        """All that is to be blank where a row starts."""
-        memory = [] if self.remembers is None else [(self.memory, self.at_first)]
-        return [(self.params, self.given), *memory, *((a, None) for a in self.arrays.values())]
+    def initial_values(self) -> list[InitialValue]:
+        """The tables of this plugin, and what fills a row of each when an episode starts."""
+        memory = [] if self.remembers is None else [(self.memory, self.initial_memory)]
+        arrays = [(array, None) for array in self.arrays.values()]
+        return [(self.params, self.shared_params), *memory, *arrays]
 
     @property
-    def starts_blank(self) -> bool:
-        """Whether there is nothing to do where a row starts but to let it be blank."""
-        return not self.drawn and type(self).reset is Plugin.reset
+    def needs_reset(self) -> bool:
+        """Whether there is more to do when a row starts than to fill in its initial values."""
+        return bool(self.drawn_params) or type(self).reset is not Plugin.reset
 
-    def begin_blank(self, rows: Rows) -> None:
-        """Start these rows, which are blank: draw their parameters, reset."""
+    def draw_and_reset(self, rows: Rows) -> None:
+        """Start an episode of rows that hold their initial values: draw parameters, reset.
+
+        Args:
+            rows: Indices, (k,).
+        """
         draw_parameters(self, rows)
         self.reset(rows)
 
     def begin(self, rows: Rows) -> None:
-        """Start these rows: forget, draw their parameters, reset."""
-        if self._blank is None:
-            self._blank = RowInitializer(self.blanks())
-        self._blank.fill(rows)
-        self.begin_blank(rows)
+        """Start an episode of these rows: fill in initial values, draw parameters, reset.
 
-    def sheet(self) -> Datasheet:
-        """The nominal parameters, as estimators are told them."""
+        Args:
+            rows: Indices, (k,).
+        """
+        if self._initializer is None:
+            self._initializer = RowInitializer(self.initial_values())
+        self._initializer.fill(rows)
+        self.draw_and_reset(rows)
+
+    def datasheet(self) -> Datasheet:
+        """The nominal parameters, which is all that estimators are given.
+
+        Returns:
+            The datasheet; of a distribution it has the nominal value.
+        """
         fields = [f.name for f in dataclasses.fields(self) if f.init]
-        values = {name: getattr(self, name) for name in fields}
-        known = {k: nominal(v) if hasattr(v, "nominal") else v for k, v in values.items()}
+        values = {name: nominal(getattr(self, name)) for name in fields}
         return Datasheet(
-            self.kind, known, getattr(self, "measures", None), getattr(self, "wheels", 0)
+            self.kind, values, getattr(self, "measures", None), getattr(self, "wheels", 0)
         )

@@ -48,8 +48,8 @@ class GroupPlan:
     def sheets(self) -> dict[str, Datasheet]:
         """The datasheets of a robot: of its motion, its footprint, and its sensors by name."""
         body = Datasheet("footprint", asdict(self.footprint))
-        named = {sensor.name: sensor.sheet() for sensor in self.sensors}
-        return {"motion": self.motion.sheet(), "footprint": body, **named}
+        named = {sensor.name: sensor.datasheet() for sensor in self.sensors}
+        return {"motion": self.motion.datasheet(), "footprint": body, **named}
 
 
 @dataclass(kw_only=True)

@@ -116,7 +116,7 @@ def _metric_rows(sim: Sim) -> list[ResultRow]:
 def _collision_rows(sim: Sim, name: str, place: int) -> list[ResultRow]:
     """The number of collisions of the robots of a group, in each world."""
     group, collisions = sim.robots[name], sim.collisions
-    first = group.scene.first
+    first = group.scene.first_row
     of_group = (collisions["row"] >= first) & (collisions["row"] < first + len(group.truth))
     counts = Counter(collisions["world"][of_group].tolist())
     key = (name, ALL_ROBOTS, "truth", "truth", COLLISIONS)

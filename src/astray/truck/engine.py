@@ -184,7 +184,7 @@ class Engine:
         self._collision_time[rows] = np.nan
         self._target = self._target[0].copy(), self._target[1].copy()
         self._target[0][rows], self._target[1][rows] = start[rows, 4], k[rows]
-        touching = rows[trucks.scene.contacts["touching"][rows]]
+        touching = rows[trucks.scene.collisions["touching"][rows]]
         if len(touching):
             trucks.remove(worlds=sim.worlds[touching])
             sim.apply_due_events()
@@ -312,7 +312,7 @@ class Engine:
         """Sample the IMU with the accelerations of the step that follows."""
         next_truth = truth.copy()
         rows = np.flatnonzero(truth["alive"])
-        self._trucks.motion.foresee(rows, next_truth, drive, self.sim.dt)
+        self._trucks.motion.predict_accelerations(rows, next_truth, drive, self.sim.dt)
         return self._trucks.look("imu", self._all, next_truth)
 
     # Arguments.

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from astray.errors import MapError, WrongInput
-from astray.tables import Array
+from astray.tables import Array, read_only
 
 MIN_LENGTH = 1e-140  # m; the square of a shorter segment is 0
 MAX_SEGMENTS = 5_000_000
@@ -68,8 +68,8 @@ class Map:
         if not np.all(np.abs(segments) < MAX_COORDINATE):
             raise WrongInput(f"coordinates must be finite and within {MAX_COORDINATE:g} m")
         extent = np.abs(segments[:, :2] - segments[:, 2:]).max(axis=1, initial=0.0)
-        object.__setattr__(self, "segments", segments[extent > MIN_LENGTH])
-        object.__setattr__(self, "solid", solid[extent > MIN_LENGTH])
+        object.__setattr__(self, "segments", read_only(segments[extent > MIN_LENGTH]))
+        object.__setattr__(self, "solid", read_only(solid[extent > MIN_LENGTH]))
 
     def __len__(self) -> int:
         return len(self.segments)

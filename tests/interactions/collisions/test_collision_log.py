@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import astray
 from astray.interactions.collisions.collision_log import COLLISION, CollisionLog
 from astray.interactions.collisions.context import MEMORY
-from astray.tables import CONTACT, STATE, table
+from astray.tables import COLLISION_STATE, STATE, table
 
 ROWS = 5
 MOMENTS = st.lists(st.lists(st.booleans(), min_size=ROWS, max_size=ROWS), max_size=60)
@@ -20,7 +20,7 @@ MOMENTS = st.lists(st.lists(st.booleans(), min_size=ROWS, max_size=ROWS), max_si
 def test_a_contact_is_written_down_once_when_it_begins(
     moments: list[list[bool]], most: int | None
 ) -> None:
-    truth, contacts, memory = table(STATE, ROWS), table(CONTACT, ROWS), table(MEMORY, ROWS)
+    truth, contacts, memory = table(STATE, ROWS), table(COLLISION_STATE, ROWS), table(MEMORY, ROWS)
     truth["world"] = np.arange(ROWS)
     hits, expected, before = CollisionLog(most), [], [False] * ROWS
     for tick, touching in enumerate(moments):
@@ -45,7 +45,7 @@ def test_what_was_taken_over_goes_on() -> None:
     saved["stamp"] = 1.0, 2.0, 3.0
     hits, memory = CollisionLog(), table(MEMORY, 1)
     hits.restore(saved)
-    hits.write(table(STATE, 1), table(CONTACT, 1), memory, np.zeros(1, np.int64))
+    hits.write(table(STATE, 1), table(COLLISION_STATE, 1), memory, np.zeros(1, np.int64))
     assert hits.all()["stamp"].tolist() == [1.0, 2.0, 3.0, 0.0]
     assert saved["stamp"].tolist() == [1.0, 2.0, 3.0]
 

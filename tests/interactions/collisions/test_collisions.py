@@ -19,7 +19,7 @@ import astray
 from astray.interactions import Collisions
 from astray.numerics.se2 import arc
 from astray.plugin import Scene
-from astray.tables import ADDRESS, CONTACT, STATE, table
+from astray.tables import ADDRESS, COLLISION_STATE, STATE, table
 from astray.world.geometry.footprint import Footprint, make_shapes
 from astray.world.geometry.grids import make_robot_grid
 from astray.world.map import Map, block, merge, wall
@@ -81,13 +81,13 @@ class Arena:
             MapSet([map]),
             make_shapes(shapes),
             make_robot_grid(n, 1),
-            table(CONTACT, n),
+            table(COLLISION_STATE, n),
         )
         self.rows = np.arange(n)
         self.collisions = Collisions(**params).attach(table(ADDRESS, n), {}, dt, 0, "")
         self.collisions.begin(self.rows)
         self.collisions.placed(self.rows, self.scene, self.rows)
-        self.truth, self.contacts, self.dt, self.map = truth, self.scene.contacts, dt, map
+        self.truth, self.contacts, self.dt, self.map = truth, self.scene.collisions, dt, map
 
     def drive(self, *velocities: Sequence[float]) -> np.ndarray | None:
         """One tick in which each robot moves with its body velocity (vx, vy, wz)."""
@@ -467,7 +467,7 @@ def test_no_crowd_ever_overlaps_and_the_order_of_rows_changes_nothing(
         for name in STATE.names or ():
             if name != "footprint":
                 assert arena.truth[name].tobytes() == back.truth[name][::-1].tobytes()
-        for name in CONTACT.names or ():
+        for name in COLLISION_STATE.names or ():
             if name != "other":
                 assert arena.contacts[name].tobytes() == back.contacts[name][::-1].tobytes()
         other, mirrored = arena.contacts["other"], back.contacts["other"][::-1]
@@ -631,7 +631,7 @@ def test_a_batch_of_worlds_is_each_world_alone() -> None:
     arenas = [Arena(map, [pose]) for pose in starts]
     batch = Arena(map, starts)
     batch.scene.worlds, batch.scene.map = np.arange(6), MapSet([map], 6)
-    batch.scene.crowd = make_robot_grid(6, 6)
+    batch.scene.robot_grid = make_robot_grid(6, 6)
     batch.collisions.placed(batch.rows, batch.scene, batch.rows)
     for _ in range(5):
         batch.drive((6.0, 1.0, 3.0))
@@ -655,7 +655,7 @@ def test_a_scenario_with_walls_stops_its_robots() -> None:
     group = sim.robots["a"]
     reach = float(group.scene.shapes.table["reach"][group.truth["footprint"][0]])
     assert group.truth["x"][0] == pytest.approx(2.0 - reach, abs=TOUCHING)
-    assert group.scene.contacts["stalled"][0]
+    assert group.scene.collisions["stalled"][0]
 
 
 # Ticks in which nothing can be met.

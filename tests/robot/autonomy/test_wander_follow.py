@@ -27,12 +27,12 @@ class FourWalls(Sensor, kind="four_walls"):
     angle_max: float = math.pi  # rad
     farthest: Positive = 100.0  # m; what is further away is not seen
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"ranges": (self.rays,)}
 
     def sense(self, rows: Any, scene: Any, out: Any) -> None:
         s = scene.truth[rows]
-        angles = s["yaw"][:, None] + bearings_of(self.sheet(), self.rays)
+        angles = s["yaw"][:, None] + bearings_of(self.datasheet(), self.rays)
         c, k = np.cos(angles), np.sin(angles)
         with np.errstate(divide="ignore"):  # along a wall the range to it is infinite
             to_x = np.where(c > 0, HALF - s["x"][:, None], HALF + s["x"][:, None]) / np.abs(c)

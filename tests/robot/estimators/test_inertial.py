@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.plugin import Known
-from astray.plugin.reading import Reading
+from astray.plugin import Known, Reading
 from astray.robot.estimators import Inertial
 from astray.robot.motion import Differential
 from astray.robot.sensors import Imu

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import astray
 from astray import ScenarioError, Sim
 from astray.engine.robots import Robots
-from astray.plugin import KINDS, Known, Motion
-from astray.plugin.reading import Reading
+from astray.plugin import KINDS, Known, Motion, Reading
 from astray.robot.estimators import Odometry
 from astray.robot.motion import Ackermann, Omni
 from astray.robot.sensors import Wheels

@@ -18,7 +18,7 @@ import numpy as np
 from astray.robot.estimators import Ekf
 from astray.robot.motion import Differential
 from astray.plugin import Known
-from astray.plugin.reading import Reading
+from astray.plugin import Reading
 from astray.robot.sensors import Gnss, Imu, Wheels
 
 motion, *sheets = pickle.load(sys.stdin.buffer)

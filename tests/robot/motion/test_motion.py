@@ -324,7 +324,7 @@ def test_what_a_car_foresees_is_what_the_next_tick_does(course: list[dict[str, f
     for drive in course:
         bench.ask(**drive).move(37)
         ahead = bench.truth.copy()
-        bench.motion.foresee(np.arange(1), ahead, bench.drive, 0.001)
+        bench.motion.predict_accelerations(np.arange(1), ahead, bench.drive, 0.001)
         kept = [c for c in ahead.dtype.names if c not in ("ax", "ay", "alpha", "steer_rate")]
         assert all((ahead[c] == bench.truth[c]).all() for c in kept)
         bench.move()

@@ -29,8 +29,8 @@ def load(bumper: dict[str, Any], **more: Any) -> astray.Sim:
 def touch(sim: astray.Sim, bearing: float, touching: bool = True) -> Array:
     """What the bumpers read when something is touched in a direction."""
     group = sim.robots["a"]
-    group.scene.contacts["touching"] = touching
-    group.scene.contacts["bearing"] = bearing
+    sim.environment.scene.collisions["touching"] = touching
+    sim.environment.scene.collisions["bearing"] = bearing
     sim.step()
     return np.asarray(group.readings["bumper"]["arcs"][0])
 

@@ -160,7 +160,7 @@ def test_imu_readings_are_the_signals_whatever_the_robot_does(centripetal: bool)
     for name, column in IMU_COLUMNS.items():
         expected = signals[name](log["a"].readings["scripted_imu"]["stamp"][:, 0])
         assert (log["a"].readings["scripted_imu"][column][:, 0] == expected).all()
-    assert sim.robots["a"].plan.sensors[0].sheet()["centripetal"] is centripetal
+    assert sim.robots["a"].plan.sensors[0].datasheet()["centripetal"] is centripetal
 
 
 def test_gravity_is_felt_unless_linear_z_is_given() -> None:

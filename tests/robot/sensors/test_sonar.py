@@ -125,7 +125,7 @@ def test_the_ring_of_the_pioneer_has_two_halves_that_mirror_each_other() -> None
     sim = load({"ring": "p3dx"})
     assert heard(sim).shape == (1, 16)
     assert heard(sim)[0, [0, 3, 4, 7]] == pytest.approx([2.864, 2.834, 2.834, 2.864], rel=1e-3)
-    assert sim.robots["a"].plan.sensors[0].sheet()["mounts"] == RINGS["p3dx"]
+    assert sim.robots["a"].plan.sensors[0].datasheet()["mounts"] == RINGS["p3dx"]
 
 
 def test_echoes_have_the_ranges_of_scans() -> None:

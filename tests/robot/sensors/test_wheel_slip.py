@@ -111,7 +111,7 @@ def test_so_many_readings_are_lost_as_the_probability_says() -> None:
 
 
 def test_jitter_that_lets_readings_overtake_is_refused() -> None:
-    with pytest.raises(astray.ScenarioError, match="lets readings overtake each other"):
+    with pytest.raises(astray.ScenarioError, match="a reading could overtake the next one"):
         load({"rate": 5, "jitter": 0.2})
 
 

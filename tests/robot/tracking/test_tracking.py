@@ -203,7 +203,7 @@ def test_two_observers_believe_different_things_of_one_robot() -> None:
     sim = load(watchers, MOVING, worlds=30)
     sim.run(5.0)
     group, truth = sim.robots["watcher"], sim.robots["target"].truth
-    assert sim.environment.scene.numbers[group.scene.first] == 1
+    assert sim.environment.scene.robot_numbers[group.scene.first_row] == 1
     differ = []
     for world in range(30):
         told = [group.contacts.of(2 * world + k) for k in range(2)]
@@ -330,7 +330,7 @@ def test_autonomy_is_handed_what_is_believed_of_others_and_the_log_has_it(tmp_pa
 def test_the_truth_of_contacts_is_for_those_who_are_handed_the_truth() -> None:
     sim = load(WATCHER, MOVING, {**MOVING, "name": "u"}, worlds=2)
     group = sim.robots["watcher"]
-    others = group.scene.contacts_truth(1)
+    others = group.scene.other_robots(1)
     assert others["world"].tolist() == [1, 1]
     assert len(others) == 2
     assert not hasattr(group.known, "contacts_truth")

@@ -240,7 +240,7 @@ def test_a_track_without_an_identity_is_of_the_robot_that_the_sensor_saw(browser
     sim.robots["lost"].believe(x=3.0, y=-1.0, yaw=0.5)  # far more than the robots are apart
     sim.run(2.0)
     group = sim.robots["lost"]
-    truth = group.scene.contacts_truth(0)
+    truth = group.scene.other_robots(0)
     turn = group.belief["yaw"][0]
     with View(sim) as view:
         tab = Tab(browser, view.url)

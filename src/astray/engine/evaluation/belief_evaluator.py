@@ -12,7 +12,18 @@ import numpy as np
 
 from astray.numerics import Schedule, kernel
 from astray.plugin import Metric
-from astray.tables import STATE, Array, Column, Row, Rows, Table, clear, columns, table
+from astray.tables import (
+    STATE,
+    Array,
+    Column,
+    Row,
+    Rows,
+    Table,
+    clear_rows,
+    columns,
+    read_only,
+    table,
+)
 
 MOMENT = columns("stamp s", "x m", "y m", "yaw rad", "vx m/s", "vy m/s", "wz rad/s")
 """One entry of the truth history."""
@@ -77,7 +88,7 @@ class TruthHistory:
 
     def begin(self, rows: Rows) -> None:
         """Clear the history of these rows."""
-        clear(self.moments, rows)
+        clear_rows(self.moments, rows)
         self.moments["stamp"][rows] = np.inf
         self.next_slot[rows] = 0
 
@@ -98,6 +109,7 @@ class BeliefEvaluator:
         self.belief = belief
         self.schedule = schedule
         self.then = table(STATE, len(belief))
+        self._handed = read_only(self.then), read_only(belief)  # to the metric
         self.stamps, self.evaluated = belief["stamp"], self.then["stamp"]  # views
         self.values = np.zeros(len(belief))
         self.statistics = table(STATISTICS, len(belief))
@@ -108,10 +120,10 @@ class BeliefEvaluator:
 
     def begin(self, rows: Rows) -> None:
         """Reset the statistics of these rows."""
-        clear(self.then, rows)
+        clear_rows(self.then, rows)
         self.then["stamp"][rows] = np.nan
         self.values[rows] = 0.0
-        clear(self.statistics, rows)
+        clear_rows(self.statistics, rows)
         self.metric.begin(rows)
 
     def evaluate_new(self, rows: Rows, truth: Table, history: TruthHistory) -> None:
@@ -132,4 +144,4 @@ class BeliefEvaluator:
 
     def measure(self, rows: Rows) -> None:
         """Compute the metric for these rows."""
-        self.metric.measure(rows, self.then, self.belief, self.values)
+        self.metric.measure(rows, *self._handed, self.values)

@@ -20,7 +20,7 @@ from astray.engine.evaluation.belief_evaluator import (
 )
 from astray.numerics import Schedule, kernel
 from astray.plugin import ContactMetric, Scene, Tracks
-from astray.tables import STATE, Array, Rows, Table, clear, table
+from astray.tables import STATE, Array, Rows, Table, clear_rows, table
 from astray.world.geometry import build_robot_grid, make_robot_grid
 
 
@@ -56,9 +56,9 @@ class TrackEvaluator:
         depth: int,
         update_robot_grid: Callable[[], None],
     ) -> None:
-        n, everyone = len(scene.truth), len(scene.everyone)
+        n, everyone = len(scene.truth), len(scene.all_truth)
         self.metric = metric
-        self.contacts = contacts
+        self.contacts = contacts.read_only()
         self.belief = scene.truth  # for the world and robot of each row
         self.scene = scene
         self.schedule = schedule
@@ -70,11 +70,15 @@ class TrackEvaluator:
         self.then = table(STATE, everyone if depth else 0)
         self._past_scene = scene
         if depth:
-            own = slice(scene.first, scene.first + n)
-            crowd = make_robot_grid(everyone, len(scene.crowd.grids))
+            own = slice(scene.first_row, scene.first_row + n)
+            crowd = make_robot_grid(everyone, len(scene.robot_grid.grids))
             self._past_scene = dataclasses.replace(
-                scene, truth=self.then[own], everyone=self.then, crowd=crowd, _view=None
-            )
+                scene,
+                truth=self.then[own],
+                all_truth=self.then,
+                robot_grid=crowd,
+                _raycast_scene=None,
+            ).read_only()
 
     def arrays(self) -> dict[str, Array]:
         """Its state, by name."""
@@ -87,7 +91,7 @@ class TrackEvaluator:
         """Reset the statistics of these rows."""
         self.stamps[rows] = np.nan
         self.values[rows] = 0.0
-        clear(self.statistics, rows)
+        clear_rows(self.statistics, rows)
         self.metric.begin(rows)
         if len(self.then):
             self.history.begin(self._rows_of_worlds(rows))
@@ -95,7 +99,7 @@ class TrackEvaluator:
     def keep_truth(self, rows: Rows) -> None:
         """Keep the present truth of all robots in the worlds of these rows."""
         if len(self.then):
-            self.history.keep(self._rows_of_worlds(rows), self.scene.everyone)
+            self.history.keep(self._rows_of_worlds(rows), self.scene.all_truth)
 
     def _rows_of_worlds(self, rows: Rows) -> Rows:
         """The rows of all robots in the worlds of these rows."""
@@ -124,12 +128,12 @@ class TrackEvaluator:
     def _rebuild_past_scene(self, rows: Rows) -> None:
         """Rebuild the scene at the stamp of these tracks."""
         scene = self.scene
-        stamps = np.full(len(scene.crowd.grids), np.nan)
+        stamps = np.full(len(scene.robot_grid.grids), np.nan)
         stamps[scene.worlds[rows]] = self.contacts.stamp[rows]
-        last = scene.crowd.grids[-1]
-        count = scene.crowd.starts[last["first"] + last["width"] * last["height"]]
-        solid = np.sort(scene.crowd.bodies["row"][:count])
+        last = scene.robot_grid.grids[-1]
+        count = scene.robot_grid.starts[last["first"] + last["width"] * last["height"]]
+        solid = np.sort(scene.robot_grid.bodies["row"][:count])
         then, worlds = self.then, scene.all_worlds
-        then[:] = scene.everyone
-        find_truth_of_all(then, self.history.moments, scene.everyone, stamps, worlds, solid)
-        build_robot_grid(self._past_scene.crowd, then, scene.shapes, solid, worlds)
+        then[:] = scene.all_truth
+        find_truth_of_all(then, self.history.moments, scene.all_truth, stamps, worlds, solid)
+        build_robot_grid(self._past_scene.robot_grid, then, scene.shapes, solid, worlds)

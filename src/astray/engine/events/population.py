@@ -76,7 +76,7 @@ def apply_ghost(run: Run, event: Event) -> None:
     group = group_of(run, event)
     rows = active_rows_of(run, group, event)
     ghostly = bool(event.values.get("ghostly", True))
-    run.environment.make_ghosts(group.scene.first + rows, ghostly)
+    run.environment.make_ghosts(group.scene.first_row + rows, ghostly)
 
 
 KINDS = (

@@ -33,7 +33,7 @@ def apply_place(run: Run, event: Event) -> None:
         write_columns(group, group.truth, rows, event.values)
         for pipeline in group.pipelines.values():
             pipeline.sensor.placed(rows, group.scene)
-    run.environment.robots_placed(group.scene.first + rows)
+    run.environment.robots_placed(group.scene.first_row + rows)
 
 
 def check_believe(run: Run, event: Event) -> list[Event]:

@@ -43,7 +43,7 @@ from astray.interactions.collisions.robot_wall import resolve_wall_collisions
 from astray.interactions.collisions.swept_motion import SWEPT_MOTION
 from astray.numerics import compiled_for, kernel
 from astray.plugin import Datasheets, Interaction, Scene
-from astray.tables import Array, Rows, Table, put, table
+from astray.tables import Array, Rows, Table, table, write_records
 from astray.world.geometry import make_nearest_segments
 
 MOST_SLIDES = 3  # times that a motion is deflected in a tick
@@ -131,14 +131,14 @@ class Collisions(Interaction, kind="collisions"):
         """Keep the state of these rows before they move."""
         remember_state(self.before, scene.truth, rows)
 
-    def spare(self, rows: Rows, scene: Scene, fastest: Callable[[], Array]) -> int:
+    def quiet_ticks(self, rows: Rows, scene: Scene, speed_bound: Callable[[], Array]) -> int:
         """The ticks in which no row can meet anything, where rows are few and alone in worlds."""
         if len(rows) > FEW:
             return 0
         context = self._update_context(scene)
         if self.with_robots:
             return 0
-        self.before["top_speed"] = fastest()
+        self.before["top_speed"] = speed_bound()
         return ticks_without_walls(context, rows, self.dt)
 
     def resumed(self) -> None:
@@ -150,7 +150,7 @@ class Collisions(Interaction, kind="collisions"):
         hit = self._resolve(rows, scene)
         if not len(hit):
             return None
-        self.log.write(scene.truth, scene.contacts, self.memory, hit)
+        self.log.write(scene.truth, scene.collisions, self.memory, hit)
         return hit if self.response == "remove" else None
 
     def placed(self, rows: Rows, scene: Scene, solid: Rows) -> None:
@@ -162,10 +162,10 @@ class Collisions(Interaction, kind="collisions"):
         # All robots of the same worlds take part, but those that stay keep their contacts.
         there = solid[np.isin(scene.worlds[solid], scene.worlds[rows])]
         others = np.setdiff1d(there, rows)
-        kept = scene.contacts.take(others), self.memory.take(others)
+        kept = scene.collisions.take(others), self.memory.take(others)
         self._find_overlaps(rows, there, scene)
-        put(scene.contacts, others, kept[0])
-        put(self.memory, others, kept[1])
+        write_records(scene.collisions, others, kept[0])
+        write_records(self.memory, others, kept[1])
 
     def _find_overlaps(self, rows: Rows, there: Rows, scene: Scene) -> None:
         """Write and log the contacts of placed rows with walls and with the rows that are there."""
@@ -177,7 +177,7 @@ class Collisions(Interaction, kind="collisions"):
         self._reset_rows(*given)
         hit = self._resolve(there, scene)
         hit = hit if there is rows else hit[np.isin(hit, rows)]
-        self.log.write(scene.truth, scene.contacts, self.memory, hit)
+        self.log.write(scene.truth, scene.collisions, self.memory, hit)
 
     def _resolve(self, rows: Rows, scene: Scene) -> Rows:
         """Resolve the collisions of these rows; the rows that touch something."""
@@ -195,24 +195,24 @@ class Collisions(Interaction, kind="collisions"):
         inside = active[self.memory["inside"][active]]
         if len(inside):
             update_inside(self._update_context(scene), scene.map.solids, inside)
-        hit: Rows = active[scene.contacts["touching"][active]]
+        hit: Rows = active[scene.collisions["touching"][active]]
         return hit
 
     def _update_context(self, scene: Scene) -> CollisionContext:
         """What kernels are given; the same object as long as it holds the same things."""
         walls, context = scene.map.index, self._context
-        if context and context.shares(walls, scene.truth, scene.crowd, self.pairs):
+        if context and context.shares(walls, scene.truth, scene.robot_grid, self.pairs):
             return context
         if len(self.nearest.numbers) <= len(walls.ends):
             self.nearest = make_nearest_segments(len(walls.ends))
-        worlds = len(scene.crowd.grids)
+        worlds = len(scene.robot_grid.grids)
         if len(self.reach_of_world) != worlds:
             self.reach_of_world, self.touch_of_world = np.zeros(worlds), np.zeros(worlds)
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)
             self.with_robots = self.robots and not alone
         self._context = CollisionContext(
             truth=scene.truth,
-            contacts=scene.contacts,
+            contacts=scene.collisions,
             memory=self.memory,
             before=self.before,
             motions=self.motions,
@@ -221,7 +221,7 @@ class Collisions(Interaction, kind="collisions"):
             map_of_world=scene.map.of_world,
             walls=walls,
             nearest=self.nearest,
-            robots=scene.crowd,
+            robots=scene.robot_grid,
             busy=self.busy,
             active=self.active,
             pairs=self.pairs,

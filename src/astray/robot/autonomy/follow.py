@@ -80,9 +80,9 @@ class Follow(Autonomy, kind="follow"):
 
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
         """Choose speed and curvature for these rows."""
-        others = known.others.get(self.target)
+        others = known.group_beliefs.get(self.target)
         if others is None:
-            names = ", ".join(known.others)
+            names = ", ".join(known.group_beliefs)
             raise PluginError(f"{self.name} finds no robots {self.target!r} ({names})")
         mine, theirs = len(known.belief) // self.worlds, len(others) // self.worlds
         if self.robot >= theirs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from astray.numerics import kernel
-from astray.plugin import Datasheets, Estimator, Known, sensor_that_measures
+from astray.plugin import Datasheets, Estimator, Known, find_sensor
 from astray.tables import INS, Row, Rows, Table
 
 
@@ -30,7 +30,7 @@ class Trust(Estimator, kind="trust"):
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the navigation system; PluginError if the robot has none."""
-        self.ins = sensor_that_measures(INS, sheets, "trust")
+        self.ins = find_sensor(INS, sheets, "trust")
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Copy the fresh navigation solutions of these rows."""

@@ -32,7 +32,7 @@ from astray.numerics import (
     sincos_all,
     wrap,
 )
-from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
+from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, find_sensor
 from astray.tables import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
@@ -143,15 +143,15 @@ class Inertial(Estimator, kind="inertial"):
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Find the IMU and read its datasheet; PluginError if the robot has none."""
-        self.imu = sensor_that_measures(IMU, sheets, "inertial")
+        self.imu = find_sensor(IMU, sheets, "inertial")
         sheet = sheets[self.imu].values
         angles = [np.array([sheet.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]
         # A row starts at rest, with the mount of the datasheet.
-        self.at_first["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
+        self.initial_memory["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
         for name in ("x", "y"):
-            self.at_first[name] = sheet.get(name, 0.0)
+            self.initial_memory[name] = sheet.get(name, 0.0)
         auto = self.centripetal == "auto" and not sheet.get("centripetal", True)
-        self.at_first["synthesize"] = auto or self.centripetal == "synthesize"
+        self.initial_memory["synthesize"] = auto or self.centripetal == "synthesize"
 
     def start(self, rows: Rows, belief: Table) -> None:
         """Start at the initial pose if one is given; the covariance is unknown."""

@@ -38,7 +38,7 @@ import numpy as np
 
 from astray.errors import PluginError
 from astray.numerics import TAU, arc, clothoid_step, kernel, sincos, tan
-from astray.plugin import Datasheet, Datasheets, Estimator, Known, sensor_that_measures
+from astray.plugin import Datasheet, Datasheets, Estimator, Known, find_sensor
 from astray.tables import WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 
 ARM = WHEELS_PER_ROBOT  # index of the arm's error, after those of the wheels' radii
@@ -269,7 +269,7 @@ class Odometry(Estimator, kind="odometry"):
         """Find the encoders; PluginError without any, or for a motion of unknown kinematics."""
         self.body = sheets["motion"]
         self.kinematics = wheel_kinematics(self.body, "odometry")
-        self.wheels = sensor_that_measures(WHEELS, sheets, "odometry")
+        self.wheels = find_sensor(WHEELS, sheets, "odometry")
         self.encoders = sheets[self.wheels].values
 
     def reset(self, rows: Rows) -> None:

@@ -146,7 +146,7 @@ def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, s
 
 
 @kernel
-def foresee_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float) -> None:
+def predict_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float) -> None:
     """Give these rows the accelerations with which they are about to go on."""
     for i in rows:
         s, p = truth[i], params[i]
@@ -176,7 +176,7 @@ class Ackermann(Motion, kind="ackermann"):
         self._moved: Table | None = None
         self._move = move_all
 
-    def fastest(self) -> Array:
+    def speed_bound(self) -> Array:
         """The limit of its speed."""
         limit: Array = np.maximum(self.params["max_speed"], -self.params["min_speed"])
         return limit
@@ -188,6 +188,6 @@ class Ackermann(Motion, kind="ackermann"):
             self._moved = truth
         self._move(truth, drive, self.params, rows, dt, steps)
 
-    def foresee(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
+    def predict_accelerations(self, rows: Rows, truth: Table, drive: Table, dt: float) -> None:
         """Write the accelerations with which these rows are about to go on."""
-        foresee_all(truth, drive, self.params, rows, dt)
+        predict_all(truth, drive, self.params, rows, dt)

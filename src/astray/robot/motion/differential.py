@@ -117,7 +117,7 @@ class Differential(Motion, kind="differential"):
     turn_accel: Positive = 4.0  # rad/s²
     lag: NonNegative = 0.0  # s by which the way lags behind the heading
 
-    def fastest(self) -> Array:
+    def speed_bound(self) -> Array:
         """The limit of its speed."""
         limit: Array = self.params["max_speed"] * (
             1.0 + self.params["lag"] * self.params["max_turn"]

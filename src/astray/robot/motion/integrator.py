@@ -57,7 +57,7 @@ class Integrator(Motion, kind="integrator"):
     max_speed: Positive = 1.0  # m/s, in any direction
     max_turn: Positive = 1.0  # rad/s
 
-    def fastest(self) -> Array:
+    def speed_bound(self) -> Array:
         """The limit of its speed, along and across at once while it changes direction."""
         return 1.42 * self.params["max_speed"]
 

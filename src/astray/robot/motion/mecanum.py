@@ -85,7 +85,7 @@ class Omni(Motion, kind="omni"):
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 2.0  # rad/s²
 
-    def fastest(self) -> Array:
+    def speed_bound(self) -> Array:
         """The limit of its speed, along and across at once while it changes direction."""
         return 1.42 * self.params["max_speed"]
 

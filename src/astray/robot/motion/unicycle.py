@@ -46,7 +46,7 @@ class Unicycle(Motion, kind="unicycle"):
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 4.0  # rad/s²
 
-    def fastest(self) -> Array:
+    def speed_bound(self) -> Array:
         """The limit of its speed."""
         return self.params["max_speed"]
 

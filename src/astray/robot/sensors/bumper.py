@@ -55,7 +55,7 @@ class Bumper(Sensor, kind="bumper"):
     arcs: list[tuple[float, float]] = field(default_factory=lambda: [FRONT])  # [from, to] rad
     segments: Annotated[int, Ge(0), Le(MOST)] = 0  # equal arcs all round from -pi on, instead
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """Which arcs are pressed."""
         return {"arcs": (self.segments or len(self.arcs),)}
 
@@ -80,4 +80,4 @@ class Bumper(Sensor, kind="bumper"):
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the bumpers of these rows."""
-        sense_all(out.table, out.arrays["arcs"], scene.contacts, self.spans, rows)
+        sense_all(out.table, out.arrays["arcs"], scene.collisions, self.spans, rows)

@@ -71,7 +71,7 @@ class Compass(Sensor, kind="compass"):
 
     def reset(self, rows: Rows) -> None:
         """Draw what is wrong with these compasses."""
-        p, n = self.params, self.lifelong_normals(rows, 6)
+        p, n = self.params, self.episode_normals(rows, 6)
         self.memory["bias"][rows] = p["bias_sd"][rows] * n[:, 0]
         self.memory["drift"][rows] = p["drift_sd"][rows] * n[:, 1]
         for k, name in enumerate(("hard_iron_sd", "hard_iron_sd", "soft_iron_sd", "soft_iron_sd")):

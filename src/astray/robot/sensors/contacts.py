@@ -229,7 +229,7 @@ class ContactSensor(Sensor, kind="contacts"):
     measures = CONTACTS
     stateless = True
     rows_per_thread = 256
-    usual_rate = 10.0
+    default_rate = 10.0
     fixed = ("slots",)
     rate: NonNegative | None = None  # Hz; about 10 unless given, 0 only when it is asked for
     x: float = 0.0  # m, of the mount in the body frame
@@ -249,7 +249,7 @@ class ContactSensor(Sensor, kind="contacts"):
     walls: bool = True  # whether walls hide robots
     robots: bool = False  # whether robots hide those behind them
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """What is measured of each robot."""
         shape = (self.slots,)
         return {"range": shape, "bearing": shape, "identity": shape, "seen": shape}
@@ -264,5 +264,5 @@ class ContactSensor(Sensor, kind="contacts"):
         a = out.arrays
         slots = (a["range"], a["bearing"], a["identity"], a["seen"])
         tables = (self.params, scene.truth, scene.worlds)
-        who = (self.key, scene.first, scene.population, scene.numbers)
-        sense_all(out.table, slots, tables, rows, scene.seen, who)
+        who = (self.key, scene.first_row, scene.robots_per_world, scene.robot_numbers)
+        sense_all(out.table, slots, tables, rows, scene.raycast_arrays, who)

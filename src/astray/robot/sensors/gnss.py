@@ -127,7 +127,7 @@ class Gnss(Sensor, kind="gnss"):
     def reset(self, rows: Rows) -> None:
         """Draw the drift with which these rows start."""
         sd = self.params["drift_sd"][rows]
-        self.memory["drift"][rows] = sd[:, None] * self.lifelong_normals(rows, 2)
+        self.memory["drift"][rows] = sd[:, None] * self.episode_normals(rows, 2)
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Take the fixes of these rows."""

@@ -138,7 +138,7 @@ class Ins(Sensor, kind="ins"):
         self.memory["period"][rows] = 1.0 / self.rate if self.rate else self.dt
         sd = np.nan_to_num(self.params["cep"][rows]) / CEP
         self.memory["held"][rows] = True
-        self.memory["drift"][rows, :2] = sd[:, None] * self.lifelong_normals(rows, 2)
+        self.memory["drift"][rows, :2] = sd[:, None] * self.episode_normals(rows, 2)
         self.memory["variance"][rows, :2] = (sd * sd)[:, None]
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:

@@ -139,7 +139,7 @@ class Landmarks(Sensor, kind="landmarks"):
     walls: bool = True  # whether walls hide beacons
     robots: bool = False  # whether other robots hide them, too
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """What is measured of each beacon."""
         shape = (self.slots or len(self.beacons),)
         return {"range": shape, "bearing": shape, "identity": shape, "seen": shape}
@@ -164,7 +164,7 @@ class Landmarks(Sensor, kind="landmarks"):
             aim_all(rays, scene.truth, self.params, self.places, rows)
             who = whose(rows, scene, count, self.robots)
             limit = 1.0 / (self.params["max_range"][rows].max() + HANGING)
-            scan_rays(scene.view, rays.reshape(-1, 4), who, limit, looks.reshape(-1))
+            scan_rays(scene.raycast_scene, rays.reshape(-1, 4), who, limit, looks.reshape(-1))
         a = out.arrays
         slots = (a["range"], a["bearing"], a["identity"], a["seen"])
         sense_all(out.table, slots, self.params, scene.truth, rows, (self.places, looks, self.key))

@@ -186,7 +186,7 @@ class Lidar(Sensor, kind="lidar"):
     sweep: NonNegative = 0.0  # s from the first ray to the last
     robots: bool = True  # whether other robots are seen
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """The ranges of a scan."""
         return {"ranges": (self.rays,)}
 
@@ -216,7 +216,7 @@ class Lidar(Sensor, kind="lidar"):
             self._sense_swept(rows, scene, ranges)
             measure_all(out.table, ranges, self.params, truth, rows, self._how(scene, desk))
             return
-        seen, last = scene.seen, desk.last
+        seen, last = scene.raycast_arrays, desk.last
         rows = np.ascontiguousarray(rows, np.int64)  # of the one type that the code is for
         if last[0] is not truth or last[1] is not seen or last[2] is not out:
             desk.last = truth, seen, out
@@ -227,7 +227,7 @@ class Lidar(Sensor, kind="lidar"):
         desk.call(desk.room, seen, desk.tables, ranges, rows, desk.how)
 
     def _how(self, scene: Scene, desk: Desk) -> Layout:
-        first = scene.first if self.robots and not scene.is_lonely else -1
+        first = scene.first_row if self.robots and not scene.has_one_robot_per_world else -1
         return self.key, self.start, self.step, self.sweep, first, desk.pairs
 
     def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
@@ -235,9 +235,9 @@ class Lidar(Sensor, kind="lidar"):
         sweep_all(rays, scene.truth, self.params, rows, (self.rays, self.start, self.step))
         who = np.empty((len(rays), 2), np.int64)
         who[:, 0] = np.repeat(scene.worlds[rows], self.rays)
-        who[:, 1] = np.repeat(scene.first + rows, self.rays) if self.robots else -1
+        who[:, 1] = np.repeat(scene.first_row + rows, self.rays) if self.robots else -1
         found = np.empty(len(rays))
-        scan_rays(scene.view, rays, who, 1.0 / self.max_range, found)
+        scan_rays(scene.raycast_scene, rays, who, 1.0 / self.max_range, found)
         ranges[rows] = found.reshape(len(rows), self.rays)
 
 

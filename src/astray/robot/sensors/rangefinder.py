@@ -102,7 +102,7 @@ class Rangefinder(Sensor, kind="rangefinder"):
         found = np.empty((len(rows), self.rays))
         who = whose(rows, scene, self.rays, self.robots)
         limit = 1.0 / self.params["max_range"][rows].max()
-        scan_rays(scene.view, rays.reshape(-1, 4), who, limit, found.reshape(-1))
+        scan_rays(scene.raycast_scene, rays.reshape(-1, 4), who, limit, found.reshape(-1))
         sense_all(out.table, found, self.params, scene.truth, rows, (self.key, np.empty((2, 1))))
 
 
@@ -110,5 +110,5 @@ def whose(rows: Rows, scene: Scene, rays: int, robots: bool) -> Array:
     """World and own row of each ray, as those who cast them are told; −1 if robots are not seen."""
     who = np.empty((len(rows) * rays, 2), np.int64)
     who[:, 0] = np.repeat(scene.worlds[rows], rays)
-    who[:, 1] = np.repeat(scene.first + rows, rays) if robots else -1
+    who[:, 1] = np.repeat(scene.first_row + rows, rays) if robots else -1
     return who

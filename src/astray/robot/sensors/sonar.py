@@ -161,7 +161,7 @@ class Sonar(Sensor, kind="sonar"):
         if self.ring is not None and not self.mounts:
             self.mounts = RINGS[self.ring]
 
-    def bulk(self) -> dict[str, tuple[int, ...]]:
+    def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """The ranges of all transducers."""
         return {"ranges": (len(self.mounts),)}
 
@@ -190,6 +190,6 @@ class Sonar(Sensor, kind="sonar"):
         found = np.empty((*rays.shape[:3], 2))
         who = whose(rows, scene, self.fires * self.rays, self.robots)
         limit = 1.0 / self.params["max_range"][rows].max()
-        scan_hits(scene.view, rays.reshape(-1, 4), who, limit, found.reshape(-1, 2))
+        scan_hits(scene.raycast_scene, rays.reshape(-1, 4), who, limit, found.reshape(-1, 2))
         tables = (out.table, self.params, scene.truth)
         sense_all(out.arrays["ranges"], found, tables, rows, self.key)

@@ -121,7 +121,7 @@ class Wheels(Sensor, kind="wheels"):
         self.memory["wheels"][rows] = self.body.wheels
         self.memory["rollers"][rows] = self.body.kind == "omni"
         self.memory["radius"][rows] = self.body["radius"]
-        errors = self.lifelong_normals(rows, WHEELS_PER_ROBOT + 1)
+        errors = self.episode_normals(rows, WHEELS_PER_ROBOT + 1)
         radius_sd, baseline_sd = self.params["radius_sd"][rows], self.params["baseline_sd"][rows]
         self.memory["radius_error"][rows] = radius_sd[:, None] * errors[:, :WHEELS_PER_ROBOT]
         self.memory["baseline_error"][rows] = baseline_sd * errors[:, WHEELS_PER_ROBOT]
@@ -133,5 +133,5 @@ class Wheels(Sensor, kind="wheels"):
             how = (self.key, *(self.spells or NO_SPELLS).numbers())
             state = self.arrays["slipping"]
             slip_all(self.memory, state, scene.truth, rows, how, ground)
-        deck = self.deck(WHEELS_PER_ROBOT // 2)
+        deck = self.noise_workspace(WHEELS_PER_ROBOT // 2)
         sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)

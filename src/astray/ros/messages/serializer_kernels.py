@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from astray.numerics import cos, kernel, sin
-from astray.tables import Array, Row, Rows, Table, record
+from astray.tables import Array, Row, Rows, Table, record_type
 
-INSTRUCTION = record(
+INSTRUCTION = record_type(
     [(name, "i8") for name in ("op", "table", "source", "target", "length", "second", "third")]
 )
 """One operation: the table that it reads, the byte offset of its value in a record, the byte offset
@@ -34,7 +34,7 @@ of the field in the message, a length, and the byte offsets of further operands.
     WRITE_TURN_RATE,  # source, or the speed (third) times the curvature (second) where it is given
 ) = range(9)
 
-TABLE_PLACEMENT = record([(name, "i8") for name in ("start", "time_stride", "row_stride")])
+TABLE_PLACEMENT = record_type([(name, "i8") for name in ("start", "time_stride", "row_stride")])
 """Where a table is in memory: byte offset of its first record, bytes from sample time to sample
 time and from row to row."""
 

@@ -54,7 +54,7 @@ class Unit:
         bound.begin(ROW)
         self.channel = SensorPipeline(bound, 1)
         state = table(STATE, 1)
-        self._scene = Scene(state, state, state)
+        self._scene = Scene(state, state, state).read_only()
         self.read(0.0)  # compiles or loads every kernel before anyone waits for it
 
     def read(self, seconds: float) -> None:

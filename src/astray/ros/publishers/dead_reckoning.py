@@ -19,10 +19,10 @@ from astray.engine import Robots
 from astray.errors import PluginError
 from astray.numerics import NEVER, Schedule, compiled_for, cos, kernel, sin, wrap
 from astray.robot.estimators import Odometry, dead_reckon_all
-from astray.tables import STATE, WHEELS, Array, Row, Rows, Table, record, table
+from astray.tables import STATE, WHEELS, Array, Row, Rows, Table, record_type, table
 
 DEPTH = 256  # poses kept of each robot
-POSE_SAMPLE = record([(name, "f8") for name in ("stamp", "x", "y", "yaw")])
+POSE_SAMPLE = record_type([(name, "f8") for name in ("stamp", "x", "y", "yaw")])
 DISTANCE_TOLERANCE, TURN_TOLERANCE = 0.02, 0.05  # m and rad beyond what the velocity explains
 
 

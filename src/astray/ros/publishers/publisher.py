@@ -20,7 +20,7 @@ from astray.engine import Run
 from astray.numerics import Schedule, compiled_for, kernel
 from astray.ros.messages import MessageSerializer, MessageTemplate, ReadColumn
 from astray.ros.names import RosRobot
-from astray.tables import Array, Rows, copied
+from astray.tables import Array, Rows, copy_rows
 
 NO_ROWS: Rows = np.zeros(0, np.int64)
 
@@ -101,7 +101,7 @@ class Publisher(ABC):
 
     def sample(self, rows: Rows) -> Sample:
         """Copy what the messages of these rows are made of."""
-        return Sample(rows, tuple(copied(table, rows) for table in self.sources))
+        return Sample(rows, tuple(copy_rows(table, rows) for table in self.sources))
 
     def compute(self, read: ReadColumn) -> tuple[Array, ...]:
         """The table of computed values, (n, fields), if there are any.

@@ -183,7 +183,7 @@ def mounts_of(group: Robots) -> dict[str, MountPose]:
 def _mounts_by_sensor(group: Robots) -> dict[str, MountPose]:
     found: dict[str, MountPose] = {}
     for name, pipeline in group.pipelines.items():
-        values = pipeline.sensor.sheet().values
+        values = pipeline.sensor.datasheet().values
         if "x" in values and "y" in values and pipeline.sample_schedule.offset < NEVER:
             pose = (float(values.get(key, 0.0)) for key in MountPose._fields)
             found[name] = MountPose(*pose)

@@ -44,10 +44,10 @@ from astray.ros.publishers.publisher import (
     is_new_stamp,
 )
 from astray.ros.publishers.sensor_messages import FrameName
-from astray.tables import Rows, Table, record
+from astray.tables import Rows, Table, record_type
 
 TF = "tf2_msgs/msg/TFMessage"
-POSE = record([(name, "f8") for name in ("x", "y", "yaw")])
+POSE = record_type([(name, "f8") for name in ("x", "y", "yaw")])
 
 
 class MountPose(NamedTuple):

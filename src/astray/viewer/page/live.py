@@ -201,12 +201,12 @@ class LiveSource:
     def _copy(self, view: GroupView) -> None:
         """Copy the truth and the beliefs of a group."""
         group, rows, out = view.group, view.rows, view.robots
-        truth, contacts = group.truth[rows], group.scene.contacts[rows]
+        truth, contacts = group.truth[rows], group.scene.collisions[rows]
         for k, column in enumerate(("x", "y", "yaw", "vx", "vy", "wz")):
             out[:, k] = truth[column]
         flags = frames.ALIVE * truth["alive"] + frames.TOUCHING * contacts["touching"]
         flags = flags + frames.STALLED * contacts["stalled"]
-        ghosts = self.sim.environment.ghosts[group.scene.first :][rows]
+        ghosts = self.sim.environment.ghosts[group.scene.first_row :][rows]
         flags = flags + frames.GHOST * ghosts
         if group.override is not None:
             flags = flags + frames.OVERRIDDEN * group.override.table["held"][rows]
@@ -281,7 +281,7 @@ class LiveSource:
     def _numbers_by_row(self) -> dict[int, int]:
         """The numbers on the page of robots, by their rows among all robots of the run."""
         return {
-            view.group.scene.first + view.rows.start + k: view.first + k
+            view.group.scene.first_row + view.rows.start + k: view.first + k
             for view in self._groups
             for k in range(len(view.robots))
         }

@@ -26,7 +26,7 @@ from astray.tables import (
     STATE,
     Array,
     Table,
-    about,
+    columns_of,
 )
 from astray.world import Map
 
@@ -140,7 +140,7 @@ def sensor_data(sensor: Sensor) -> dict[str, Any]:
     data["cone"] = _nominal(sensor, "cone", 0.0)
     data["max_range"] = _nominal(sensor, "max_range", 0.0)
     if drawn_as == "scan":
-        rays = math.prod(sensor.bulk().get("ranges", (0,)))
+        rays = math.prod(sensor.array_shapes().get("ranges", (0,)))
         field_of_view = min(math.tau, _nominal(sensor, "field_of_view", math.tau))
         start, step = layout(rays, field_of_view)
         data |= {"rays": rays, "start": start, "step": step}
@@ -206,7 +206,7 @@ def signals_of(group: Robots) -> list[PlotSignal]:
 
 
 def _columns(owner: str, table: Table, columns: Sequence[str]) -> list[PlotSignal]:
-    known = about(STATE if table.dtype == STATE else table.dtype)
+    known = columns_of(STATE if table.dtype == STATE else table.dtype)
     found: list[PlotSignal] = []
     for column in columns:
         unit = known[column].unit if column in known else ""

@@ -82,7 +82,7 @@ class Teleop:
 
 def command_of(group: Robots, forward: float, turn: float, side: float = 0.0) -> dict[str, Any]:
     """The command for shares of what a robot's motion model can do."""
-    nominal = group.plan.motion.sheet().values
+    nominal = group.plan.motion.datasheet().values
     speed = SPEED_SHARE * _number(nominal, "max_speed", 1.0)
     if "wheelbase" in nominal:
         wheelbase = _number(nominal, "wheelbase", 1.0)

@@ -155,7 +155,7 @@ def test_goals_in_the_office_are_reached_without_touching_a_wall(motion: str) ->
     assert memory(sim)["reached"] == 3
     assert memory(sim)["skipped"] == 0
     assert clearance(way, read_map("office"), box) > 0.01
-    assert not sim.robots["a"].scene.contacts["touching"].any()
+    assert not sim.robots["a"].scene.collisions["touching"].any()
 
 
 def test_the_end_of_a_maze_is_found() -> None:
@@ -201,13 +201,13 @@ def test_a_robot_stops_before_an_obstacle_that_is_not_on_its_map(motion: str) ->
     assert s.x + 0.2 == pytest.approx(2.4 - 0.15, abs=0.1)
     assert abs(s.vx) < 0.02
     assert not memory(sim)["done"]
-    assert not sim.robots["a"].scene.contacts["touching"].any()
+    assert not sim.robots["a"].scene.collisions["touching"].any()
 
 
 def test_a_robot_without_eyes_trusts_its_map() -> None:
     blocked = {**HALL, "boxes": [{"x": 2.5, "y": 0, "length": 0.2, "width": 5.9}]}
     sim = load(blocked, [[4, 0]], {"map": HALL, "start": {"x": -3}})
-    touched = [sim.robots["a"].scene.contacts["touching"][0] for _ in sim.ticks(25.0)]
+    touched = [sim.robots["a"].scene.collisions["touching"][0] for _ in sim.ticks(25.0)]
     assert any(touched)
 
 
@@ -279,7 +279,7 @@ def test_real_robots_find_their_way_with_their_own_bodies(preset: str) -> None:
     touched = False
     for _ in range(1300):
         sim.run(0.1)
-        touched = touched or bool(sim.robots["a"].scene.contacts["touching"].any())
+        touched = touched or bool(sim.robots["a"].scene.collisions["touching"].any())
     assert memory(sim)["reached"] == 2
     assert not touched
 

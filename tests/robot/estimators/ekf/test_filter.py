@@ -75,9 +75,11 @@ def test_the_gate_accepts_the_share_that_is_asked_for() -> None:
 # Jacobians, against differences.
 
 SHEETS = {
-    "imu": Imu(gyro_bias_sd=0.1, gyro_scale_sd=0.1, accel_bias_sd=0.1, gyro_density=0.1).sheet(),
-    "wheels": Wheels(radius_sd=0.1, baseline_sd=0.1, slip_density=0.1).sheet(),
-    "fix": Gnss().sheet(),
+    "imu": Imu(
+        gyro_bias_sd=0.1, gyro_scale_sd=0.1, accel_bias_sd=0.1, gyro_density=0.1
+    ).datasheet(),
+    "wheels": Wheels(radius_sd=0.1, baseline_sd=0.1, slip_density=0.1).datasheet(),
+    "fix": Gnss().datasheet(),
 }
 MOVING = ("x", "y", "yaw", "vx", "vy", "dx", "dy", "dyaw")
 
@@ -112,7 +114,7 @@ def numerical_jacobian(step: Any, start: Any, model: Any) -> Array:
 def test_jacobians_are_those_of_the_propagation(motion: Any, by: str) -> None:
     sheets = {k: v for k, v in SHEETS.items() if by == "imu" or k != "imu"}
     model = np.zeros(1, MODEL)
-    model[0] = make_model(motion.sheet(), sheets)
+    model[0] = make_model(motion.datasheet(), sheets)
     model["tau"] = np.inf  # the decay of errors is not in F
     state = np.zeros(1, FILTER)
     state["x"], state["y"], state["yaw"], state["vx"] = 1.0, 2.0, 0.7, 0.8

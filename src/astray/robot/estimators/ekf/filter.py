@@ -65,6 +65,7 @@ from astray.tables import (
     Row,
     Rows,
     Table,
+    read_only,
 )
 
 SPARE_SLOTS = 8  # of the queue, beyond the measurements that are expected
@@ -281,8 +282,10 @@ class Ekf(Estimator, kind="ekf"):
         self.model = make_model(sheets["motion"], self.sheets)
         only_imu = "imu" in self.sheets and "wheels" not in self.sheets
         self.model["zero_velocity"] = self.rests and only_imu and not self.model["sideways"]
-        self.absent = {kind: Reading(layout, n) for kind, layout in FUSED.items()}
-        self.absent["landmarks"].arrays = dict.fromkeys(LANDMARK_ARRAYS, np.zeros((n, 0)))
+        self.absent = {kind: Reading(layout, n).read_only() for kind, layout in FUSED.items()}
+        self.absent["landmarks"].arrays = dict.fromkeys(
+            LANDMARK_ARRAYS, read_only(np.zeros((n, 0)))
+        )
         self.beacons = make_beacons(self.model, self.sheets)
         self.horizon, depth = self._queue_size()
         self.arrays = {

@@ -26,7 +26,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from astray.numerics import PI, Pose, compose, exp, kernel, relative_pose, sincos
-from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, sensor_that_measures
+from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, find_sensor
 from astray.robot.estimators.mcl.odometry_buffer import (
     LENGTH,
     ODOMETRY,
@@ -395,8 +395,8 @@ class Particle(Estimator, kind="particle"):
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Find wheels and scanner; PluginError without them or for unknown wheel kinematics."""
         self.kinematics = wheel_kinematics(sheets["motion"], "particle")
-        self.wheels = sensor_that_measures(WHEELS, sheets, "particle")
-        self.scan = sensor_that_measures(SCAN, sheets, "particle")
+        self.wheels = find_sensor(WHEELS, sheets, "particle")
+        self.scan = find_sensor(SCAN, sheets, "particle")
         scanner = sheets[self.scan]
         self.max_range = float(scanner["max_range"])
         mount = (float(scanner["x"]), float(scanner["y"]), float(scanner["yaw"]))

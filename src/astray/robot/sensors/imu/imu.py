@@ -239,7 +239,7 @@ class Imu(Sensor, kind="imu"):
 
     def reset(self, rows: Rows) -> None:
         """Turn the axes and draw what is wrong with the units of these rows for life."""
-        n = self.lifelong_normals(rows, 30) if self.lifelong else np.zeros((len(rows), 30))
+        n = self.episode_normals(rows, 30) if self.lifelong else np.zeros((len(rows), 30))
         instant, period = self.sampling == "instant", 1.0 / self.rate if self.rate else self.dt
         start_all(self.memory, self.params, n, rows, instant, period)
         if self.unstable:
@@ -248,7 +248,7 @@ class Imu(Sensor, kind="imu"):
     def _start_flicker(self, rows: Rows) -> None:
         """Let the unstable part of the biases be as large at the start as ever after."""
         p, m = self.params, self.memory
-        n = self.lifelong_normals(rows, 30 + AXES * PARTS)[:, 30:].reshape(-1, AXES, PARTS)
+        n = self.episode_normals(rows, 30 + AXES * PARTS)[:, 30:].reshape(-1, AXES, PARTS)
         sd = np.repeat([p["gyro_instability"][rows], p["accel_instability"][rows]], 3, axis=0).T
         parts = SHARE * sd[:, :, None] * n
         parts[p["planar"][rows][:, None] & np.isin(np.arange(AXES), (0, 1, 5))] = 0.0
@@ -264,5 +264,5 @@ class Imu(Sensor, kind="imu"):
         if self.unstable:
             parts = self.arrays["flicker"]
             flicker_all(parts, self.memory, self.params, scene.truth, rows, self.key)
-        deck = self.deck(PAIRS)
+        deck = self.noise_workspace(PAIRS)
         sense_all(out.table, self.memory, self.params, scene.truth, rows, deck)

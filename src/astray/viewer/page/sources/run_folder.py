@@ -13,7 +13,7 @@ from astray.engine import read_events
 from astray.errors import ScenarioError, WrongInput
 from astray.recording import read_log, read_run_info, refuse_inconsistent_files
 from astray.scenario import GroupPlan, Scenario, load_scenario
-from astray.tables import STATE, Array, about
+from astray.tables import STATE, Array, columns_of
 from astray.viewer.page.codec import ReplayReadings, ReplaySource
 from astray.viewer.page.frames import ALIVE, BELIEF, ROBOT, UPPER
 from astray.viewer.page.scene import estimators_of, group_data, map_data, sensor_data
@@ -148,7 +148,7 @@ def _signals(plan: GroupPlan, log: Mapping[str, Array]) -> dict[str, tuple[str, 
         for column in STATE_COLUMNS:
             key = f"{plan.name}/{subject}/{column}"
             if key in log:
-                found[f"{subject}.{column}"] = (about(STATE)[column].unit, log[key][:, :n])
+                found[f"{subject}.{column}"] = (columns_of(STATE)[column].unit, log[key][:, :n])
     no_metrics = {"truth", *estimators, *(sensor.name for sensor in plan.sensors)}
     for key, series in log.items():
         group, _, rest = key.partition("/")
