@@ -41,11 +41,11 @@ SCENARIO: dict[str, Any] = {
 
 def subscribe(topics: dict[str, str], ready: Any, stop: Any, counts: Any) -> None:
     """Take all messages and count them."""
-    bus = Participant(Discovery(DOMAIN))
-    readers = [bus.reader(topic, type) for topic, type in topics.items()]
+    participant = Participant(Discovery(DOMAIN))
+    readers = [participant.reader(topic, type) for topic, type in topics.items()]
     ready.set()
     while not stop.is_set():
-        bus.wait(0.05)
+        participant.wait(0.05)
         for k, reader in enumerate(readers):
             counts[k] += len(reader.take())
 
@@ -80,8 +80,8 @@ def main(seconds: float) -> None:
     counts = context.Array("q", len(topics))
     subscriber = context.Process(target=subscribe, args=(topics, ready, stop, counts), daemon=True)
     subscriber.start()
-    bus = Participant(Discovery(DOMAIN))
-    writers = [bus.writer(topic, type) for topic, type in topics.items()]
+    participant = Participant(Discovery(DOMAIN))
+    writers = [participant.writer(topic, type) for topic, type in topics.items()]
     ready.wait()
     while not all(writer.readers for writer in writers):
         time.sleep(0.01)

@@ -1,7 +1,7 @@
-"""A robot on ROS 2, without ROS 2: a node of our own hears its odometry and drives it.
+"""A robot in ROS 2 without ROS 2: a node subscribes to its odometry and drives it.
 
-Any node of ROS 2 on this machine could do the same, by the same topics. In lockstep time waits for
-the commands, so that the program prints the same every time.
+Any ROS 2 node on this machine could do the same with the same topics. In lockstep time waits for
+the commands, so the program always prints the same.
 """
 
 import importlib.util
@@ -11,7 +11,7 @@ import threading
 import astray
 
 if importlib.util.find_spec("cyclonedds") is None:
-    print("This example needs the bus of ROS 2: pip install 'astray[ros2]'")
+    print("This example needs DDS: pip install 'astray[ros2]'")
     sys.exit()
 
 from astray.ros import Arguments
@@ -19,24 +19,24 @@ from astray.ros.dds import Discovery, Node, connected
 from astray.ros.messages import encode
 
 TWIST, ODOMETRY = "geometry_msgs/msg/Twist", "nav_msgs/msg/Odometry"
-BUS = Discovery(domain=42)  # the number that ROS_DOMAIN_ID names
+DOMAIN = Discovery(domain=42)  # ROS_DOMAIN_ID
 WHEELS = {"kind": "wheels", "rate": 50, "radius_sd": 0.01}
 ROVER = {"name": "rover", "autonomy": {"kind": "remote", "lockstep": 0.1}, "sensors": [WHEELS]}
 sim = astray.load({"dt": 0.02, "duration": 10, "seed": 3, "robots": [ROVER]})
 
 
 def drive(odometry):
-    """Go to where the wheels say that 2 m are done; answer every tenth of a second."""
+    """Drive 2 m by the odometry; publish a command every tenth of a second."""
     stamp, left = odometry.header.stamp, 2.0 - odometry.pose.pose.position.x
     if stamp.nanosec % 100_000_000 == 0 and stamp.sec + stamp.nanosec > 0:
-        wheel.write(encode(TWIST, {"linear": {"x": min(0.5, 0.8 * left)}}))
+        cmd_vel.write(encode(TWIST, {"linear": {"x": min(0.5, 0.8 * left)}}))
 
 
-with connected(sim, discovery=BUS, say=print):
-    node = Node(Arguments("driver"), BUS)
-    node.hear("/odom", ODOMETRY, drive)
-    wheel = node.publish("/cmd_vel", TWIST)
+with connected(sim, discovery=DOMAIN, report=print):
+    node = Node(Arguments("driver"), DOMAIN)
+    node.create_subscription(ODOMETRY, "/odom", drive)
+    cmd_vel = node.create_publisher(TWIST, "/cmd_vel")
     threading.Thread(target=node.spin, daemon=True).start()
     sim.run()
     node.stop()
-print(f"{len(sim.events)} commands were heard; the robot is at x = {sim.truth['x'][0]:.3f} m")
+print(f"{len(sim.events)} commands were taken; the robot is at x = {sim.truth['x'][0]:.3f} m")

@@ -40,7 +40,7 @@ from astray.scenario.load import load_scenario
 def test_the_environment_says_where_to_look(
     variables: Any, domain: int, range_: str, peers: Any
 ) -> None:
-    found = Discovery.of(variables)
+    found = Discovery.from_environment(variables)
     assert (found.domain, found.range, found.peers) == (domain, range_, peers)
 
 
@@ -62,7 +62,10 @@ def test_unless_told_a_node_stays_on_this_machine() -> None:
 
 
 def test_settings_of_the_transport_itself_are_left_to_it() -> None:
-    assert Discovery.of({"CYCLONEDDS_URI": "<x/>", "ROS_DOMAIN_ID": "3"}).config() is None
+    assert (
+        Discovery.from_environment({"CYCLONEDDS_URI": "<x/>", "ROS_DOMAIN_ID": "3"}).config()
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_settings_of_the_transport_itself_are_left_to_it() -> None:
 )
 def test_an_environment_that_makes_no_sense_is_told(variables: Any) -> None:
     with pytest.raises(WrongInput, match="ROS_"):
-        Discovery.of(variables)
+        Discovery.from_environment(variables)
 
 
 def test_names_parameters_and_files_mean_what_they_mean_in_ros(tmp_path: Path) -> None:
@@ -175,4 +178,4 @@ def test_a_run_of_its_own_pace_ends_by_itself(tmp_path: Path) -> None:
         env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "/sim says" in done.stderr
+    assert "/sim publishes" in done.stderr

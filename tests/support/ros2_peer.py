@@ -1,4 +1,4 @@
-"""A small client on the bus of ROS 2 for tests, in the process of the test."""
+"""A small ROS 2 client for tests, in the process of the test."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
 from astray.ros.dds.settings import DdsSettings
 from astray.ros.messages.types import decode, encode, make_message
 
-PATIENCE = 60.0  # s of real time after which something will not happen any more
-DOMAIN = 1 + os.getpid() % 200  # so that tests at the same time do not hear each other
+TIMEOUT = 60.0  # s of real time after which a test fails
+DOMAIN = 1 + os.getpid() % 200  # so that simultaneous tests do not find each other
 
 
 class Peer:
-    """Says and hears topics; waits for events, not for seconds."""
+    """Publishes and subscribes; waits for events, not for seconds."""
 
     def __init__(self, domain: int = DOMAIN) -> None:
-        self.bus = Participant(Discovery(domain))
-        self.heard: dict[str, list[Any]] = {}
+        self.participant = Participant(Discovery(domain))
+        self.received: dict[str, list[Any]] = {}
         self._readers: dict[str, tuple[str, DdsReader]] = {}
         self._writers: dict[str, tuple[str, DdsWriter]] = {}
 
@@ -37,49 +37,49 @@ class Peer:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self.bus.close()
+        self.participant.close()
 
-    def hear(self, topic: str, type: str, latched: bool = False) -> list[Any]:
-        """Subscribe, and wait until someone publishes; the list grows while `until` waits."""
-        reader = self.bus.reader(topic, type, latched=latched)
+    def subscribe(self, topic: str, type: str, latched: bool = False) -> list[Any]:
+        """Subscribe and wait for a publisher; the list grows while `until` waits."""
+        reader = self.participant.reader(topic, type, latched=latched)
         self._readers[topic] = type, reader
-        self.heard[topic] = []
+        self.received[topic] = []
         self.until(lambda: reader.writers > 0)
-        return self.heard[topic]
+        return self.received[topic]
 
-    def say(self, topic: str, type: str, values: Any) -> None:
-        """Publish, once someone listens."""
+    def publish(self, topic: str, type: str, values: Any) -> None:
+        """Publish, once there is a subscriber."""
         self.writer(topic, type).write(
             values if isinstance(values, bytes) else encode(type, values)
         )
 
     def writer(self, topic: str, type: str) -> DdsWriter:
-        """Whoever publishes a topic, once someone listens."""
+        """The writer of a topic, once there is a subscriber."""
         if topic not in self._writers:
-            writer = self.bus.writer(topic, type)
+            writer = self.participant.writer(topic, type)
             self._writers[topic] = type, writer
             self.until(lambda: writer.readers > 0)
         return self._writers[topic][1]
 
     def until(self, happened: Callable[[], object], what: str = "") -> None:
-        """Listen until something has happened."""
-        deadline = time.monotonic() + PATIENCE
+        """Take messages until something has happened."""
+        deadline = time.monotonic() + TIMEOUT
         while not happened():
             assert time.monotonic() < deadline, what or "it never happened"
-            self.bus.wait(0.01)
+            self.participant.wait(0.01)
             for topic, (type, reader) in self._readers.items():
-                self.heard[topic] += [decode(type, data) for data in reader.take()]
+                self.received[topic] += [decode(type, data) for data in reader.take()]
             time.sleep(0.001)
 
 
 class Running:
-    """A run on the bus as long as the with block lasts."""
+    """A run in ROS 2 while the with block lasts."""
 
     def __init__(self, sim: Any, speed: float | None = 1.0, **settings: Any) -> None:
         self.sim, self.speed = sim, speed
-        self.complaints: list[str] = []
-        node = Node(parse_arguments("astray"), Discovery(DOMAIN), tell=self.complaints.append)
-        self.wire = DdsBridge(sim, node, DdsSettings(**settings))
+        self.reports: list[str] = []
+        node = Node(parse_arguments("astray"), Discovery(DOMAIN), report=self.reports.append)
+        self.bridge = DdsBridge(sim, node, DdsSettings(**settings))
         self._problems: list[BaseException] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -91,11 +91,11 @@ class Running:
 
     def join(self) -> None:
         """Wait until the run has ended by itself."""
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
 
     def __enter__(self) -> Running:
-        self.wire.open()
+        self.bridge.open()
         self._thread.start()
         return self
 
@@ -103,7 +103,7 @@ class Running:
         while self._thread.is_alive():  # it may not have begun yet, and forgets that it was stopped
             self.sim.pace.stop()
             self._thread.join(0.05)
-        self.wire.close()
+        self.bridge.close()
         if self._problems and problem[0] is None:
             raise self._problems[0]
 

@@ -82,12 +82,12 @@ def _plan_ros2(
     files: Sequence[Path],
 ) -> tuple[Sequence[str], Connector]:
     from astray.ros import parse_arguments
-    from astray.ros.dds import NODE, DdsSettings, Discovery, check_transport, connected
+    from astray.ros.dds import NODE_NAME, DdsSettings, Discovery, check_transport, connected
 
     check_transport()
-    arguments = parse_arguments(NODE, remaps, params, files)
+    arguments = parse_arguments(NODE_NAME, remaps, params, files)
     settings = arguments.settings(DdsSettings)
-    discovery = Discovery.of()
+    discovery = Discovery.from_environment()
 
     def connect(sim: Sim, report: Report) -> contextlib.AbstractContextManager[object]:
         return connected(sim, arguments, settings, discovery, report)

@@ -49,10 +49,11 @@ def run_node(name: str, report: Callable[[str], None], **arguments: Any) -> None
     try:
         with stop_on_interrupt(node.stop):
             node.announce()
-            heard = ", ".join(node.hears) or "nothing"
+            published = ", ".join(node.published_topics)
+            subscribed = ", ".join(node.subscribed_topics) or "nothing"
             report(
-                f"{node.arguments.node} publishes {', '.join(node.publishes)} and subscribes to "
-                f"{heard} ({node.discovery.describe()})"
+                f"{node.arguments.node} publishes {published} and subscribes to {subscribed} "
+                f"({node.discovery.describe()})"
             )
             program.run()
     finally:
@@ -69,15 +70,12 @@ def make_node(
     discovery: Discovery | None = None,
 ) -> Any:
     """The program of a node, ready to run; its ROS 2 node is `program.node`."""
-    import importlib
-
-    from astray.ros import parse_arguments
+    from astray.ros import nodes, parse_arguments
     from astray.ros.dds import Node
 
     arguments = parse_arguments(name, remaps, params, files)
-    module = importlib.import_module(f"astray.ros.nodes.{name}")
-    program = getattr(module, "".join(part.capitalize() for part in name.split("_")))
-    node = Node(arguments, discovery, tell=report)
+    program = getattr(nodes, "".join(part.capitalize() for part in name.split("_")))
+    node = Node(arguments, discovery, report=report)
     try:
         return program(node)
     except BaseException:

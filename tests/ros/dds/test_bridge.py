@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import astray
-from astray.ros.dds import bridge as wire_module
+from astray.ros.dds import bridge as bridge_module
 from astray.ros.dds import participant
-from astray.ros.dds.batch_publishing import serialize_batch
 from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.graph import TOPIC, TYPE, NodeGraph
+from astray.ros.dds.node_graph import TOPIC, TYPE, NodeGraph
 from astray.ros.dds.participant import Participant
+from astray.ros.dds.publish_queue import serialize_batch
 from astray.ros.messages.types import decode, typestore
 from astray.ros.publishers.publisher_set import PublisherSet
 from support.ros2_peer import DOMAIN, Peer, Running
@@ -51,13 +51,13 @@ def seconds(stamp: Any) -> float:
 def test_a_client_hears_the_readings_and_the_truth_as_they_are() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
-        imu = peer.hear("/imu/data", "sensor_msgs/msg/Imu")
-        scan = peer.hear("/scan", "sensor_msgs/msg/LaserScan")
-        truth = peer.hear("/ground_truth/odom", ODOMETRY)
-        belief = peer.hear("/belief/pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
-        clock = peer.hear("/clock", CLOCK)
-        joints = peer.hear("/joint_states", "sensor_msgs/msg/JointState")
-        battery = peer.hear("/battery_state", "sensor_msgs/msg/BatteryState")
+        imu = peer.subscribe("/imu/data", "sensor_msgs/msg/Imu")
+        scan = peer.subscribe("/scan", "sensor_msgs/msg/LaserScan")
+        truth = peer.subscribe("/ground_truth/odom", ODOMETRY)
+        belief = peer.subscribe("/belief/pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
+        clock = peer.subscribe("/clock", CLOCK)
+        joints = peer.subscribe("/joint_states", "sensor_msgs/msg/JointState")
+        battery = peer.subscribe("/battery_state", "sensor_msgs/msg/BatteryState")
         every = (imu, scan, truth, belief, clock, joints, battery)
         peer.until(lambda: all(len(some) > 1 for some in every))
     assert imu[0].linear_acceleration.z == pytest.approx(9.80665, abs=0.02)
@@ -94,8 +94,8 @@ def test_moments_that_wait_are_said_as_if_each_had_been_said_alone() -> None:
 
 def test_nothing_of_ours_says_where_odom_is_if_that_is_left_to_others() -> None:
     with Running(load(), localization="external"), Peer() as peer:
-        frames = peer.hear("/tf", "tf2_msgs/msg/TFMessage")
-        static = peer.hear("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        frames = peer.subscribe("/tf", "tf2_msgs/msg/TFMessage")
+        static = peer.subscribe("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         peer.until(lambda: len(frames) > 20 and static)
     said = {t.child_frame_id for message in (*frames, *static) for t in message.transforms}
     assert "odom" not in said
@@ -105,8 +105,8 @@ def test_nothing_of_ours_says_where_odom_is_if_that_is_left_to_others() -> None:
 def test_late_comers_are_told_the_map_and_where_sensors_sit() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
-        grids = peer.hear("/map", "nav_msgs/msg/OccupancyGrid", latched=True)
-        frames = peer.hear("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        grids = peer.subscribe("/map", "nav_msgs/msg/OccupancyGrid", latched=True)
+        frames = peer.subscribe("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         peer.until(lambda: grids and frames)
         sim.replace_map({"walls": [[[0, 0], [3, 0]]]})
         peer.until(lambda: len(grids) > 1, "a map that is replaced is told")
@@ -125,7 +125,7 @@ def test_late_comers_are_told_the_map_and_where_sensors_sit() -> None:
 def test_a_client_drives_and_the_robot_stops_when_it_falls_silent() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
-        truth = peer.hear("/ground_truth/odom", ODOMETRY)
+        truth = peer.subscribe("/ground_truth/odom", ODOMETRY)
         writer = peer.writer("/cmd_vel", TWIST)
         fast = lambda: bool(truth) and truth[-1].twist.twist.linear.x > 0.29  # noqa: E731
         data = peer_message(TWIST, {"linear": {"x": 0.3}, "angular": {"z": 0.1}})
@@ -149,11 +149,11 @@ def peer_message(type: str, values: Any) -> bytes:
 def test_resets_and_goals_reach_the_run() -> None:
     sim = load(autonomy={"kind": "navigate", "rate": 10, "goals": []})
     with Running(sim), Peer() as peer:
-        belief = peer.hear("/belief/pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
-        peer.say("/position_reset", POSE_2D, {"x": 3.0, "y": 1.0, "theta": 0.25})
+        belief = peer.subscribe("/belief/pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
+        peer.publish("/position_reset", POSE_2D, {"x": 3.0, "y": 1.0, "theta": 0.25})
         peer.until(lambda: any(b.pose.pose.position.x == 3.0 for b in belief))
         goal = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 5.0, "y": 1.0}}}
-        peer.say("/goal_pose", "geometry_msgs/msg/PoseStamped", goal)
+        peer.publish("/goal_pose", "geometry_msgs/msg/PoseStamped", goal)
         peer.until(lambda: sim.truth["vx"][0] > 0.05)
     assert [event.kind for event in sim.events] == ["believe", "goal"]
 
@@ -161,15 +161,15 @@ def test_resets_and_goals_reach_the_run() -> None:
 def test_what_is_no_speed_and_peers_that_leave_harm_nothing() -> None:
     sim = load()
     with Running(sim) as running, Peer() as stays:
-        clock = stays.hear("/clock", CLOCK)
+        clock = stays.subscribe("/clock", CLOCK)
         for _ in range(3):
             with Peer() as leaves:
-                leaves.hear("/scan", "sensor_msgs/msg/LaserScan")
+                leaves.subscribe("/scan", "sensor_msgs/msg/LaserScan")
                 leaves.writer("/cmd_vel", TWIST)
         nan = {"linear": {"x": math.nan}}
-        stays.say("/cmd_vel", TWIST, nan)
-        stays.until(lambda: any("finite" in text for text in running.complaints))
-        stays.say("/cmd_vel", TWIST, {"linear": {"x": 0.2}})
+        stays.publish("/cmd_vel", TWIST, nan)
+        stays.until(lambda: any("finite" in text for text in running.reports))
+        stays.publish("/cmd_vel", TWIST, {"linear": {"x": 0.2}})
         stays.until(lambda: len(sim.events) > 0)
         count = len(clock)
         stays.until(lambda: len(clock) > count + 5)
@@ -179,7 +179,7 @@ def test_what_is_no_speed_and_peers_that_leave_harm_nothing() -> None:
 def test_tools_are_told_of_the_node_and_its_topics() -> None:
     sim = load()
     with Running(sim) as running, Peer() as peer:
-        reader = peer.bus.reader(TOPIC, TYPE, latched=True)
+        reader = peer.participant.reader(TOPIC, TYPE, latched=True)
         found: list[Any] = []
 
         def told() -> bool:
@@ -187,7 +187,7 @@ def test_tools_are_told_of_the_node_and_its_topics() -> None:
             return bool(found)
 
         peer.until(told)
-        writers = set(running.wire.node._writers)
+        writers = set(running.bridge.node._writers)
     (node,) = found[-1].node_entities_info_seq
     assert (node.node_namespace, node.node_name) == ("/", "astray")
     assert len(node.writer_gid_seq) == len(writers)
@@ -197,21 +197,21 @@ def test_tools_are_told_of_the_node_and_its_topics() -> None:
 
 def test_readings_without_a_message_are_said_in_our_own_if_asked_for() -> None:
     running = Running(load(), own_types=True)
-    assert "/bumper" in running.wire.node.publishes
-    running.wire.node.close()
+    assert "/bumper" in running.bridge.node.published_topics
+    running.bridge.node.close()
 
 
 @pytest.mark.parametrize(("distro", "size"), [("humble", 24), ("jazzy", 16)])
 def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size: int) -> None:
-    bus = Participant(Discovery(DOMAIN + 10))
+    peer = Participant(Discovery(DOMAIN + 10))
     sent: list[bytes] = []
-    graph = NodeGraph(bus, distro)
+    graph = NodeGraph(peer, distro)
     graph._writer.write = sent.append  # type: ignore[method-assign]
-    graph.tell("/ns", "node", [b"r" * 16], [b"v" * 16, b"w" * 16])
-    bus.close()
+    graph.publish("/ns", "node", [b"r" * 16], [b"v" * 16, b"w" * 16])
+    peer.close()
     (data,) = sent
     padding = bytes(size - 16)
-    assert data[4 : 4 + size] == bus.gid + padding
+    assert data[4 : 4 + size] == peer.gid + padding
     assert data.count(b"w" * 16 + padding) == 1
     if size == 16:  # what Jazzy reads it as
         read = typestore().deserialize_cdr(data, TYPE).node_entities_info_seq[0]
@@ -225,11 +225,11 @@ def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(participant, "ddspy_take", None)
     kind = "sensor_msgs/msg/LaserScan"
     data = peer_message(kind, {"header": {"frame_id": "laser"}, "ranges": [1.5, math.inf]})
-    with Peer() as says, Peer() as hears:
-        reader = hears.bus.reader("/slow", kind)
-        says.writer("/slow", kind).write(data)
+    with Peer() as sender, Peer() as receiver:
+        reader = receiver.participant.reader("/slow", kind)
+        sender.writer("/slow", kind).write(data)
         found: list[bytes] = []
-        hears.until(lambda: found.extend(reader.take()) or found)
+        receiver.until(lambda: found.extend(reader.take()) or found)
     assert found[0][: len(data)] == data
 
 
@@ -245,8 +245,8 @@ def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
     )
     recorder = astray.record(sim, file, overwrite=True)
     with recorder, Running(sim, speed=None) as running, Peer() as peer:
-        clock = peer.hear("/clock", CLOCK)
-        truth = peer.hear("/ground_truth/odom", ODOMETRY)
+        clock = peer.subscribe("/clock", CLOCK)
+        truth = peer.subscribe("/ground_truth/odom", ODOMETRY)
         writer = peer.writer("/cmd_vel", TWIST)
         for k in range(1, 20):
             now = round(0.05 * k, 9)
@@ -255,14 +255,14 @@ def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
             v = 0.4 - 0.1 * truth[-1].pose.pose.position.x
             writer.write(peer_message(TWIST, {"linear": {"x": v}, "angular": {"z": 0.02 * k}}))
         running.join()
-        assert running.wire.dropped == 0
+        assert running.bridge.dropped == 0
     return sim.digest(), "\n".join(event.to_json() for event in sim.events), file.read_bytes()
 
 
 def test_a_lazy_client_in_lockstep_gives_the_same_recording_every_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(wire_module, "SETTLE", 0.05)
+    monkeypatch.setattr(bridge_module, "SETTLE_TIME", 0.05)
     runs = [run_in_lockstep(seed, tmp_path / "run.mcap") for seed in range(20)]
     assert len(set(runs)) == 1
     assert runs[0][1].count("\n") == 18
@@ -273,8 +273,8 @@ def test_a_run_folder_of_a_driven_run_repeats_it(tmp_path: Path) -> None:
     """What was heard is logged as events: without any wire the run is the same."""
     sim = load()
     with Running(sim), Peer() as peer:
-        truth = peer.hear("/ground_truth/odom", ODOMETRY)
-        peer.say("/cmd_vel", TWIST, {"linear": {"x": 0.3}})
+        truth = peer.subscribe("/ground_truth/odom", ODOMETRY)
+        peer.publish("/cmd_vel", TWIST, {"linear": {"x": 0.3}})
         peer.until(lambda: len(truth) > 10)
     lines = [event.to_json() for event in sim.events]
     assert [json.loads(line)["kind"] for line in lines] == ["command"]

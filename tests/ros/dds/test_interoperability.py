@@ -21,10 +21,10 @@ from support.paths import PEERS
 
 pytest.importorskip("cyclonedds", reason="needs the extra [ros2]")
 
-from astray.ros.dds.idl import bus_name, topic_name
+from astray.ros.dds.idl import dds_topic_name, dds_type_name
 from astray.ros.messages.types import decode, encode
 
-PATIENCE = 120  # s of real time after which something will not happen any more
+TIMEOUT = 120  # s of real time after which a test fails
 ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
@@ -131,7 +131,7 @@ def fastdds(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def lines(process: subprocess.Popen[str]) -> Iterator[str]:
     assert process.stdout is not None
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     for line in process.stdout:
         yield line.rstrip("\n")
         assert time.monotonic() < deadline
@@ -144,11 +144,11 @@ def running(network: Network, tmp_path: Path) -> Iterator[subprocess.Popen[str]]
     file.write_text(SCENARIO)
     run = network.start(sys.executable, "-m", "astray", "run", str(file), "--ros2")
     try:
-        assert any("ROS 2: /astray says" in line for line in lines(run))
+        assert any("ROS 2: /astray publishes" in line for line in lines(run))
         yield run
     finally:
         run.terminate()
-        run.wait(PATIENCE)
+        run.wait(TIMEOUT)
 
 
 def check(topic: str, message: Any) -> None:
@@ -185,7 +185,7 @@ def test_rustdds_hears_a_run_and_drives_it(network: Network, tmp_path: Path) -> 
         for line in lines(peer):
             assert line.startswith("{"), line
             found.append(json.loads(line))
-        assert peer.wait(PATIENCE) == 0
+        assert peer.wait(TIMEOUT) == 0
     assert [answer.get("topic") for answer in found[:-1]] == list(HEARD)
     for answer in found[:-1]:
         check(answer["topic"], answer["message"])
@@ -196,8 +196,8 @@ def test_fast_dds_hears_a_run(network: Network, fastdds: str, tmp_path: Path) ->
     from astray.ros.messages.types import to_plain, type_hash
 
     with running(network, tmp_path):
-        names = [n for t, k in HEARD.items() for n in (topic_name(t), bus_name(k))]
-        peer = network.start(fastdds, "hear", str(PATIENCE), *names)
+        names = [n for t, k in HEARD.items() for n in (dds_topic_name(t), dds_type_name(k))]
+        peer = network.start(fastdds, "hear", str(TIMEOUT), *names)
         found: dict[str, Any] = {}
         about: dict[str, str] = {}
         for line in lines(peer):
@@ -221,8 +221,8 @@ def test_fast_dds_finds_a_run_where_loopback_has_no_multicast(
     without_multicast: Network, fastdds: str, tmp_path: Path
 ) -> None:
     with running(without_multicast, tmp_path):
-        clock = topic_name("/clock"), bus_name("rosgraph_msgs/msg/Clock")
-        peer = without_multicast.start(fastdds, "hear", str(PATIENCE), *clock)
+        clock = dds_topic_name("/clock"), dds_type_name("rosgraph_msgs/msg/Clock")
+        peer = without_multicast.start(fastdds, "hear", str(TIMEOUT), *clock)
         assert any(line.startswith("rt/clock") for line in lines(peer))
         peer.kill()
 
@@ -232,17 +232,21 @@ def test_fast_dds_drives_a_run_after_garbage(
 ) -> None:
     """Bytes that are no Twist at all, and then a Twist: only the second moves the robot."""
     twist = "geometry_msgs/msg/Twist"
-    names = topic_name("/cmd_vel"), bus_name(twist)
+    names = dds_topic_name("/cmd_vel"), dds_type_name(twist)
     command = encode(twist, {"linear": {"x": 0.25}})
     odometry = "nav_msgs/msg/Odometry"
     with running(network, tmp_path) as run:
         for garbage in ("00010000", "00010000" + "ff" * 7, "ffff" * 40, "00030000" + "00" * 48):
             peer = network.start(fastdds, "say", "0.5", "20", *names, garbage)
-            peer.wait(PATIENCE)
+            peer.wait(TIMEOUT)
         hears = network.start(
-            fastdds, "hear", str(PATIENCE), topic_name("/ground_truth/odom"), bus_name(odometry)
+            fastdds,
+            "hear",
+            str(TIMEOUT),
+            dds_topic_name("/ground_truth/odom"),
+            dds_type_name(odometry),
         )
-        says = network.start(fastdds, "say", str(PATIENCE), "20", *names, command.hex())
+        says = network.start(fastdds, "say", str(TIMEOUT), "20", *names, command.hex())
         speeds = []
         for line in lines(hears):
             if not line.startswith("matched"):
@@ -270,8 +274,8 @@ def test_fast_dds_hears_the_approximator_that_hears_the_simulator(
     run = (sys.executable, "-m", "astray", "node")
     estimates = network.start(*run, "imu_position_approximator")
     assert any("publishes /estimated_position" in line for line in lines(estimates))
-    names = topic_name("/estimated_position"), bus_name(pose)
-    hears = network.start(fastdds, "hear", str(PATIENCE), *names)
+    names = dds_topic_name("/estimated_position"), dds_type_name(pose)
+    hears = network.start(fastdds, "hear", str(TIMEOUT), *names)
     assert any("matched rt/estimated_position typehash" in line for line in lines(hears))
     plays = network.start(
         *run, "imu_data_simulator", "--ros-args", "--params-file", str(file), "-p",
@@ -289,7 +293,7 @@ def test_fast_dds_hears_the_approximator_that_hears_the_simulator(
     assert (position.y, position.theta) == (0.0, 0.0)
     for program in (plays, estimates):
         program.send_signal(signal.SIGINT)
-        assert program.wait(PATIENCE) == 0
+        assert program.wait(TIMEOUT) == 0
         assert program.stdout is not None
         assert "Traceback" not in program.stdout.read()
     hears.kill()

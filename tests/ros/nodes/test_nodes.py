@@ -15,8 +15,12 @@ from astray.cli.node import make_node, run_node
 from astray.errors import AstrayError, ScenarioError, WrongInput
 from astray.ros.dds.discovery import Discovery
 from astray.ros.messages.types import BadMessage
-from astray.ros.nodes.imu_position_approximator import Approximator, ImuPositionSettings
-from astray.ros.nodes.wheel_position_approximator import Reckoner, WheelPositionSettings, by_wheel
+from astray.ros.nodes.imu_position_approximator import ImuPositionSettings, InertialApproximator
+from astray.ros.nodes.wheel_position_approximator import (
+    WheelApproximator,
+    WheelPositionSettings,
+    by_wheel,
+)
 from support.ros2_peer import DOMAIN, Peer, message
 
 IMU, POSE, TWIST = "sensor_msgs/msg/Imu", "geometry_msgs/msg/Pose2D", "geometry_msgs/msg/Twist"
@@ -70,14 +74,14 @@ def test_the_approximator_follows_the_simulator_to_the_end_of_the_course(tmp_pat
     file = tmp_path / "course.yaml"
     file.write_text(COURSE)
     with node("imu_position_approximator"), Peer() as peer:
-        position = peer.hear("/estimated_position", POSE)
-        velocity = peer.hear("/estimated_velocity", TWIST)
+        position = peer.subscribe("/estimated_position", POSE)
+        velocity = peer.subscribe("/estimated_velocity", TWIST)
         with node("imu_data_simulator", "wait_for_subscriber:=true", file=file):
             fastest = 0.0
             peer.until(lambda: position and position[-1].theta > 1.5707)
             fastest = max(v.linear.x for v in velocity)
             end = position[-1]
-            peer.say("/position_reset", POSE, {"x": 5.0, "y": 6.0, "theta": -1.0})
+            peer.publish("/position_reset", POSE, {"x": 5.0, "y": 6.0, "theta": -1.0})
             peer.until(lambda: position[-1].x > 4.9, "a reset in the middle of the run")
             count = len(position)
             peer.until(lambda: len(position) > count + 10 and len(velocity) > count + 10)
@@ -90,38 +94,38 @@ def test_the_approximator_follows_the_simulator_to_the_end_of_the_course(tmp_pat
 def test_times_that_make_no_sense_are_skipped_over_the_bus() -> None:
     times = [10.0, 10.5, 10.5, 10.4, 11.0, 13.0, 13.5]
     with node("imu_position_approximator", "initial_x:=1", "imu_topic:=imu"), Peer() as peer:
-        velocity = peer.hear("/estimated_velocity", TWIST)
+        velocity = peer.subscribe("/estimated_velocity", TWIST)
         for seconds in times:
-            peer.say("/imu", IMU, imu(seconds, ax=1.0))
+            peer.publish("/imu", IMU, imu(seconds, ax=1.0))
         peer.until(lambda: len(velocity) >= 3)
         for seconds in (14.0, 14.5):
-            peer.say("/imu", IMU, imu(seconds))
+            peer.publish("/imu", IMU, imu(seconds))
         peer.until(lambda: len(velocity) >= 5)
     # 0.5, then 0.5, skip 2 s, 0.5; what comes after feels nothing
     assert [v.linear.x for v in velocity] == pytest.approx([0.5, 1.0, 1.5, 1.5, 1.5])
 
 
 def test_the_first_message_moves_nothing_and_neither_does_a_gap() -> None:
-    made = Approximator(ImuPositionSettings())
+    made = InertialApproximator(ImuPositionSettings())
     took = [
-        made.take(message(IMU, **imu(t, ax=1.0)), 0) for t in (5.0, 5.1, 5.1, 7.0, 7.1, 1.0, 1.1)
+        made.update(message(IMU, **imu(t, ax=1.0)), 0) for t in (5.0, 5.1, 5.1, 7.0, 7.1, 1.0, 1.1)
     ]
     assert took == [False, True, False, False, True, False, True]
     assert made.velocity["linear"]["x"] == pytest.approx(0.3)
 
 
 def test_a_message_without_a_stamp_counts_when_it_is_received() -> None:
-    made = Approximator(ImuPositionSettings())
+    made = InertialApproximator(ImuPositionSettings())
     start = 1_700_000_000_000_000_000
     for k in range(101):
-        made.take(message(IMU, **imu(0.0, ax=1.0)), start + k * 10_000_000)
+        made.update(message(IMU, **imu(0.0, ax=1.0)), start + k * 10_000_000)
     assert made.velocity["linear"]["x"] == pytest.approx(1.0, abs=1e-12)  # no digit is lost
 
 
 def test_velocity_is_in_the_map_frame_and_z_is_kept_by_a_reset() -> None:
-    made = Approximator(ImuPositionSettings(initial_theta=math.pi / 2, initial_z=3.0))
+    made = InertialApproximator(ImuPositionSettings(initial_theta=math.pi / 2, initial_z=3.0))
     for t in (1.0, 2.0):
-        made.take(message(IMU, **imu(t, ax=1.0, az=10.81)), 0)
+        made.update(message(IMU, **imu(t, ax=1.0, az=10.81)), 0)
     assert made.velocity["linear"] == pytest.approx({"x": 0.0, "y": 1.0, "z": 1.0})
     assert made.belief["z"][0] == pytest.approx(4.0)
     made.reset(message(POSE, x=1.0, y=2.0, theta=7.0))
@@ -134,12 +138,12 @@ def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
     """A metre per second on a circle of one metre: the signals feel nothing of the turn."""
     ends = {}
     for way in ("measured", "synthesize"):
-        made = Approximator(ImuPositionSettings(centripetal=way))  # type: ignore[arg-type]
+        made = InertialApproximator(ImuPositionSettings(centripetal=way))  # type: ignore[arg-type]
         for k in range(1001):
             t = k * 0.001
-            made.take(message(IMU, **imu(1.0 + t, ax=1.0)), 0)
+            made.update(message(IMU, **imu(1.0 + t, ax=1.0)), 0)
         for k in range(1, 1001):
-            made.take(message(IMU, **imu(2.0 + k * 0.001, wz=math.pi / 2)), 0)
+            made.update(message(IMU, **imu(2.0 + k * 0.001, wz=math.pi / 2)), 0)
         ends[way] = made.velocity["linear"]
     assert ends["measured"]["x"] == pytest.approx(1.0)
     assert ends["synthesize"]["y"] == pytest.approx(1.0, abs=2e-3)
@@ -147,9 +151,9 @@ def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
 
 
 def test_what_is_not_finite_is_refused() -> None:
-    made = Approximator(ImuPositionSettings())
+    made = InertialApproximator(ImuPositionSettings())
     with pytest.raises(BadMessage):
-        made.take(message(IMU, **imu(1.0, ax=math.nan)), 0)
+        made.update(message(IMU, **imu(1.0, ax=math.nan)), 0)
     with pytest.raises(BadMessage):
         made.reset(message(POSE, x=math.inf))
 
@@ -166,7 +170,7 @@ def test_wheel_nodes_agree_on_the_odometry_of_a_mecanum_robot(kind: str) -> None
         node("wheel_position_approximator", f"message_type:={kind}", "initial_y:=1.0"),
         Peer() as peer,
     ):
-        odom = peer.hear("/odom", "nav_msgs/msg/Odometry")
+        odom = peer.subscribe("/odom", "nav_msgs/msg/Odometry")
         more = [f"message_type:={kind}", "wait_for_subscriber:=true", "rate:=50"]
         with node("wheel_data_simulator", *params, *more):
             peer.until(lambda: odom and odom[-1].pose.pose.position.x > 0.4)
@@ -187,12 +191,12 @@ def test_wheel_nodes_agree_on_the_odometry_of_a_mecanum_robot(kind: str) -> None
 def test_mecanum_wheels_go_sideways_and_around_by_the_kinematics() -> None:
     side, turn = [-1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]
     for rates, column, rate in ((side, "y", 0.2), (turn, "yaw", 0.2 / (0.3 + 0.6))):
-        made = Reckoner(WheelPositionSettings())
-        took = [made.take(None, by_wheel([], rates), k * 10**8) for k in range(11)]
+        made = WheelApproximator(WheelPositionSettings())
+        took = [made.update(None, by_wheel([], rates), k * 10**8) for k in range(11)]
         assert took == [False] + [True] * 10
         assert made.belief[column][0] == pytest.approx(rate)
-        assert not made.take(None, by_wheel([], rates), 10**9)  # the same time again
-        assert not made.take(None, by_wheel([], rates), 5 * 10**9)  # after a gap
+        assert not made.update(None, by_wheel([], rates), 10**9)  # the same time again
+        assert not made.update(None, by_wheel([], rates), 5 * 10**9)  # after a gap
         assert made.belief[column][0] == pytest.approx(rate)
 
 
@@ -211,10 +215,10 @@ def test_with_sim_time_signals_follow_the_clock() -> None:
         node("imu_data_simulator", f"linear_x:={ramp}", "use_sim_time:=true", "rate:=10"),
         Peer() as peer,
     ):
-        heard = peer.hear("/imu_data", IMU)
+        heard = peer.subscribe("/imu_data", IMU)
         clock = "rosgraph_msgs/msg/Clock"
         for tenths in range(1, 20):
-            peer.say(
+            peer.publish(
                 "/clock", clock, {"clock": {"sec": tenths // 10, "nanosec": tenths % 10 * 10**8}}
             )
             peer.until(lambda tenths=tenths: len(heard) > tenths)  # type: ignore[misc]
@@ -228,10 +232,10 @@ def test_with_sim_time_signals_follow_the_clock() -> None:
 def test_names_are_remapped_as_users_type_them() -> None:
     remaps = ["__ns:=/left", "__node:=mine", "imu_data:=/imu", "estimated_position:=pose"]
     with node("imu_position_approximator", remaps=remaps) as made:
-        bus = made.node
-        assert bus.hears == ["/imu", "/left/position_reset"]
-        assert bus.publishes == ["/left/estimated_velocity", "/left/pose"]
-        assert bus.arguments.node == "mine"
+        node_ = made.node
+        assert node_.subscribed_topics == ["/imu", "/left/position_reset"]
+        assert node_.published_topics == ["/left/estimated_velocity", "/left/pose"]
+        assert node_.arguments.node == "mine"
 
 
 @pytest.mark.parametrize(

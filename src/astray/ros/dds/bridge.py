@@ -1,7 +1,7 @@
-"""A run as a node of ROS 2: an observer that says all that happens, and posts what it hears.
+"""A run as a ROS 2 node: an observer that publishes, and subscriptions that post events.
 
-It changes nothing by itself: what others send reaches the run as events. In lockstep nothing that
-is said gets lost, and the run begins when every robot that waits for commands can be given some.
+The bridge itself changes nothing: messages of other nodes become events of the run. In lockstep no
+message is dropped, and the run begins when every robot that waits for commands has a publisher.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import contextlib
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from astray.engine import Run
-from astray.ros.dds.batch_publishing import Said, serialize_batch
 from astray.ros.dds.node import Node
 from astray.ros.dds.participant import DdsError, DdsReader, DdsWriter
-from astray.ros.dds.publish_queue import PublishQueue
+from astray.ros.dds.publish_queue import PublishQueue, SampledMessages, serialize_batch
 from astray.ros.dds.settings import DdsSettings
 from astray.ros.messages import OWN_PACKAGE, MessageLayout, decode, typestore
 from astray.ros.publishers import (
     CLOCK,
     OCCUPANCY_GRID,
     TF,
+    Publisher,
     PublisherSet,
     clock_schedule,
     map_topics,
@@ -30,94 +30,111 @@ from astray.ros.publishers import (
 from astray.ros.subscriptions import Subscriptions, SubscriptionSettings
 from astray.server import short_switch_interval
 
-if TYPE_CHECKING:
-    pass
+QUEUE_CAPACITY = 256  # ticks that may wait to be published
+SETTLE_TIME = 0.5  # s of real time for a client, once it is found, to find the other topics
+DISCOVERY_POLL = 0.01  # s of real time
 
-ROOM = 256  # moments that may wait to be published
-SETTLE = 0.5  # s of real time for a client to find the other topics, once it is there
-Moment = tuple[int, Said, list[tuple[int, bytes]]]
-"""A time in ns, what is to be said, and maps that are new, by world."""
+
+class SampledTick(NamedTuple):
+    """What is to be published of one tick."""
+
+    ns: int
+    """The time of the run."""
+    messages: SampledMessages
+    maps: list[tuple[int, bytes]]
+    """New maps: the world and the message of each."""
 
 
 class DdsBridge:
-    """All robots of a run on the bus of ROS 2."""
+    """Publishes a run to ROS 2 and subscribes to commands.
+
+    Args:
+        sim: The run.
+        node: The node of the run.
+        settings: How the run appears in ROS 2.
+    """
 
     def __init__(self, sim: Run, node: Node, settings: DdsSettings | None = None) -> None:
         self.sim, self.node = sim, node
         settings = settings or DdsSettings()
-        self.feed = PublisherSet(sim, settings.localization, settings.rate)
-        self._clock_beat = clock_schedule(sim.dt)
+        self.publisher_set = PublisherSet(sim, settings.localization, settings.rate)
+        self._clock_schedule = clock_schedule(sim.dt)
         self._clock = MessageLayout(CLOCK).blank(1)
-        self._clock_writer = node.publish("/clock", CLOCK)
-        self._writers: dict[int, dict[int, DdsWriter]] = {}
-        for speaker in self.feed.publishers:
-            if settings.own_types or not speaker.layout.type.startswith(OWN_PACKAGE):
-                self._writers[id(speaker)] = {
-                    row: node.publish(topic.name, topic.type)
-                    for row, topic in speaker.topics.items()
+        self._clock_writer = node.create_publisher(CLOCK, "/clock")
+        self._writers: dict[Publisher, dict[int, DdsWriter]] = {}
+        """The writer of each row of each publisher."""
+        for publisher in self.publisher_set.publishers:
+            if settings.own_types or not publisher.layout.type.startswith(OWN_PACKAGE):
+                self._writers[publisher] = {
+                    row: node.create_publisher(topic.type, topic.name)
+                    for row, topic in publisher.topics.items()
                 }
         self._map_topics = map_topics(sim)
         self._map_writers = {
-            topic.world: node.publish(topic.name, OCCUPANCY_GRID, latched=True)
+            topic.world: node.create_publisher(OCCUPANCY_GRID, topic.name, latched=True)
             for topic in self._map_topics
         }
-        self._maps: dict[int, Any] = {}
-        self._hear(settings)
+        self._published_maps: dict[int, Any] = {}
+        self._subscribe(settings)
         self.lockstep = any(group.lockstep for group in sim.robots.values())
-        self.outbox: PublishQueue[Moment] = PublishQueue(self._publish, ROOM, self._waits)
-        self._turns = contextlib.ExitStack()
-        self._closing = False
-        self._listening = threading.Thread(
-            target=self._listen, name="astray-ros2-hear", daemon=True
+        """Whether the run waits for commands."""
+        self.queue: PublishQueue[SampledTick] = PublishQueue(
+            self._publish, QUEUE_CAPACITY, self._must_wait
+        )
+        self._switch_interval = contextlib.ExitStack()
+        self._is_closing = False
+        self._spin_thread = threading.Thread(
+            target=self._spin, name="astray-ros2-spin", daemon=True
         )
 
-    def _hear(self, settings: DdsSettings) -> None:
-        hearing = SubscriptionSettings(
-            settings.stamped_cmd_vel, settings.belief_from, settings.belief_heard_at
+    def _subscribe(self, settings: DdsSettings) -> None:
+        wanted = SubscriptionSettings(
+            settings.stamped_cmd_vel, settings.belief_from, settings.filter_topic
         )
-        ears = Subscriptions(self.sim, hearing, self.feed.dead_reckonings)
-        self._commanders: list[DdsReader] = []
-        waiting = {
+        subscriptions = Subscriptions(self.sim, wanted, self.publisher_set.dead_reckonings)
+        in_lockstep = {
             robot.topic("cmd_vel")
             for name, group in self.sim.robots.items()
-            for robot in self.feed.robots[name]
+            for robot in self.publisher_set.robots[name]
             if group.lockstep and group.truth["alive"][robot.row]
         }
-        for topic, heard in ears.topics.items():
-            reader = self.node.hear(topic, heard.type, heard.callback)
-            if topic in waiting:
-                self._commanders.append(reader)
+        self._lockstep_readers: list[DdsReader] = []
+        for topic, subscription in subscriptions.topics.items():
+            reader = self.node.create_subscription(subscription.type, topic, subscription.callback)
+            if topic in in_lockstep:
+                self._lockstep_readers.append(reader)
 
-    def _waits(self) -> bool:
-        """Whether nothing may get lost: not even lockstep waits for a reader when all is over."""
-        return self.lockstep and not self._closing and not self.sim.pace.stopped
+    def _must_wait(self) -> bool:
+        """Whether no message may be dropped: in lockstep, while the run goes on."""
+        return self.lockstep and not self._is_closing and not self.sim.pace.stopped
 
     @property
     def dropped(self) -> int:
-        """Moments that were not published since the bus was slower than the run."""
-        return self.outbox.dropped
+        """Ticks whose messages were dropped, since DDS was slower than the run."""
+        return self.queue.dropped
 
     def open(self) -> None:
-        """Join in, and watch the run."""
-        self._turns.enter_context(short_switch_interval())
-        self.node.publish("/tf_static", TF, latched=True).write(static_frames(self.feed))
+        """Announce the node, and publish the run from now on."""
+        self._switch_interval.enter_context(short_switch_interval())
+        static_writer = self.node.create_publisher(TF, "/tf_static", latched=True)
+        static_writer.write(static_transform_message(self.publisher_set))
         self.node.announce()
         if self.lockstep:
             self.sim.pace.pause()
-        self.outbox.open()
+        self.queue.open()
         self.observe(self.sim)
         self.sim.observers.append(self)
-        self._listening.start()
+        self._spin_thread.start()
 
     def close(self) -> None:
-        """Leave; the run is watched no more."""
-        self._closing = True
+        """Publish what waits, and leave the domain."""
+        self._is_closing = True
         self.sim.observers.remove(self)
-        self.outbox.close()
+        self.queue.close()
         self.node.stop()
-        self._listening.join()
+        self._spin_thread.join()
         self.node.close()
-        self._turns.close()
+        self._switch_interval.close()
 
     def __enter__(self) -> DdsBridge:
         self.open()
@@ -126,79 +143,81 @@ class DdsBridge:
     def __exit__(self, *problem: object) -> None:
         self.close()
 
-    # The observer.
+    # The observer, in the thread of the run.
 
     def next_due(self, step: int) -> int:
-        """When there is something to say, or the clock to be told."""
-        return min(self.feed.next_due(step), self._clock_beat.from_(step))
+        """The first step from this one on at which messages or the clock may be due."""
+        return min(self.publisher_set.next_due(step), self._clock_schedule.from_(step))
 
     def observe(self, sim: Run) -> None:
-        """Copy what is to be said now."""
-        said = [
-            (speaker, speaker.sample(rows))
-            for speaker, rows in self.feed.due_publishers()
-            if id(speaker) in self._writers
+        """Sample the messages that are due, and let them be published."""
+        messages = [
+            (publisher, publisher.sample(rows))
+            for publisher, rows in self.publisher_set.due_publishers()
+            if publisher in self._writers
         ]
         ns = round(sim.time * 1e9)
-        self.outbox.put((ns, said, self._new_maps(sim)))
+        self.queue.put(SampledTick(ns, messages, self._new_maps(sim)))
 
     def _new_maps(self, sim: Run) -> list[tuple[int, bytes]]:
         new = []
         for topic in self._map_topics:
-            found = sim.map(topic.world)
-            if found is not self._maps.get(topic.world):
-                self._maps[topic.world] = found
+            world_map = sim.map(topic.world)
+            if world_map is not self._published_maps.get(topic.world):
+                self._published_maps[topic.world] = world_map
                 new.append((topic.world, topic.message(sim)))
         return new
 
-    # The thread that says.
+    # The thread that publishes.
 
-    def _publish(self, moments: Sequence[Moment]) -> None:
-        every = serialize_batch([said for _, said, _ in moments])
-        for (ns, _, maps), messages in zip(moments, every, strict=True):
-            for world, message in maps:
+    def _publish(self, ticks: Sequence[SampledTick]) -> None:
+        batch = serialize_batch([tick.messages for tick in ticks])
+        for tick, messages in zip(ticks, batch, strict=True):
+            for world, message in tick.maps:
                 self._write(self._map_writers[world], message)
-            for speaker, row, message in messages:
-                self._write(self._writers[id(speaker)][row], message)
-            # The clock comes last: who hears it may rely on all of that time having been said.
-            self._clock["clock.sec"], self._clock["clock.nanosec"] = divmod(ns, 1_000_000_000)
+            for publisher, row, message in messages:
+                self._write(self._writers[publisher][row], message)
+            # The clock comes last: a node that gets it has had all messages of that time.
+            sec, nanosec = divmod(tick.ns, 1_000_000_000)
+            self._clock["clock.sec"], self._clock["clock.nanosec"] = sec, nanosec
             self._write(self._clock_writer, self._clock.tobytes())
 
     def _write(self, writer: DdsWriter, message: bytes) -> None:
         while True:
             try:
                 writer.write(message)
-            except DdsError:  # a reader that does not get on; who is live drops what it missed
-                if self._waits():
+            except DdsError:  # a reader does not keep up
+                if self._must_wait():
                     continue
-                self.outbox.dropped += 1
+                self.queue.dropped += 1
             return
 
-    # The thread that hears.
+    # The thread that spins.
 
-    def _listen(self) -> None:
+    def _spin(self) -> None:
         try:
             if self.lockstep:
-                self._await_commanders()
+                self._wait_for_commanders()
             self.node.spin()
-        except Exception as problem:  # noqa: BLE001 - told to the run, which ends with it
-            self.outbox.fail(problem)
+        except Exception as problem:  # noqa: BLE001 - raised in the run, which ends with it
+            self.queue.fail(problem)
 
-    def _await_commanders(self) -> None:
-        """Hold the run until someone can command every robot; what it says would reach no one."""
-        while not self.node.stopped and not all(reader.writers for reader in self._commanders):
-            self.node.listen(0.01)
-        settled = time.monotonic() + SETTLE
-        while not self.node.stopped and time.monotonic() < settled:
-            self.node.listen(0.01)
+    def _wait_for_commanders(self) -> None:
+        """Hold the run until each robot in lockstep has a publisher of its commands."""
+        while not self.node.is_stopped and not all(r.writers for r in self._lockstep_readers):
+            self.node.spin_once(DISCOVERY_POLL)
+        settled = time.monotonic() + SETTLE_TIME
+        while not self.node.is_stopped and time.monotonic() < settled:
+            self.node.spin_once(DISCOVERY_POLL)
         self.sim.pace.play()
 
 
-def static_frames(feed: PublisherSet) -> bytes:
-    """All frames that stay where they are, in one message: late comers are told the last one."""
-    frames: dict[str, Any] = {}
-    for message in feed.static_transforms():
+def static_transform_message(publishers: PublisherSet) -> bytes:
+    """All static transforms in one message: late subscribers get only the last message."""
+    transforms: dict[str, Any] = {}
+    for message in publishers.static_transforms():
         for transform in decode(TF, message).transforms:
-            frames[transform.child_frame_id] = transform
+            transforms[transform.child_frame_id] = transform
     store = typestore()
-    return bytes(store.serialize_cdr(store.types[TF](transforms=list(frames.values())), TF))
+    message = store.types[TF](transforms=list(transforms.values()))
+    return bytes(store.serialize_cdr(message, TF))

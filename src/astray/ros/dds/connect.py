@@ -1,4 +1,4 @@
-"""A run as a node of ROS 2, for the command line, programs and notebooks."""
+"""Connects a run to ROS 2: for the command line, programs and notebooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from astray.ros.dds.settings import DdsSettings
 if TYPE_CHECKING:
     from astray.ros.dds.bridge import DdsBridge
 
-NODE = "astray"
+NODE_NAME = "astray"
 
 
 @contextlib.contextmanager
@@ -23,25 +23,39 @@ def connected(
     arguments: Arguments | None = None,
     settings: DdsSettings | None = None,
     discovery: Discovery | None = None,
-    say: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> Iterator[DdsBridge]:
-    """A run as a node of ROS 2 as long as the with block lasts."""
+    """Connect a run to ROS 2 as a node, for a with block.
+
+    Args:
+        sim: The run.
+        arguments: The name, namespace and remappings of the node.
+        settings: How the run appears in ROS 2.
+        discovery: The domain; what the environment asks for unless given.
+        report: Is given lines of text: what is published, and whether messages were dropped.
+
+    Yields:
+        The bridge.
+
+    Raises:
+        WrongInput: The package cyclonedds is missing.
+    """
     check_transport()
     from astray.ros.dds.bridge import DdsBridge
     from astray.ros.dds.node import Node
 
-    arguments, settings = arguments or Arguments(NODE), settings or DdsSettings()
-    discovery = discovery or Discovery.of()
-    node = Node(arguments, discovery, settings.ros_distro, say)
-    wire = DdsBridge(sim, node, settings)
-    with wire:
+    arguments, settings = arguments or Arguments(NODE_NAME), settings or DdsSettings()
+    discovery = discovery or Discovery.from_environment()
+    node = Node(arguments, discovery, settings.ros_distro, report)
+    bridge = DdsBridge(sim, node, settings)
+    with bridge:
         name = f"{arguments.namespace}/{arguments.node}"
-        say(
-            f"ROS 2: {name} says {len(node.publishes)} topics and hears {len(node.hears)} "
-            f"({discovery.describe()})"
+        report(
+            f"ROS 2: {name} publishes {len(node.published_topics)} topics and subscribes to "
+            f"{len(node.subscribed_topics)} ({discovery.describe()})"
         )
-        if wire.lockstep:
-            say("Waiting for someone to publish cmd_vel: the run is in lockstep.")
-        yield wire
-    if wire.dropped:
-        say(f"ROS 2: the bus was too slow for {wire.dropped} moments, which were not published.")
+        if bridge.lockstep:
+            report("Waiting for a publisher of cmd_vel: the run is in lockstep.")
+        yield bridge
+    if bridge.dropped:
+        report(f"ROS 2: DDS was too slow: the messages of {bridge.dropped} ticks were dropped.")

@@ -1,13 +1,13 @@
-"""Whom a node looks for on the network, by the environment variables that ROS 2 users know.
+"""Discovery: the DDS domain of a node and where it looks for others, by the variables of ROS 2.
 
-    ROS_DOMAIN_ID                   the number of the bus, 0 unless given
+    ROS_DOMAIN_ID                   the DDS domain, 0 unless given
     ROS_AUTOMATIC_DISCOVERY_RANGE   OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT
-    ROS_LOCALHOST_ONLY              1 for LOCALHOST, 0 for SUBNET: the same as it was said before
-    ROS_STATIC_PEERS                addresses to look at besides, with semicolons between
-    CYCLONEDDS_URI                  the transport's own settings; then all but the number is its own
+    ROS_LOCALHOST_ONLY              1 for LOCALHOST, 0 for SUBNET: the variable of older ROS 2
+    ROS_STATIC_PEERS                further addresses, separated by semicolons
+    CYCLONEDDS_URI                  Cyclone DDS's own configuration: replaces all but the domain
 
-Unless told otherwise a node looks for others on this machine alone and tells nobody else of itself.
-Cyclone DDS has no setting for where it listens: its sockets take what comes by any interface.
+By default a node looks for others on this machine only, and announces itself nowhere else. Cyclone
+DDS has no setting for where it listens: its sockets receive from all interfaces.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ from astray.errors import WrongInput, suggest
 
 RANGES = ("OFF", "LOCALHOST", "SUBNET", "SYSTEM_DEFAULT")
 HIGHEST_DOMAIN = 232
-PARTICIPANTS = 32  # on one machine that find each other without multicast
-ANNOUNCE = 2  # s of real time; who looks by multicast alone finds us only when we say so
-GET_FLAGS, MULTICAST = 0x8913, 0x1000  # how Linux is asked for the flags of an interface; the one
+MAX_PARTICIPANTS = 32  # on one machine, that find each other without multicast
+ANNOUNCEMENT_PERIOD = 2  # s of real time; nodes that only listen to multicast need it
+SIOCGIFFLAGS, IFF_MULTICAST = 0x8913, 0x1000  # Linux: get the flags of an interface; the flag
 
 
 def check_transport() -> None:
-    """WrongInput, with what to do, where the transport is not installed."""
+    """Check that Cyclone DDS is installed.
+
+    Raises:
+        WrongInput: It is not; the message says what to do.
+    """
     if importlib.util.find_spec("cyclonedds") is None:
         raise WrongInput(
             "ROS 2 topics need the package cyclonedds: pip install 'astray[ros2]'; where there is "
@@ -41,17 +45,30 @@ def check_transport() -> None:
 
 @dataclass(frozen=True)
 class Discovery:
-    """The bus that a node is on, and how far it looks."""
+    """The DDS domain of a node, and where it looks for others.
+
+    Args:
+        domain: The number of the domain, 0 to 232.
+        range: OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT.
+        peers: Further addresses to look at.
+        own_settings: Whether Cyclone DDS has a configuration of its own, CYCLONEDDS_URI.
+    """
 
     domain: int = 0
     range: str = "LOCALHOST"
     peers: tuple[str, ...] = ()
     own_settings: bool = False
-    """Whether the transport goes by settings of its own."""
 
     @classmethod
-    def of(cls, environment: Mapping[str, str] = os.environ) -> Discovery:
-        """What the environment asks for; WrongInput if it makes no sense."""
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Discovery:
+        """What the environment variables ask for.
+
+        Args:
+            environment: The variables.
+
+        Raises:
+            WrongInput: A variable has a value that is not valid.
+        """
         return cls(
             _domain(environment.get("ROS_DOMAIN_ID", "")),
             _range(environment),
@@ -60,7 +77,7 @@ class Discovery:
         )
 
     def config(self, multicast: bool | None = None) -> str | None:
-        """Settings for the transport; None where it shall go by its own."""
+        """The XML configuration of Cyclone DDS; None for CYCLONEDDS_URI or its defaults."""
         if self.own_settings or (self.range == "SYSTEM_DEFAULT" and not self.peers):
             return None
         local = self.range in ("OFF", "LOCALHOST") and not self.peers
@@ -74,42 +91,42 @@ class Discovery:
             "<CycloneDDS><Domain><General>"
             f"<Interfaces>{interface}</Interfaces>"
             f"<AllowMulticast>{str(multicast).lower()}</AllowMulticast>"
-            f"</General><Discovery>{self._looking()}</Discovery></Domain></CycloneDDS>"
+            f"</General><Discovery>{self._discovery_xml()}</Discovery></Domain></CycloneDDS>"
         )
 
-    def _looking(self) -> str:
-        at = [] if self.range == "OFF" else ["localhost", *self.peers]
-        peers = "".join(f"<Peer address={quoteattr(peer)}/>" for peer in at)
+    def _discovery_xml(self) -> str:
+        addresses = [] if self.range == "OFF" else ["localhost", *self.peers]
+        peers = "".join(f"<Peer address={quoteattr(peer)}/>" for peer in addresses)
         return (
             "<ParticipantIndex>auto</ParticipantIndex>"
-            f"<MaxAutoParticipantIndex>{PARTICIPANTS}</MaxAutoParticipantIndex>"
-            f"<SPDPInterval>{ANNOUNCE} s</SPDPInterval><Peers>{peers}</Peers>"
+            f"<MaxAutoParticipantIndex>{MAX_PARTICIPANTS}</MaxAutoParticipantIndex>"
+            f"<SPDPInterval>{ANNOUNCEMENT_PERIOD} s</SPDPInterval><Peers>{peers}</Peers>"
         )
 
     def describe(self) -> str:
-        """In words."""
+        """A text for users: the domain and where it looks."""
         if self.own_settings:
-            return f"domain {self.domain}, as CYCLONEDDS_URI says"
-        where = {
-            "OFF": "nobody is looked for",
-            "LOCALHOST": "others are looked for on this machine",
-            "SUBNET": "others are looked for in this network",
-            "SYSTEM_DEFAULT": "as the transport is set up",
+            return f"domain {self.domain}, configured by CYCLONEDDS_URI"
+        text = {
+            "OFF": "no discovery",
+            "LOCALHOST": "discovery on this machine",
+            "SUBNET": "discovery in this network",
+            "SYSTEM_DEFAULT": "discovery as Cyclone DDS is set up",
         }[self.range]
-        return f"domain {self.domain}, {', '.join([where, *self.peers])}"
+        return f"domain {self.domain}, {', '.join([text, *self.peers])}"
 
 
 def has_multicast() -> bool:
-    """Whether a message to many can be sent on the loopback interface."""
+    """Whether the loopback interface has multicast."""
     try:
         import fcntl
     except ImportError:  # Windows
         return False
     if not sys.platform.startswith("linux"):
         return True
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        answer = fcntl.ioctl(any_socket, GET_FLAGS, struct.pack("16sH14x", b"lo", 0))
-    return bool(struct.unpack("16sH14x", answer)[1] & MULTICAST)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp_socket:
+        answer = fcntl.ioctl(udp_socket, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0))
+    return bool(struct.unpack("16sH14x", answer)[1] & IFF_MULTICAST)
 
 
 def _domain(text: str) -> int:
@@ -126,10 +143,10 @@ def _range(environment: Mapping[str, str]) -> str:
     only = environment.get("ROS_LOCALHOST_ONLY", "")
     if only in ("0", "1"):
         return "LOCALHOST" if only == "1" else "SUBNET"
-    wanted = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "LOCALHOST"
-    if wanted not in RANGES:
+    value = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "LOCALHOST"
+    if value not in RANGES:
         raise WrongInput(
-            f"ROS_AUTOMATIC_DISCOVERY_RANGE is {wanted!r}{suggest(wanted, RANGES)} "
+            f"ROS_AUTOMATIC_DISCOVERY_RANGE is {value!r}{suggest(value, RANGES)} "
             f"({', '.join(RANGES)})"
         )
-    return wanted
+    return value

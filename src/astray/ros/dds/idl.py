@@ -1,6 +1,7 @@
-"""Message types as the transport wants them declared: their fields, by the names of ROS 2.
+"""ROS 2 names and types in DDS: Cyclone DDS needs the IDL of each message type.
 
-`sensor_msgs/msg/Imu` is `sensor_msgs::msg::dds_::Imu_` on the bus.
+The topic `/scan` is `rt/scan` in DDS, and the type `sensor_msgs/msg/Imu` is
+`sensor_msgs::msg::dds_::Imu_`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from cyclonedds.idl import types as idl
 
 from astray.ros.messages import typestore
 
-BASES: dict[str, Any] = {
+BASE_TYPES: dict[str, Any] = {
     "bool": bool,
     "byte": idl.uint8,
     "char": idl.uint8,
@@ -31,36 +32,36 @@ BASES: dict[str, Any] = {
 }
 
 
-def bus_name(type: str) -> str:
-    """The name of a type on the bus."""
+def dds_type_name(type: str) -> str:
+    """The DDS name of a message type."""
     package, _, name = type.split("/")
     return f"{package}::msg::dds_::{name}_"
 
 
-def topic_name(topic: str) -> str:
-    """The name of a ROS 2 topic on the bus."""
+def dds_topic_name(topic: str) -> str:
+    """The DDS name of a topic."""
     return f"rt{topic}"
 
 
 @cache
-def struct_of(type: str) -> Any:
-    """A type as the transport knows it."""
-    fields = {name: _field(node) for name, node in typestore().fielddefs[type][1]}
-    return make_idl_struct(type.split("/")[-1], bus_name(type), fields)
+def idl_struct(type: str) -> Any:
+    """The IDL struct of a message type."""
+    fields = {name: _idl_type(node) for name, node in typestore().fielddefs[type][1]}
+    return make_idl_struct(type.split("/")[-1], dds_type_name(type), fields)
 
 
-def _field(node: Any) -> Any:
+def _idl_type(node: Any) -> Any:
     from rosbags.interfaces import Nodetype
 
     kind, about = node
     if kind == Nodetype.NAME:
-        return struct_of(about)
+        return idl_struct(about)
     if kind == Nodetype.BASE:
         base, limit = about
         if base != "string":
-            return BASES[base]
+            return BASE_TYPES[base]
         return idl.bounded_str[limit] if limit else str
-    inner, size = about
+    element, size = about
     if kind == Nodetype.ARRAY:
-        return idl.array[_field(inner), size]
-    return idl.sequence[_field(inner), size] if size else idl.sequence[_field(inner)]
+        return idl.array[_idl_type(element), size]
+    return idl.sequence[_idl_type(element), size] if size else idl.sequence[_idl_type(element)]

@@ -1,108 +1,148 @@
-"""A node of ROS 2: topics that it says and hears on the bus, under a name that tools can list."""
+"""A ROS 2 node without rclpy: publishers, subscriptions and spinning, with remapped names."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from astray.errors import AstrayError
 from astray.ros.arguments import Arguments
 from astray.ros.dds.discovery import Discovery
-from astray.ros.dds.distros import usual_distro
-from astray.ros.dds.graph import NodeGraph
+from astray.ros.dds.node_graph import NodeGraph
 from astray.ros.dds.participant import DdsReader, DdsWriter, Participant
+from astray.ros.dds.settings import default_distro
 from astray.ros.messages import decode
 
-Heard = Callable[[Any], None]
-Tell = Callable[[str], None]
-LOOK = 0.1  # s of real time after which a listening node looks whether it was stopped
+Callback = Callable[[Any], None]
+POLL_PERIOD = 0.1  # s of real time after which a spinning node sees that it was stopped
+
+
+class NodeSubscription(NamedTuple):
+    """A topic that a node subscribes to."""
+
+    topic: str
+    type: str
+    reader: DdsReader
+    callback: Callback
 
 
 class Node:
-    """Publishes and subscribes by the names that its user gave."""
+    """A node: it publishes and subscribes under a name that ROS 2 tools list.
+
+    Args:
+        arguments: Its name, namespace, remappings and parameters.
+        discovery: The domain; what the environment asks for unless given.
+        distro: The distribution of the other nodes; that of this shell unless given.
+        report: Is given a line of text about each kind of message that is not valid.
+    """
 
     def __init__(
         self,
         arguments: Arguments,
         discovery: Discovery | None = None,
         distro: str | None = None,
-        tell: Tell = lambda text: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.arguments, self.tell = arguments, tell
-        self.discovery = discovery or Discovery.of()
-        self.bus = Participant(self.discovery)
-        self._graph = NodeGraph(self.bus, distro or usual_distro())
+        self.arguments, self._report = arguments, report
+        self.discovery = discovery or Discovery.from_environment()
+        self.participant = Participant(self.discovery)
+        self._graph = NodeGraph(self.participant, distro or default_distro())
         self._writers: dict[str, DdsWriter] = {}
-        self._hearing: list[tuple[str, str, DdsReader, Heard]] = []
-        self._complained: set[tuple[str, str]] = set()
-        self._stopped = threading.Event()
+        self._subscriptions: list[NodeSubscription] = []
+        self._reported: set[tuple[str, str]] = set()
+        self._stop = threading.Event()
 
     @property
-    def publishes(self) -> list[str]:
-        """The topics that it says, in order."""
+    def published_topics(self) -> list[str]:
+        """The full names of the topics that it publishes, in alphabetical order."""
         return sorted(self._writers)
 
     @property
-    def hears(self) -> list[str]:
-        """The topics that it hears, in order."""
-        return sorted(topic for topic, _, _, _ in self._hearing)
+    def subscribed_topics(self) -> list[str]:
+        """The full names of the topics that it subscribes to, in alphabetical order."""
+        return sorted(subscription.topic for subscription in self._subscriptions)
 
-    def publish(self, topic: str, type: str, *, latched: bool = False) -> DdsWriter:
-        """Say a topic; asked again, the same writer."""
+    def create_publisher(self, type: str, topic: str, *, latched: bool = False) -> DdsWriter:
+        """Publish a topic.
+
+        Args:
+            type: The message type, such as "geometry_msgs/msg/Twist".
+            topic: The topic, before remapping.
+            latched: Whether late subscribers get the last messages (transient local).
+
+        Returns:
+            The writer; the same one if it exists already.
+        """
         name = self.arguments.topic(topic)
         if name not in self._writers:
-            self._writers[name] = self.bus.writer(name, type, latched=latched)
+            self._writers[name] = self.participant.writer(name, type, latched=latched)
         return self._writers[name]
 
-    def hear(self, topic: str, type: str, heard: Heard, *, latched: bool = False) -> DdsReader:
-        """Hear a topic: each message is handed over, decoded, by whoever listens."""
+    def create_subscription(
+        self, type: str, topic: str, callback: Callback, *, latched: bool = False
+    ) -> DdsReader:
+        """Subscribe to a topic.
+
+        Args:
+            type: The message type.
+            topic: The topic, before remapping.
+            callback: Is given each message, decoded, in the thread that spins.
+            latched: Whether to get the last messages of latched publishers.
+
+        Returns:
+            The reader.
+        """
         name = self.arguments.topic(topic)
-        reader = self.bus.reader(name, type, latched=latched)
-        self._hearing.append((name, type, reader, heard))
+        reader = self.participant.reader(name, type, latched=latched)
+        self._subscriptions.append(NodeSubscription(name, type, reader, callback))
         return reader
 
     def announce(self) -> None:
-        """Tell tools of all that there is now."""
-        self._graph.tell(
+        """Publish which topics there are now, for `ros2 node list` and `ros2 topic info`."""
+        self._graph.publish(
             self.arguments.namespace,
             self.arguments.node,
-            [reader.gid for _, _, reader, _ in self._hearing],
+            [subscription.reader.gid for subscription in self._subscriptions],
             [writer.gid for writer in self._writers.values()],
         )
 
-    def listen(self, seconds: float = LOOK) -> None:
-        """Wait for messages, at most some seconds of real time, and hand over what has come."""
-        self.bus.wait(seconds)
-        for topic, type, reader, heard in self._hearing:
-            for data in reader.take():
-                try:
-                    heard(decode(type, data))
-                except AstrayError as problem:  # whatever others send, it goes on
-                    self._complain(topic, str(problem))
+    def spin_once(self, timeout: float = POLL_PERIOD) -> None:
+        """Wait for messages and call the callbacks.
 
-    def _complain(self, topic: str, problem: str) -> None:
-        """Say what was wrong with a message, once: a peer sends the same a hundred times."""
+        Args:
+            timeout: How long to wait for the first one, s of real time.
+        """
+        self.participant.wait(timeout)
+        for subscription in self._subscriptions:
+            for data in subscription.reader.take():
+                try:
+                    subscription.callback(decode(subscription.type, data))
+                except AstrayError as problem:  # a bad message of a peer does not end the node
+                    self._report_once(subscription.topic, str(problem))
+
+    def _report_once(self, topic: str, problem: str) -> None:
+        """Report a kind of problem once per topic: a peer repeats it with every message."""
         kind = (topic, problem.split(":")[0])
-        if kind not in self._complained:
-            self._complained.add(kind)
-            self.tell(f"{topic}: {problem}")
+        if kind not in self._reported:
+            self._reported.add(kind)
+            self._report(f"{topic}: {problem}")
 
     def spin(self) -> None:
-        """Listen until stopped."""
-        while not self._stopped.is_set():
-            self.listen()
+        """Call the callbacks until `stop` is called."""
+        while not self._stop.is_set():
+            self.spin_once()
 
     @property
-    def stopped(self) -> bool:
-        """Whether it was asked to end."""
-        return self._stopped.is_set()
+    def is_stopped(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stop.is_set()
 
     def stop(self) -> None:
-        """End listening; safe from any thread and from a signal's handler."""
-        self._stopped.set()
+        """End spinning; may be called from any thread and from a signal handler."""
+        self._stop.set()
 
     def close(self) -> None:
-        """Leave the bus."""
+        """Stop, and leave the domain."""
         self.stop()
-        self.bus.close()
+        self.participant.close()

@@ -1,38 +1,70 @@
-"""The parameters of astray as a ROS 2 node: `-p name:=value`."""
+"""The parameters of a run as a ROS 2 node, `-p name:=value`, and the distributions of ROS 2."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Literal
 
-from astray.errors import WrongInput
-from astray.ros.dds.distros import gid_size, usual_distro
+from astray.errors import WrongInput, suggest
 from astray.ros.publishers import POSE_RATE
 
-TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
-"""Where filters that people have say what they believe."""
+WITH_LONG_GIDS = ("foxy", "galactic", "humble")
+DISTROS = (*WITH_LONG_GIDS, "iron", "jazzy", "kilted", "lyrical", "rolling")
+BELIEF_TOPICS = {"pose": "amcl_pose", "odometry": "odometry/filtered", "tf": "/tf"}
+"""The usual topic of an external filter, by the messages in which it publishes its belief."""
+
+
+def gid_size(distro: str) -> int:
+    """Bytes of an endpoint's address (gid) in ros_discovery_info.
+
+    Args:
+        distro: A distribution of ROS 2, such as "jazzy".
+
+    Raises:
+        WrongInput: There is no such distribution.
+    """
+    if distro not in DISTROS:
+        known = ", ".join(DISTROS)
+        raise WrongInput(f"ros_distro: no {distro!r}{suggest(distro, DISTROS)} ({known})")
+    return 24 if distro in WITH_LONG_GIDS else 16
+
+
+def default_distro() -> str:
+    """The distribution that is set up in this shell, else jazzy."""
+    distro = os.environ.get("ROS_DISTRO", "")
+    return distro if distro in DISTROS else "jazzy"
 
 
 @dataclass(frozen=True)
 class DdsSettings:
-    """How a run appears in ROS 2, and what it listens to."""
+    """How a run appears in ROS 2, and what it subscribes to.
+
+    Args:
+        localization: What `map → odom` follows: the belief, the truth, or nothing (external), since
+            another node publishes it.
+        rate: How often poses and transforms are published, Hz of simulated time.
+        stamped_cmd_vel: Whether `cmd_vel` is a TwistStamped.
+        timeout: The time without a command after which a robot stops, s; unless the scenario gives
+            one or the robot runs in lockstep.
+        belief_from: The messages in which an external filter (`estimator: {kind: remote}`)
+            publishes its belief.
+        belief_topic: Their topic; `amcl_pose` or `odometry/filtered` unless given.
+        own_types: Whether readings without a ROS 2 message type are published as types of our own.
+        ros_distro: The distribution of the other nodes: up to humble, tools list nodes differently.
+
+    Raises:
+        WrongInput: A value is out of range.
+    """
 
     localization: Literal["belief", "truth", "external"] = "belief"
-    """Whose word `map → odom` is; in `external` it is left to others."""
     rate: float = POSE_RATE
-    """Of poses and transforms, Hz of simulated time."""
     stamped_cmd_vel: bool = False
-    """Whether `cmd_vel` is a TwistStamped."""
     timeout: float = 0.5
-    """After which a robot that nobody commands stops, s; unless the scenario has one, or waits."""
     belief_from: Literal["pose", "odometry", "tf"] = "pose"
-    """What a filter elsewhere, `estimator: {kind: remote}`, says its belief in."""
     belief_topic: str = ""
-    """The topic of that; amcl_pose or odometry/filtered unless given."""
     own_types: bool = False
-    """Whether readings that ROS 2 has no message for are said in messages of our own."""
-    ros_distro: str = field(default_factory=usual_distro)
-    """Which ROS 2 the others are: up to humble tools list nodes in another way."""
+    ros_distro: str = field(default_factory=default_distro)
 
     def __post_init__(self) -> None:
         gid_size(self.ros_distro)
@@ -41,6 +73,6 @@ class DdsSettings:
                 raise WrongInput(f"-p {name}: it must be above 0, not {getattr(self, name):g}")
 
     @property
-    def belief_heard_at(self) -> str:
-        """The topic on which a filter elsewhere is heard."""
-        return self.belief_topic or TOPICS[self.belief_from]
+    def filter_topic(self) -> str:
+        """The topic on which an external filter publishes its belief."""
+        return self.belief_topic or BELIEF_TOPICS[self.belief_from]
