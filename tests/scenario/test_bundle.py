@@ -12,7 +12,7 @@ import pytest
 import astray
 from astray.cli.report import write_report
 from astray.errors import MapError
-from astray.scenario.bundle import Files
+from astray.scenario.export import BundledFiles
 from astray.world import Map, read_map, write_map
 from astray.world.map import map_to_dict, map_to_json
 
@@ -89,7 +89,7 @@ def test_the_folder_of_a_run_repeats_it_where_nothing_else_is(here: Path, tmp_pa
     again.write(again.run(log=0.5), tmp_path / "thrice")
     assert again.digest() == digest
     for plan, other in zip(sim.scenario.robots, again.scenario.robots, strict=True):
-        assert plan.map is None or plan.map.read.digest() == other.map.read.digest()  # type: ignore[union-attr]
+        assert plan.map is None or plan.map.loaded.digest() == other.map.loaded.digest()  # type: ignore[union-attr]
     shutil.rmtree(there)
     assert ran(tmp_path / "thrice" / "scenario.yaml").digest() == digest
 
@@ -131,7 +131,7 @@ def test_what_was_read_goes_along_not_what_became_of_it(here: Path, tmp_path: Pa
 
 
 def test_two_files_of_one_name_both_go_along() -> None:
-    files = Files()
+    files = BundledFiles()
     assert files.put("hall.json", b"a") == files.put("hall.json", b"a") == "files/hall.json"
     assert files.put("hall.json", b"b") == "files/2/hall.json"
     assert files.put("../a?.json", b"c") == "files/.._a_.json"

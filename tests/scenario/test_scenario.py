@@ -20,8 +20,8 @@ from astray import ScenarioError
 from astray.files.marked_yaml import dump_yaml, mark, read_yaml
 from astray.plugin import KINDS
 from astray.plugin.parameters import parameters_of
-from astray.scenario import fault_messages
-from astray.scenario.fault_messages import explain_all
+from astray.scenario import faults as scenario_faults
+from astray.scenario.faults import explain_all
 from astray.scenario.load import bundled, load_scenario
 from astray.scenario.schema import (
     SLOTS,
@@ -238,8 +238,8 @@ def test_models_are_not_made_anew_for_every_fault(
 ) -> None:
     made = []
     for name in ("scenario_model", "robot_model"):
-        model = getattr(fault_messages, name)
-        monkeypatch.setattr(fault_messages, name, lambda model=model: made.append(1) or model())
+        model = getattr(scenario_faults, name)
+        monkeypatch.setattr(scenario_faults, name, lambda model=model: made.append(1) or model())
     keys = {f"key{k}": 1 for k in range(50)}
     with pytest.raises(ScenarioError) as refused:
         load_scenario({**keys, "robots": [{"name": "r", **keys}]})

@@ -18,7 +18,7 @@ from astray.cli import astray as commands
 from astray.cli.sweep import short_names
 from astray.errors import AstrayError, WrongInput
 from astray.plugin import KINDS
-from astray.scenario.foreign_plugins import SOURCES
+from astray.scenario.plugin_files import SOURCES
 
 SLIP = "robots.rover.sensors.wheels.slip_density"
 RAISES = """

@@ -16,7 +16,7 @@ import pytest
 import astray
 from astray.errors import WrongInput
 from astray.plugin import KINDS
-from astray.scenario.foreign_plugins import SOURCES
+from astray.scenario.plugin_files import SOURCES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes by signals")
 

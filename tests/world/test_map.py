@@ -80,7 +80,7 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
     assert f"{file}:6:" in said
     assert "radius, or length and width, or corners" in said
     assert f"{file}:8:" in said
-    assert "at a place or anywhere with room, not both" in said
+    assert "at a place or at a free spot with a clearance, not both" in said
     assert f"{file}:9:" in said
     assert "enclose no area" in said
 

@@ -22,9 +22,8 @@ def kinds(name: str | None, plugins: tuple[str, ...], as_json: bool) -> None:
     """List the kinds of plugins with their parameters, units and defaults; or only NAME."""
     import json
 
-    from astray.errors import WrongInput
+    from astray.errors import WrongInput, suggest
     from astray.plugin import KINDS
-    from astray.scenario import suggest
 
     declare_plugins(plugins)
     every = [cls for family in KINDS.values() for _, cls in sorted(family.items())]

@@ -21,7 +21,7 @@ from astray.errors import Fault, ScenarioError, WrongInput, suggest
 from astray.files import Marked, mark, read_yaml
 from astray.plugin import distributions
 from astray.scenario import load_scenario, merge_layers, with_presets
-from astray.scenario.importers import read_aria_robot, read_stage_robot, wheels
+from astray.scenario.importers import pioneer_encoders, read_aria_robot, read_stage_robot
 
 PoseTuple = tuple[float, float, float]
 """x and y in m, yaw in rad."""
@@ -218,7 +218,7 @@ def _read_yaml_model(file: Path, _: str) -> RobotModel:
 def _read_aria_model(file: Path, _: str) -> RobotModel:
     """Read a parameter file of ARIA."""
     found = read_aria_robot(file)
-    fields = {"robot": found.robot, **found.figures}
+    fields = {"robot": found.robot, **found.model_parameters}
     return _make_model(found.name, fields, file.parent, str(file))
 
 
@@ -226,7 +226,7 @@ def _read_mobilesim_model(file: Path, name: str) -> RobotModel:
     """Read a robot definition of MobileSim."""
     found = read_stage_robot(file, name)
     fields = {"distance_factor": 1.0, **_bundled_fields(found.name), "robot": found.robot}
-    return _make_model(found.name, fields | found.figures, file.parent, str(file))
+    return _make_model(found.name, fields | found.model_parameters, file.parent, str(file))
 
 
 READERS = {
@@ -305,7 +305,7 @@ def adapt_robot(description: Any, folder: Path, file: str = "") -> AdaptedRobot:
         raise WrongInput(f"{file}: ARIA cannot drive a motion {motion['kind']!r} ({kinds})")
     if not robot.get("estimator"):  # clients set the odometry, so there must be a belief
         has_wheels = any(sensor["kind"] == "wheels" for sensor in robot["sensors"])
-        robot["sensors"] = [*robot["sensors"], *([] if has_wheels else [wheels()])]
+        robot["sensors"] = [*robot["sensors"], *([] if has_wheels else [pioneer_encoders()])]
         robot["estimator"] = {"kind": "odometry"}
     devices = {device: _first_sensor(robot, kind) for device, kind in DEVICES.items()}
     limits = {

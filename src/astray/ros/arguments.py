@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from astray.errors import Fault, Origin, ScenarioError, WrongInput, suggest
 from astray.files import Marked
 from astray.scenario import merge_layers
-from astray.scenario.importers import as_parameter, node_parameters
+from astray.scenario.importers import parse_parameter, read_node_parameters
 
 NAME = re.compile(r"(~/|/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")
 NODE_NAMES = ("__node", "__name")
@@ -101,12 +101,12 @@ def parse_arguments(
     faults: list[Fault] = []
     tree = Marked({}, Origin("parameters"))
     for file in files:
-        tree = merge_layers(tree, node_parameters(file, f"{namespace}/{node}", faults))
+        tree = merge_layers(tree, read_node_parameters(file, f"{namespace}/{node}", faults))
     typed = []
     for text in params:
         name, value = _split(text, "-p", "name:=value")
         typed.append(name.split(".")[0])
-        tree = merge_layers(tree, as_parameter(name, value, f"-p {text}", faults))
+        tree = merge_layers(tree, parse_parameter(name, value, f"-p {text}", faults))
     if faults:
         raise ScenarioError(faults)
     return Arguments(node, namespace, tuple(rules), tree, tuple(typed))

@@ -1,21 +1,21 @@
-"""Scenarios: YAML in, a checked plan out, every fault at once."""
+"""Scenarios: from YAML to a checked plan, with every fault at once. Start reading in `load`."""
 
-from astray.scenario.bundle import (
+from astray.scenario.export import (
     BUNDLE_FOLDER,
     BUNDLED_NAME,
     bundle_files,
     bundle_maps,
     embed_maps,
+    plain_value,
 )
-from astray.scenario.fault_messages import describe_fault
-from astray.scenario.foreign_plugins import load_plugins
-from astray.scenario.layers import merge_layers, suggest, with_presets
+from astray.scenario.faults import describe_error
+from astray.scenario.layers import merge_layers, with_presets
 from astray.scenario.load import Source, load_scenario
-from astray.scenario.maps import MapPlan
+from astray.scenario.plugin_files import load_plugins
+from astray.scenario.references import MapPlan
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.scenario.schema import BUILT_IN_PACKAGES, json_schema
 from astray.scenario.start import START_TRIES
-from astray.scenario.write import plain_value
 
 __all__ = [
     "BUILT_IN_PACKAGES",
@@ -28,13 +28,12 @@ __all__ = [
     "Source",
     "bundle_files",
     "bundle_maps",
-    "describe_fault",
+    "describe_error",
     "embed_maps",
     "json_schema",
     "load_plugins",
     "load_scenario",
     "merge_layers",
     "plain_value",
-    "suggest",
     "with_presets",
 ]

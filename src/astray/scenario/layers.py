@@ -1,7 +1,11 @@
 """Layers of a scenario: preset < scenario < `--set`, each value with its origin.
 
-Mappings merge by key. Lists of named things (robots, sensors, rivals, metrics) merge by name, and
-what has no name goes by its kind. Every other list is replaced whole.
+Mappings merge by key. Lists of named things (robots, sensors, rivals, metrics, interactions) merge
+by name; an entry without a name goes by its kind. Every other list is replaced as a whole.
+
+`--set path=value` follows the path from the root of the scenario: a part is a key of a mapping, or
+the name, kind or index of an entry of a list. `--set robots.rover.sensors.lidar.rays=90` sets the
+key `rays` of the sensor `lidar` of the robots `rover`; mappings that are missing are made.
 """
 
 from __future__ import annotations
@@ -11,59 +15,75 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from astray.errors import Fault, Origin
-from astray.errors import suggest as suggest
+from astray.errors import Fault, Origin, suggest
 from astray.files import Marked, read_yaml
 from astray.presets import ROBOTS
 
-NAMED = ("robots", "sensors", "rivals", "metrics", "interactions")
-PRESETS = ROBOTS
+MERGED_BY_NAME = ("robots", "sensors", "rivals", "metrics", "interactions")
 
 
-def merge_layers(below: Marked, above: Marked) -> Marked:
-    """One value over another; what is above wins."""
-    if isinstance(below.value, dict) and isinstance(above.value, dict):
-        kinds = [layer.value["kind"].value for layer in (below, above) if "kind" in layer.value]
-        if len(kinds) == 2 and kinds[0] != kinds[1]:
-            return above  # another kind of thing: the parameters below are not its own
-        merged = Marked(dict(below.value), above.origin, {**below.keys, **above.keys})
-        for key, value in above.value.items():
-            if key not in merged.value:
-                merged.value[key] = value
-            elif key in NAMED and isinstance(value.value, list):
-                merged.value[key] = _merge_named(merged.value[key], value)
-            else:
-                merged.value[key] = merge_layers(merged.value[key], value)
-        return merged
-    return above
+def merge_layers(lower: Marked, upper: Marked) -> Marked:
+    """Merge two layers of a value.
 
+    Args:
+        lower: The layer that gives what the upper one leaves out.
+        upper: The layer that wins.
 
-def _merge_named(below: Marked, above: Marked) -> Marked:
-    if not isinstance(below.value, list):
-        return above
-    merged = list(below.value)
-    names = [name_of(item) for item in merged]
-    for item in above.value:
-        name = name_of(item)
-        if name and name in names:
-            merged[names.index(name)] = merge_layers(merged[names.index(name)], item)
+    Returns:
+        The merged value. A mapping of another kind replaces the lower one: the lower parameters
+        are not its own.
+    """
+    if not isinstance(lower.value, dict) or not isinstance(upper.value, dict):
+        return upper
+    kinds = [layer.value["kind"].value for layer in (lower, upper) if "kind" in layer.value]
+    if len(kinds) == 2 and kinds[0] != kinds[1]:
+        return upper
+    merged = Marked(dict(lower.value), upper.origin, {**lower.keys, **upper.keys})
+    for key, value in upper.value.items():
+        if key not in merged.value:
+            merged.value[key] = value
+        elif key in MERGED_BY_NAME and isinstance(value.value, list):
+            merged.value[key] = _merge_by_name(merged.value[key], value)
         else:
-            merged.append(item)
-    return Marked(merged, above.origin)
+            merged.value[key] = merge_layers(merged.value[key], value)
+    return merged
 
 
-def name_of(item: Marked) -> str:
-    """What a list item goes by: its name, else its kind."""
-    if not isinstance(item.value, dict):
+def _merge_by_name(lower: Marked, upper: Marked) -> Marked:
+    if not isinstance(lower.value, list):
+        return upper
+    merged = list(lower.value)
+    names = [name_of(entry) for entry in merged]
+    for entry in upper.value:
+        name = name_of(entry)
+        if name and name in names:
+            merged[names.index(name)] = merge_layers(merged[names.index(name)], entry)
+        else:
+            merged.append(entry)
+    return Marked(merged, upper.origin)
+
+
+def name_of(entry: Marked) -> str:
+    """The name of a list entry, or else its kind; empty without both."""
+    if not isinstance(entry.value, dict):
         return ""
     for key in ("name", "kind"):
-        if key in item.value and isinstance(item.value[key].value, str):
-            return str(item.value[key].value)
+        if key in entry.value and isinstance(entry.value[key].value, str):
+            return str(entry.value[key].value)
     return ""
 
 
 def with_presets(tree: Marked, folder: Path, faults: list[Fault]) -> Marked:
-    """The scenario with every robot laid over the preset that it names."""
+    """Merge every robot over the preset that it names.
+
+    Args:
+        tree: The scenario; its robots are replaced.
+        folder: The folder that preset files are found from.
+        faults: Every fault is appended.
+
+    Returns:
+        The scenario.
+    """
     robots = tree.at(("robots",))
     if robots is None or not isinstance(robots.value, list):
         return tree
@@ -75,8 +95,9 @@ def with_presets(tree: Marked, folder: Path, faults: list[Fault]) -> Marked:
 
 
 def _with_preset(
-    robot: Marked, folder: Path, faults: list[Fault], above: tuple[Path, ...]
+    robot: Marked, folder: Path, faults: list[Fault], including: tuple[Path, ...]
 ) -> Marked:
+    """A robot over its preset, which may name another; `including` are the files on the way."""
     preset = robot.at(("preset",))
     if preset is None or not isinstance(robot.value, dict):
         return robot
@@ -84,27 +105,28 @@ def _with_preset(
     file = _find_preset(preset, folder, faults)
     if file is None:
         return rest
-    if file in above:
+    if file in including:
         faults.append(Fault(preset.origin, "preset", f"{preset.value!r} leads back to itself"))
         return rest
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        faults.append(Fault(preset.origin, "preset", f"{file}: {_why(problem)}"))
+        why = getattr(problem, "strerror", None) or str(problem)
+        faults.append(Fault(preset.origin, "preset", f"{file}: {why}"))
         return rest
-    below = read_yaml(text, str(file), faults)
-    if below is None or not isinstance(below.value, dict):
+    lower = read_yaml(text, str(file), faults)
+    if lower is None or not isinstance(lower.value, dict):
         return rest
-    return merge_layers(_with_preset(below, file.parent, faults, (*above, file)), rest)
+    return merge_layers(_with_preset(lower, file.parent, faults, (*including, file)), rest)
 
 
 def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | None:
     name = str(preset.value)
-    bundled = {file.stem: file for file in sorted(PRESETS.glob("*.yaml"))}
+    bundled = {file.stem: file for file in sorted(ROBOTS.glob("*.yaml"))}
     if name in bundled:
         return bundled[name]
     if name.endswith((".yaml", ".yml")):
-        if os.path.isfile(folder / name):  # False, not an error, where a name is too long
+        if os.path.isfile(folder / name):  # False, not an error, for a name that is too long
             return (folder / name).resolve()
         faults.append(Fault(preset.origin, "preset", f"no file {folder / name}"))
     else:
@@ -113,12 +135,17 @@ def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | No
     return None
 
 
-def _why(problem: Exception) -> str:
-    return getattr(problem, "strerror", None) or str(problem)
-
-
 def with_overrides(tree: Marked, overrides: Mapping[int, str], faults: list[Fault]) -> Marked:
-    """The scenario with every `path=value` of --set, by its number, written into it."""
+    """Write every `path=value` of --set into a scenario.
+
+    Args:
+        tree: The scenario; it is changed in place.
+        overrides: The texts by their number on the command line, which is the line of their faults.
+        faults: Every fault is appended.
+
+    Returns:
+        The scenario.
+    """
     for number, text in overrides.items():
         path, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         origin = Origin("--set", number, 1)
@@ -129,56 +156,58 @@ def with_overrides(tree: Marked, overrides: Mapping[int, str], faults: list[Faul
         if marked is None:
             faults.append(Fault(origin, path, f"{value!r} is not a YAML value"))
             continue
-        _move(marked, Origin("--set", number, len(path) + 2))
+        _shift_origins(marked, Origin("--set", number, len(path) + 2))
         _assign(tree, path.strip().split("."), marked, faults)
     return tree
 
 
-def _move(tree: Marked, origin: Origin) -> None:
-    """Every part of an option's value stands on that option's line."""
-    tree.origin = Origin(origin.file, origin.line, origin.column + tree.origin.column - 1)
-    tree.keys = {
-        k: Origin(origin.file, origin.line, origin.column + o.column - 1)
-        for k, o in tree.keys.items()
-    }
+def _shift_origins(tree: Marked, origin: Origin) -> None:
+    """Move all origins of a value that was read alone to the line and column of its option."""
+
+    def shifted(own: Origin) -> Origin:
+        return Origin(origin.file, origin.line, origin.column + own.column - 1)
+
+    tree.origin = shifted(tree.origin)
+    tree.keys = {key: shifted(own) for key, own in tree.keys.items()}
     for child in tree.value.values() if isinstance(tree.value, dict) else ():
-        _move(child, origin)
+        _shift_origins(child, origin)
     for child in tree.value if isinstance(tree.value, list) else ():
-        _move(child, origin)
+        _shift_origins(child, origin)
 
 
 def _assign(tree: Marked, path: list[str], value: Marked, faults: list[Fault]) -> None:
-    here = tree
+    """Set the value at a path; mappings on the way that are missing are made."""
+    line = value.origin.line
+    node = tree
     for depth, part in enumerate(path):
         last = depth == len(path) - 1
-        if isinstance(here.value, list):
-            index = _index(here, part)
+        if isinstance(node.value, list):
+            index = _index(node, part)
             if index is None:
-                names = ", ".join(filter(None, map(name_of, here.value)))
+                names = ", ".join(filter(None, map(name_of, node.value)))
                 message = f"no {part!r} here ({names})"
-                faults.append(Fault(Origin("--set", value.origin.line), ".".join(path), message))
+                faults.append(Fault(Origin("--set", line), ".".join(path), message))
                 return
             if last:
-                here.value[index] = value
-            here = here.value[index]
-        elif isinstance(here.value, dict):
+                node.value[index] = value
+            node = node.value[index]
+        elif isinstance(node.value, dict):
             if last:
-                here.value[part] = value
-                here.keys[part] = Origin(
-                    "--set", value.origin.line, len(".".join(path[:depth])) + 1
-                )
+                node.value[part] = value
+                node.keys[part] = Origin("--set", line, len(".".join(path[:depth])) + 1)
             else:
-                if part not in here.value:
-                    here.keys[part] = Origin("--set", value.origin.line, 1)
-                here = here.value.setdefault(part, Marked({}, value.origin))
+                if part not in node.value:
+                    node.keys[part] = Origin("--set", line, 1)
+                node = node.value.setdefault(part, Marked({}, value.origin))
         else:
             message = f"{'.'.join(path[:depth])} is a value and has no {part!r}"
-            faults.append(Fault(Origin("--set", value.origin.line), ".".join(path), message))
+            faults.append(Fault(Origin("--set", line), ".".join(path), message))
             return
 
 
-def _index(items: Marked, part: str) -> int | None:
-    if part.isdigit() and int(part) < len(items.value):
+def _index(entries: Marked, part: str) -> int | None:
+    """The index of a list entry by its index, name or kind; None if there is none."""
+    if part.isdigit() and int(part) < len(entries.value):
         return int(part)
-    names = [name_of(item) for item in items.value]
+    names = [name_of(entry) for entry in entries.value]
     return names.index(part) if part in names else None

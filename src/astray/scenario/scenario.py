@@ -1,4 +1,4 @@
-"""A scenario that was found right: what a simulation is built from."""
+"""A checked scenario: what a simulation is built from."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ from astray.plugin import (
 from astray.robot.autonomy import RemoteAutonomy
 from astray.robot.control import Servo
 from astray.robot.motion import Differential
-from astray.scenario.maps import MapPlan
+from astray.scenario.references import MapPlan
 from astray.scenario.start import Start
 from astray.world.geometry import Footprint
 
 
 @dataclass(kw_only=True)
 class GroupPlan:
-    """Equal robots, as a scenario asks for them."""
+    """The plan of a group of equal robots."""
 
     name: str
     count: int = 1
+    """Robots per world at the start."""
     capacity: int = 1
+    """Robots per world that there can be."""
     start: Start = field(default_factory=Start)
     motion: Motion = field(default_factory=Differential)
     control: Control = field(default_factory=Servo)
@@ -40,29 +42,35 @@ class GroupPlan:
     estimator: Estimator | None = None
     rivals: list[Estimator] = field(default_factory=list)
     contacts: Tracker | None = None
-    """What makes tracks of others of its detections."""
+    """The tracker of other robots."""
     footprint: Footprint = field(default_factory=Footprint)
     map: MapPlan | None = None
-    """The map that it was given; that of the world, as it was at the start, unless named."""
+    """The map that the robots are given; by default that of the world, as it is at the start."""
 
     def sheets(self) -> dict[str, Datasheet]:
-        """The datasheets of a robot: of its motion, its footprint, and its sensors by name."""
-        body = Datasheet("footprint", asdict(self.footprint))
-        named = {sensor.name: sensor.datasheet() for sensor in self.sensors}
-        return {"motion": self.motion.datasheet(), "footprint": body, **named}
+        """The datasheets of a robot.
+
+        Returns:
+            Those of its motion and its footprint, and of its sensors by name.
+        """
+        footprint = Datasheet("footprint", asdict(self.footprint))
+        sensors = {sensor.name: sensor.datasheet() for sensor in self.sensors}
+        return {"motion": self.motion.datasheet(), "footprint": footprint, **sensors}
 
 
 @dataclass(kw_only=True)
 class Scenario:
-    """A whole scenario: robots, judges, and time."""
+    """A scenario: robots, metrics, a world, and time."""
 
     name: str
     dt: float
+    """The length of a tick, s."""
     duration: float
+    """s."""
     seed: int
     robots: list[GroupPlan]
     metrics: list[Metric | ContactMetric]
     map: MapPlan | None = None
     interactions: list[Interaction] = field(default_factory=list)
     effective: dict[str, Any] = field(default_factory=dict)
-    """The scenario with every preset, override and default written out."""
+    """The scenario as plain data, with every preset, override and default."""

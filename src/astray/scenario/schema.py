@@ -1,8 +1,8 @@
-"""What a scenario may say, made from the plugin classes themselves.
+"""The schema of scenarios, made from the plugin classes.
 
-Each declared class becomes a pydantic model with its fields as keys; each slot of a robot takes
-any model of its family, told apart by `kind`. A class that is declared before a scenario is read
-is part of the language, its schema included.
+Each declared class becomes a pydantic model with its fields as keys. Each slot of a robot takes
+any model of its family; `kind` decides which. A class that is declared before a scenario is read
+is part of the schema.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ SLOTS = {
     "metrics": "metric",
     "interactions": "interaction",
 }
-"""The family that each slot takes."""
+"""The family of plugins that each slot takes."""
 
 MAP = Annotated[
     Any,
-    PlainValidator(lambda read: read),  # scenario.world has read it already
+    PlainValidator(lambda map_plan: map_plan),  # `references` has checked it already
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "null"}]}),
 ]
 _NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 DISTRIBUTION = {
     "type": "object",
-    "description": "drawn per world, life and robot",
+    "description": "drawn per world, episode and robot",
     "properties": {"normal": _NUMBERS, "uniform": _NUMBERS, "choice": _NUMBERS},
     "additionalProperties": False,
     "minProperties": 1,
@@ -85,21 +85,21 @@ def _number_type(parameter: Parameter) -> Any:
     """A number within its bounds, or a distribution that stays within them."""
     hint, optional, fixed = parameter.type, _is_optional(parameter.type), parameter.name in TIMING
 
-    def validate(written: object) -> distributions.Number | None:
-        if written is None and optional:
+    def validate(spec: object) -> distributions.Number | None:
+        if spec is None and optional:
             return None
         try:
-            value = distributions.parse(written)
+            value = distributions.parse(spec)
         except ValueError as problem:
             raise PydanticCustomError("number", "{why}", {"why": str(problem)}) from None
-        if fixed and isinstance(value, distributions.DrawnParameter):
+        if isinstance(value, distributions.DrawnParameter):
+            (low, high), drawn = value.range, True
+        else:
+            low, high, drawn = value, value, False
+        if fixed and drawn:
             raise PydanticCustomError("number", "must be one number, not a distribution")
-        low, high = (
-            value.range if isinstance(value, distributions.DrawnParameter) else (value, value)
-        )
         if wrong := out_of_bounds(hint, low, high):
-            drawn = f", but {low:g} to {high:g} can be drawn"
-            got = drawn if isinstance(value, distributions.DrawnParameter) else f", not {low:g}"
+            got = f", but {low:g} to {high:g} can be drawn" if drawn else f", not {low:g}"
             raise PydanticCustomError("number", "{why}{got}", {"why": wrong, "got": got})
         return value
 
@@ -128,13 +128,13 @@ def _field(parameter: Parameter) -> Any:
         kind = _number_type(parameter)
     elif parameter.number in (int, bool):
         kind = Annotated[parameter.type, Field(strict=True)]
-    if parameter.default is dataclasses.MISSING or _is_needed(parameter):
+    if parameter.default is dataclasses.MISSING or _is_required(parameter):
         return kind, ...
     return kind, Field(default=parameter.default)
 
 
-def _is_needed(parameter: Parameter) -> bool:
-    """An empty list that must not be empty is a parameter without a default."""
+def _is_required(parameter: Parameter) -> bool:
+    """Whether the default is an empty list where the list must not be empty."""
     least = [
         getattr(bound, "min_length", 0) for bound in getattr(parameter.type, "__metadata__", ())
     ]
@@ -155,8 +155,8 @@ def plugin_model(cls: type[Plugin]) -> type[BaseModel]:
     )
 
 
-def _literal(word: str) -> Any:
-    return Literal[word]
+def _literal(name: str) -> Any:
+    return Literal[name]
 
 
 def _optional(kind: Any) -> Any:
@@ -173,7 +173,7 @@ def _slot(family: str) -> Any:
 
 
 def start_model() -> type[BaseModel]:
-    """The model of where robots start."""
+    """The model of a start."""
     fields: dict[str, Any] = {p.name: _field(p) for p in parameters_of(Start)}
     return create_model("start", __config__=STRICT, __doc__=Start.__doc__, **fields)
 
@@ -185,7 +185,7 @@ def footprint_model() -> type[BaseModel]:
     return create_model(
         "footprint",
         __config__=STRICT,
-        __doc__="What others see of a robot and bump into: a circle, a box or a polygon.",
+        __doc__="The outline that is seen and collides: a circle, a box or a polygon.",
         radius=(size, Field(None, description="m, of a circle")),
         length=(size, Field(None, description="m, of a box along the body")),
         width=(size, Field(None, description="m, of a box across the body")),
@@ -219,10 +219,10 @@ def robot_model() -> type[BaseModel]:
         rivals=(_list_of(_slot("estimator")), Field([])),
         contacts=(
             _optional(_slot("tracker")),
-            Field(None, description="what it believes of others"),
+            Field(None, description="the tracker of other robots"),
         ),
         footprint=(_optional(footprint_model()), Field(None, description="a circle of 0.2 m")),
-        map=(MAP, Field(None, description="the map it was given; the world's unless given")),
+        map=(MAP, Field(None, description="the map the robots are given; by default the world's")),
     )
 
 
@@ -233,36 +233,41 @@ def scenario_model() -> type[BaseModel]:
     return create_model(
         "scenario",
         __config__=STRICT,
-        name=(str | None, Field(None, description="what to call it; the file's name unless given")),
+        name=(str | None, Field(None, description="by default the name of the file")),
         duration=(positive, Field(60.0, description="s")),
-        dt=(tick | None, Field(None, description="s; the largest that fits all rates")),
+        dt=(tick | None, Field(None, description="s; by default the largest that fits all rates")),
         seed=(Annotated[int, Field(strict=True, ge=0, lt=2**63)], 0),
         plugins=(list[str], Field([], description="Python files beside this one, or modules")),
         robots=(_list_of(robot_model()), Field(min_length=1)),
         metrics=(_list_of(_slot("metric")), Field([])),
-        world=(_optional(world_model()), Field(None, description="what is around the robots")),
+        world=(_optional(world_model()), Field(None, description="the world around the robots")),
         interactions=(
             _optional(_list_of(_slot("interaction"))),
-            Field(None, description="collisions if there is a world, unless given"),
+            Field(None, description="by default collisions, if there is a world"),
         ),
     )
 
 
-def _describe(made: dict[str, Any], cls: type) -> None:
+def _describe(schema: dict[str, Any], cls: type) -> None:
+    """Put the comments of a class's fields into its schema."""
     for name, unit in units(cls).items():
-        if name in made.get("properties", {}):
-            made["properties"][name]["description"] = unit
+        if name in schema.get("properties", {}):
+            schema["properties"][name]["description"] = unit
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema of scenario files; a preset may stand in a robot before it is merged."""
-    made = scenario_model().model_json_schema()
-    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    made["title"] = "astray scenario"
+    """The JSON schema of scenario files, with the plugin classes that are declared now.
+
+    Returns:
+        The schema. A robot may have a `preset`, which is gone once layers are merged.
+    """
+    schema = scenario_model().model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "astray scenario"
     for family in KINDS.values():
         for cls in family.values():
-            _describe(made["$defs"].get(f"{cls.family}_{cls.kind}", {}), cls)
-    _describe(made["$defs"]["start"], Start)
-    robot = made["$defs"]["robot"]
+            _describe(schema["$defs"].get(f"{cls.family}_{cls.kind}", {}), cls)
+    _describe(schema["$defs"]["start"], Start)
+    robot = schema["$defs"]["robot"]
     robot["properties"]["preset"] = {"type": "string", "description": "robot to start from"}
-    return made
+    return schema

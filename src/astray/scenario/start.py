@@ -1,4 +1,4 @@
-"""Where robots start: a pose, a step from one robot to the next, and a spread."""
+"""The start poses of robots: a pose, a step from one robot to the next, and a spread."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from astray.world import Map, Place
 from astray.world.maps import MapSet
 from astray.world.planning import TakenPositions, sample_free_positions
 
-START_TRIES = 200  # spots that are tried before a map counts as full
+START_TRIES = 200  # positions that are tried before a map counts as full
 
 
 @dataclass(kw_only=True)
 class Start:
-    """The start of a group's robots; each number may be drawn, per world, life and robot."""
+    """The start of a group's robots; each number may be drawn per world, episode and robot."""
 
     x: float = 0.0  # m
     y: float = 0.0  # m
@@ -28,11 +28,11 @@ class Start:
     step: tuple[float, float] = (0.0, 0.0)  # m in x and y from one robot to the next
     spread: NonNegative = 0.0  # m, standard deviation of x and of y
     yaw_spread: NonNegative = 0.0  # rad, standard deviation
-    place: str = ""  # of the map, by its name or kind, which x, y and yaw are then from
-    clearance: NonNegative | None = None  # m; anywhere on the map with so much room around
+    place: str = ""  # a place of the map, by name or kind; x, y and yaw are then relative to it
+    clearance: NonNegative | None = None  # m; a random free position with this distance to others
 
     @functools.cached_property
-    def is_plain(self) -> bool:
+    def is_single_pose(self) -> bool:
         """Whether all robots start at the same pose."""
         drawn = any(isinstance(v, DrawnParameter) for v in (self.x, self.y, self.yaw))
         spread = drawn or any(self.step) or self.spread != 0.0 or self.yaw_spread != 0.0
@@ -44,78 +44,94 @@ class Start:
 
     def poses(
         self,
-        who: Table,
+        addresses: Table,
         seed: int,
         group: str,
         map: MapSet,
         worlds: Array,
         taken: TakenPositions | None = None,
     ) -> Array:
-        """The start poses of these robots, (len(who), 3); robot k's whatever the count."""
-        if self.is_plain:  # thousands may start over at every tick
-            return np.repeat(self._pose, len(who), axis=0)
-        who = who.copy()
-        who["tick"] = 0
-        pose = self._offsets(who, seed, group)
-        if self.clearance is not None:
-            tries = np.empty((len(who), 2 * START_TRIES))
-            random.uniforms_all(
-                tries, who, np.arange(len(who)), random.key(seed, group, "start", "spot")
-            )
-            pose[:, :2] += self._anywhere(tries, map, worlds, taken)
-            turns = np.empty((len(who), 1))
-            random.uniforms_all(
-                turns, who, np.arange(len(who)), random.key(seed, group, "start", "turn")
-            )
-            pose[:, 2] += TAU * turns[:, 0]
-        elif self.place:
-            for number in np.unique(map.of_world[worlds]):
-                rows = map.of_world[worlds] == number
-                pose[rows] = _from_place(map.maps[number], self.place, pose[rows])
-        for k in np.flatnonzero((pose[:, 2] <= -PI) | (pose[:, 2] > PI)):
-            pose[k, 2] = wrap(pose[k, 2])
-        return pose
+        """The start poses of some robots; that of robot k does not depend on their number.
 
-    def _anywhere(
+        Args:
+            addresses: World, episode and robot of each robot, ADDRESS (n,).
+            seed: The seed of the run.
+            group: The name of the robots' group.
+            map: The maps of the worlds.
+            worlds: The index in the batch of each robot's world, (n,).
+            taken: The positions of other robots.
+
+        Returns:
+            x, y in m and yaw in rad, (n, 3).
+
+        Raises:
+            WrongInput: The map has no such place, or no free position was found.
+        """
+        if self.is_single_pose:  # thousands of robots may restart at every tick
+            return np.repeat(self._pose, len(addresses), axis=0)
+        addresses = addresses.copy()
+        addresses["tick"] = 0
+        poses = self._spread_poses(addresses, seed, group)
+        if self.clearance is not None:
+            rows = np.arange(len(addresses))
+            tries = np.empty((len(addresses), 2 * START_TRIES))
+            random.uniforms_all(tries, addresses, rows, random.key(seed, group, "start", "spot"))
+            poses[:, :2] += self._free_positions(tries, map, worlds, taken)
+            turns = np.empty((len(addresses), 1))
+            random.uniforms_all(turns, addresses, rows, random.key(seed, group, "start", "turn"))
+            poses[:, 2] += TAU * turns[:, 0]
+        elif self.place:
+            for index in np.unique(map.of_world[worlds]):
+                rows = map.of_world[worlds] == index
+                poses[rows] = _poses_at(find_place(map.maps[index], self.place), poses[rows])
+        for k in np.flatnonzero((poses[:, 2] <= -PI) | (poses[:, 2] > PI)):
+            poses[k, 2] = wrap(poses[k, 2])
+        return poses
+
+    def _free_positions(
         self, tries: Array, map: MapSet, worlds: Array, taken: TakenPositions | None
     ) -> Array:
-        """Spots with room around, from obstacles and from the robots before them, (n, 2) m."""
+        """Positions with a clearance from obstacles and from other robots, (n, 2) m."""
         clearance = float(self.clearance or 0.0)
-        spots = sample_free_positions(tries, map, worlds, clearance, taken)
-        if spots is None:
+        positions = sample_free_positions(tries, map, worlds, clearance, taken)
+        if positions is None:
             raise WrongInput(
                 f"start: no spot with a clearance of {clearance:g} m in {START_TRIES} tries: "
                 "the map is too small or too full"
             )
-        return spots
+        return positions
 
-    def _offsets(self, who: Table, seed: int, group: str) -> Array:
-        rows = np.arange(len(who))
-        pose = np.empty((len(who), 3))
+    def _spread_poses(self, addresses: Table, seed: int, group: str) -> Array:
+        """The poses with step and spread, (n, 3)."""
+        rows = np.arange(len(addresses))
+
+        def values(name: str) -> Array | float:
+            value = getattr(self, name)
+            return values_of(value, addresses, rows, seed, group, "start", name)
+
+        poses = np.empty((len(addresses), 3))
         for k, name in enumerate(("x", "y", "yaw")):
-            pose[:, k] = values_of(getattr(self, name), who, rows, seed, group, "start", name)
+            poses[:, k] = values(name)
         if any(self.step):
-            pose[:, :2] += np.outer(who["robot"], self.step)
+            poses[:, :2] += np.outer(addresses["robot"], self.step)
         if self.spread == 0.0 == self.yaw_spread:
-            return pose
-        error = np.empty((len(who), 3))
-        random.normals_all(error, who, rows, random.key(seed, group, "start"))
-        for k, name in ((0, "spread"), (1, "spread"), (2, "yaw_spread")):
-            sd = values_of(getattr(self, name), who, rows, seed, group, "start", name)
-            pose[:, k] += sd * error[:, k]
-        return pose
+            return poses
+        normals = np.empty((len(addresses), 3))
+        random.normals_all(normals, addresses, rows, random.key(seed, group, "start"))
+        for k, name in enumerate(("spread", "spread", "yaw_spread")):
+            poses[:, k] += values(name) * normals[:, k]
+        return poses
 
 
-def _from_place(map: Map, name: str, offset: Array) -> Array:
-    """Poses that are given from a place of the map, in the map."""
-    place = place_of(map, name)
+def _poses_at(place: Place, relative: Array) -> Array:
+    """Poses relative to a place as poses in the map, (n, 3)."""
     s, c = np.sin(place.yaw), np.cos(place.yaw)
-    x, y, yaw = offset.T
+    x, y, yaw = relative.T
     return np.stack([place.x + c * x - s * y, place.y + s * x + c * y, place.yaw + yaw], axis=1)
 
 
-def place_of(map: Map, name: str) -> Place:
-    """The first place of the map with this name, or of this kind; WrongInput if there is none."""
+def find_place(map: Map, name: str) -> Place:
+    """The first place of a map with this name or of this kind; WrongInput if there is none."""
     for place in map.places:
         if name in (place.name, place.kind):
             return place

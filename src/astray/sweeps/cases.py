@@ -245,7 +245,7 @@ def _file_digests(scenario: Scenario) -> dict[str, str]:
         if Path(name).is_file():
             digests[name] = hashlib.blake2b(Path(name).read_bytes(), digest_size=8).hexdigest()
     for plan in (scenario.map, *(group.map for group in scenario.robots)):
-        if plan is not None and plan.read is not None:
+        if plan is not None and plan.loaded is not None:
             spec = plan.spec if isinstance(plan.spec, str) else yaml_text(plan.spec)
-            digests[f"map {spec}"] = plan.read.digest()
+            digests[f"map {spec}"] = plan.loaded.digest()
     return digests

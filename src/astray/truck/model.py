@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from astray.errors import Fault, Origin, ScenarioError, format_path, suggest
 from astray.files import read_yaml
-from astray.scenario import describe_fault
+from astray.scenario import describe_error
 from astray.truck.frames import Mount, Section, StaticTransform, find_mount
 
 Size = Annotated[float, Gt(0)]
@@ -272,7 +272,7 @@ def _reason(error: Any) -> str:
         return f"no key {name!r} here{suggest(name, _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return "is missing"
-    return describe_fault(error)
+    return describe_error(error)
 
 
 def _keys(where: tuple[int | str, ...]) -> list[str]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import astray
 from astray.errors import WrongInput
 from astray.pioneer.models import find_model
-from astray.scenario.importers.aria_robot import read_aria_robot
-from astray.scenario.importers.robot_file import baseline, corners
-from astray.scenario.importers.stage_robot import read_stage_robot
+from astray.scenario.importers.aria import read_aria_robot
+from astray.scenario.importers.robot_file import chamfered_box, wheel_baseline
+from astray.scenario.importers.stage import read_stage_robot
 
 ARIA = """\
 ;SectionFlags for :
@@ -257,7 +257,7 @@ def test_whatever_a_file_holds_it_is_read_or_refused(
 def test_a_body_with_cut_corners_fits_its_box(
     front: float, rear: float, width: float, flat: float
 ) -> None:
-    xs, ys = zip(*corners(front, rear, width, flat), strict=True)
+    xs, ys = zip(*chamfered_box(front, rear, width, flat), strict=True)
     assert (max(xs), -min(xs)) == pytest.approx((front, rear))
     assert (max(ys), -min(ys)) == pytest.approx((width / 2, width / 2))
     box = (front + rear) * width
@@ -268,6 +268,6 @@ def test_a_body_with_cut_corners_fits_its_box(
 
 
 def test_a_factor_that_firmware_does_without_tells_nothing_of_the_wheels() -> None:
-    assert baseline(0.0056, 0.425) == pytest.approx(0.357, abs=1e-3)
-    assert baseline(1.0, 0.5) == pytest.approx(0.425)
-    assert baseline(0.0056, 1.27) == pytest.approx(1.0795)
+    assert wheel_baseline(0.0056, 0.425) == pytest.approx(0.357, abs=1e-3)
+    assert wheel_baseline(1.0, 0.5) == pytest.approx(0.425)
+    assert wheel_baseline(0.0056, 1.27) == pytest.approx(1.0795)

@@ -19,7 +19,7 @@ from astray import ScenarioError, SignalError
 from astray.errors import Fault, SignalWarning
 from astray.files.marked_yaml import read_yaml
 from astray.scenario.importers import read_ros_parameters, write_ros_parameters
-from astray.scenario.importers.ros_parameters import fits, signals_in
+from astray.scenario.importers.ros_parameters import matches_node, signals_in
 from astray.signals import IntervalConfig, Signal, Signals, SimType, Sine
 from support.signals import EXAMPLES, intervals
 
@@ -132,7 +132,7 @@ def test_a_file_for_several_nodes_asks_which_is_meant(tmp_path: Path) -> None:
     ],
 )
 def test_a_section_means_a_node(pattern: str, node: str, meant: bool) -> None:
-    assert fits(pattern, node) is meant
+    assert matches_node(pattern, node) is meant
 
 
 WRONG = """\

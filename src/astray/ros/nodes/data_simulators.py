@@ -33,7 +33,7 @@ from astray.ros.nodes.standalone import (
     standalone_robot,
 )
 from astray.ros.publishers import CLOCK, ReadingPublisher
-from astray.scenario.importers import signals_of
+from astray.scenario.importers import select_signals
 from astray.signals import SETTING_KEYS
 from astray.tables import ADDRESS, STATE, table
 
@@ -151,7 +151,7 @@ class ImuDataSimulator(SignalPlayer):
 
     def __init__(self, node: Node) -> None:
         settings = node.arguments.settings(ImuDataSettings, (*AXES, *SETTING_KEYS))
-        imu = ScriptedImu(signals=signals_of(node.arguments.parameters, AXES))
+        imu = ScriptedImu(signals=select_signals(node.arguments.parameters, AXES))
         super().__init__(node, StandaloneSensor(imu, settings.rate), settings)
         robots, frame = [standalone_robot(settings.frame_id)], settings.frame_id
         self._publisher = ReadingPublisher(robots, self.sensor.pipeline, "imu_data", frame)
@@ -180,7 +180,7 @@ class WheelDataSimulator(SignalPlayer):
 
     def __init__(self, node: Node) -> None:
         settings = node.arguments.settings(WheelDataSettings, (*WHEEL, *SETTING_KEYS))
-        wheels = ScriptedWheels(signals=signals_of(node.arguments.parameters, WHEEL))
+        wheels = ScriptedWheels(signals=select_signals(node.arguments.parameters, WHEEL))
         super().__init__(node, StandaloneSensor(wheels, settings.rate), settings)
         robots, frame = [standalone_robot(settings.frame_id)], settings.frame_id
         self._publisher = ReadingPublisher(robots, self.sensor.pipeline, "wheel_data", frame)

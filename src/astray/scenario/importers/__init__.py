@@ -1,31 +1,32 @@
-"""Other people's files."""
+"""Files of other programs: Stage's and ARIA's robots, ROS 2 parameters with signals."""
 
-from astray.scenario.importers.aria_robot import read_aria_robot
-from astray.scenario.importers.robot_file import wheels
+from astray.scenario.importers.aria import read_aria_robot
+from astray.scenario.importers.robot_file import RobotFile, pioneer_encoders
 from astray.scenario.importers.ros_parameters import (
-    absolute,
-    as_parameter,
-    located,
+    absolute_path,
+    locate_problem,
     make_paths_absolute,
-    node_parameters,
+    parse_parameter,
+    read_node_parameters,
     read_ros_parameters,
-    signal_tree,
-    signals_of,
+    read_signal_tree,
+    select_signals,
     write_ros_parameters,
 )
-from astray.scenario.importers.stage_robot import read_stage_robot
+from astray.scenario.importers.stage import read_stage_robot
 
 __all__ = [
-    "absolute",
-    "as_parameter",
-    "located",
+    "RobotFile",
+    "absolute_path",
+    "locate_problem",
     "make_paths_absolute",
-    "node_parameters",
+    "parse_parameter",
+    "pioneer_encoders",
     "read_aria_robot",
+    "read_node_parameters",
     "read_ros_parameters",
+    "read_signal_tree",
     "read_stage_robot",
-    "signal_tree",
-    "signals_of",
-    "wheels",
+    "select_signals",
     "write_ros_parameters",
 ]

@@ -1,25 +1,22 @@
-"""What is wrong, where, and what would be right: pydantic's findings in our words."""
+"""Faults from pydantic's errors: where, what is wrong, and what would be right."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from astray.errors import Fault, Path
-from astray.errors import format_path as format_path
+from astray.errors import Fault, Path, format_path, suggest
 from astray.files import Marked
 from astray.plugin import KINDS, parameters_of
-from astray.scenario.layers import suggest
 from astray.scenario.schema import SLOTS, robot_model, scenario_model
 from astray.scenario.start import Start
 
 NEEDED = " is needed"
 MAPPING = f"a mapping of keys to values{NEEDED}"
 NUMBER, WHOLE, YES_OR_NO = f"a number{NEEDED}", f"a whole number{NEEDED}", f"true or false{NEEDED}"
-WORDS = {
+MESSAGES = {
     "string_type": f"a text{NEEDED}",
     "string_pattern_mismatch": "a name of letters, digits, _ and - is needed, a letter or _ first",
     "float_type": NUMBER,
@@ -30,9 +27,10 @@ WORDS = {
     "int_from_float": WHOLE,
     "bool_type": YES_OR_NO,
     "bool_parsing": YES_OR_NO,
-    **dict.fromkeys(
-        ("model_type", "model_attributes_type", "dict_type", "dataclass_type"), MAPPING
-    ),
+    "model_type": MAPPING,
+    "model_attributes_type": MAPPING,
+    "dict_type": MAPPING,
+    "dataclass_type": MAPPING,
     "list_type": "a list is needed",
     "tuple_type": "a list is needed",
     "greater_than": "must be greater than {gt:g}",
@@ -43,103 +41,112 @@ WORDS = {
     "too_long": "takes at most {max_length} entries",
     "literal_error": "{expected} is needed",
 }
-"""What the value should have been, by the type of a finding."""
-CHOICES = ("str", "tuple[float, float]")
-"""What pydantic calls the things that a value may be."""
+"""What the value should be, by the type of pydantic's error."""
+UNION_MEMBERS = ("str", "tuple[float, float]")
+"""The names of types that pydantic adds to the path of a value that has several types."""
 
 
 def explain_all(errors: Sequence[Any], tree: Marked) -> list[Fault]:
-    """Findings as faults: where a value may be one thing or another, what it is nearest to."""
-    found: dict[Path | int, list[Any]] = {}
+    """All errors as faults; of a value that has several types, those of the nearest type."""
+    grouped: dict[Path | int, list[Any]] = {}
     for k, error in enumerate(errors):
-        place = _path(error["loc"], tree)[1]
-        found.setdefault(k if place is None else place, []).append(error)
+        union = _path(error["loc"], tree)[1]
+        grouped.setdefault(k if union is None else union, []).append(error)
     faults: list[Fault] = []
-    for group in found.values():
-        near = [error for error in group if not error["type"].endswith("_type")]
-        explained = [explain(error, tree) for error in near or group]
-        faults += explained if near or len(group) == 1 else [_any_of(explained)]
+    for group in grouped.values():
+        of_right_type = [error for error in group if not error["type"].endswith("_type")]
+        explained = [explain(error, tree) for error in of_right_type or group]
+        single = of_right_type or len(group) == 1
+        faults += explained if single else [_any_of(explained)]
     return faults
 
 
 def _any_of(faults: list[Fault]) -> Fault:
-    """One fault for a value that is none of the things that it may be."""
+    """One fault for a value that has none of the types that it may have."""
     end = faults[0].message.partition(NEEDED)[2]
     wanted = [fault.message.partition(NEEDED)[0] for fault in faults]
-    return replace(faults[0], message=" or ".join(dict.fromkeys(wanted)) + NEEDED + end)
+    message = " or ".join(dict.fromkeys(wanted)) + NEEDED + end
+    return dataclasses.replace(faults[0], message=message)
 
 
 def explain(error: Any, tree: Marked) -> Fault:
-    """One finding as a fault with its origin."""
+    """An error as a fault with the origin of its value or key."""
     path, _ = _path(error["loc"], tree)
-    what, of_key = error["type"], False
-    if what in ("extra_forbidden", "unexpected_keyword_argument"):
+    kind, of_key = error["type"], False
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         of_key = True
         known = _known_keys(path[:-1], tree)
         listed = f" ({', '.join(known)})" if known else ""
         message = f"no key {path[-1]!r} here{suggest(str(path[-1]), known)}{listed}"
-    elif what == "missing" and isinstance(path[-1], int):
+    elif kind == "missing" and isinstance(path[-1], int):
         path = path[:-1]
-        message = f"has too few entries: {_short(error['input'])}"
-    elif what == "missing":
+        message = f"has too few entries: {_shorten(error['input'])}"
+    elif kind == "missing":
         path, missing = path[:-1], path[-1]
         message = f"needs {missing!r}"
-    elif what == "union_tag_invalid":
+    elif kind == "union_tag_invalid":
         path = (*path, "kind")
         kinds = sorted(KINDS[_family(path)])
         got = str(error["ctx"]["tag"])
         message = f"no kind {got!r}{suggest(got, kinds)} ({', '.join(kinds)})"
-    elif what == "union_tag_not_found":
+    elif kind == "union_tag_not_found":
         message = f"needs a kind ({', '.join(sorted(KINDS[_family(path)]))})"
     elif path and path[-1] == "estimator" and isinstance(error["input"], list):
         message = "one estimator owns the belief: put the others under rivals"
     else:
-        message = describe_fault(error)
+        message = describe_error(error)
     return Fault(tree.nearest(path, of_key), format_path(path), message)
 
 
-def describe_fault(error: Any) -> str:
-    """What a finding says of a value, in our words."""
-    what, ctx = error["type"], error.get("ctx", {})
-    if what == "number":
+def describe_error(error: Any) -> str:
+    """What is wrong with a value.
+
+    Args:
+        error: One of pydantic's `ValidationError.errors()`.
+
+    Returns:
+        The message, without path and origin.
+    """
+    kind, ctx = error["type"], error.get("ctx", {})
+    if kind == "number":
         return str(error["msg"])
-    if what == "value_error":
+    if kind == "value_error":
         return str(ctx["error"])
-    if what == "too_short" and ctx["min_length"] == 1:
+    if kind == "too_short" and ctx["min_length"] == 1:
         return "needs at least one entry"
-    if what in WORDS:
-        message = WORDS[what].format(**ctx)
-    else:  # of a type that only strangers' plugins have
+    if kind in MESSAGES:
+        message = MESSAGES[kind].format(**ctx)
+    else:  # of a type that only plugins from outside have
         message = error["msg"][0].lower() + error["msg"][1:]
-    return f"{message}, not {_short(error['input'])}"
+    return f"{message}, not {_shorten(error['input'])}"
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) < 40 else text[:37] + "..."
 
 
 def _path(loc: tuple[str | int, ...], tree: Marked) -> tuple[Path, Path | None]:
-    """Where a finding is in the file: pydantic's path without the kinds that it adds.
+    """The path in the file: pydantic's without the kinds and types that it adds.
 
-    Besides, where a value may be one of several things, of which pydantic names one.
+    And the path of the value that may have several types, if the error is of one of them.
     """
     path: Path = ()
-    choice: Path | None = None
-    here: Marked | None = tree
+    union: Path | None = None
+    node: Marked | None = tree
     for k, part in enumerate(loc):
-        value = here.value if here is not None else None
+        value = node.value if node is not None else None
         inside = isinstance(value, dict) and part in value
         if inside or (isinstance(value, list) and isinstance(part, int)):
             path = (*path, part)
-            here = tree.at(path)
+            node = tree.at(path)
         elif isinstance(value, dict) and "kind" in value and value["kind"].value == part:
             continue
-        elif here is not None and (not isinstance(value, dict) or part in CHOICES):
-            choice = path
+        elif node is not None and (not isinstance(value, dict) or part in UNION_MEMBERS):
+            union = path
         else:
-            return ((*path, part) if k == len(loc) - 1 else path), choice
-    return path, choice
+            return ((*path, part) if k == len(loc) - 1 else path), union
+    return path, union
 
 
 def _family(path: Path) -> str:
@@ -147,11 +154,11 @@ def _family(path: Path) -> str:
 
 
 def _known_keys(path: Path, tree: Marked) -> list[str]:
-    """The keys that a mapping may have."""
+    """The keys that the mapping at a path may have."""
     if path == ():
-        return list(_of_scenario())
+        return list(_scenario_keys())
     if len(path) == 2 and path[0] == "robots":
-        return [*_of_robot(), "preset"]
+        return [*_robot_keys(), "preset"]
     if path[-1] == "start":
         return [field.name for field in dataclasses.fields(Start)]
     kind = tree.at((*path, "kind"))
@@ -159,15 +166,15 @@ def _known_keys(path: Path, tree: Marked) -> list[str]:
     return ["kind", "name", *(p.name for p in parameters_of(cls))] if cls else []
 
 
-# Models are made anew whenever they are asked for, since plugins may have been declared: their
-# values depend on that, their keys do not.
+# The models are built anew at every call, since plugins may have been declared. Their values depend
+# on that, their keys do not.
 
 
 @functools.cache
-def _of_scenario() -> tuple[str, ...]:
+def _scenario_keys() -> tuple[str, ...]:
     return tuple(scenario_model().model_fields)
 
 
 @functools.cache
-def _of_robot() -> tuple[str, ...]:
+def _robot_keys() -> tuple[str, ...]:
     return tuple(robot_model().model_fields)
