@@ -1,4 +1,4 @@
-"""The filter knows how wrong it is: chi-square bands over 100 runs, and a wrong model leaves them."""
+"""Consistency of the Kalman filter: chi-square bands over 100 runs, left by a wrong model."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def load(
 
 
 def values(sim: Any, kind: str) -> Array:
-    judges = {judge.metric.kind: judge for judge in sim.robots["rover"].evaluators}
-    found: Array = judges[kind].values.copy()
+    evaluators = {e.metric.kind: e for e in sim.robots["rover"].evaluators}
+    found: Array = evaluators[kind].values.copy()
     return found
 
 
@@ -174,7 +174,7 @@ def test_with_matched_models_anees_is_inside_the_band(case: str) -> None:
     assert_consistent(anees(load(sensors, motion)))
 
 
-def test_a_second_receiver_is_worth_something() -> None:
+def test_a_second_receiver_reduces_the_error() -> None:
     front, back = {**GNSS, "name": "front", "x": 0.5}, {**GNSS, "name": "back", "x": -0.5}
     errors = []
     for sensors in ([WHEELS, front], [WHEELS, front, back]):
@@ -184,7 +184,7 @@ def test_a_second_receiver_is_worth_something() -> None:
     assert errors[1] < 0.9 * errors[0]
 
 
-def test_a_second_sensor_of_beacons_is_worth_something() -> None:
+def test_a_second_landmark_sensor_reduces_the_error() -> None:
     near, far = [[0, 0], [6, 0]], [[6, 4], [0, 5], [-3, 2]]
     front = {**BEACONS, "name": "front", "beacons": near}
     back = {**BEACONS, "name": "back", "x": -0.4, "yaw": 3.0, "beacons": far}
@@ -198,7 +198,7 @@ def test_a_second_sensor_of_beacons_is_worth_something() -> None:
 
 @pytest.mark.parametrize("motion", ["unicycle", "ackermann"])
 def test_an_imu_with_fixes_alone_is_consistent_from_the_first_second_on(motion: str) -> None:
-    """Speed and heading err together, which no derivative has: it shows while both are fresh."""
+    """The second-order error of speed and heading together shows while both are uncertain."""
     sim = load([IMU, GNSS], motion, worlds=4 * WORLDS)  # to tell the filter from the luck of a few
     found = []
     for _ in range(8):
@@ -215,8 +215,8 @@ def test_every_robot_of_the_bundled_scenarios_is_consistent(scenario: str) -> No
     for _ in range(10):
         sim.run(10.0)
         for name, robot in sim.robots.items():
-            judge = next(j for j in robot.evaluators if j.metric.kind == "nees")
-            found[name].append(float(judge.values.mean()))
+            evaluator = next(e for e in robot.evaluators if e.metric.kind == "nees")
+            found[name].append(float(evaluator.values.mean()))
     for name in found:
         assert BAND[0] < np.mean(found[name]) < BAND[1], name
 
@@ -226,7 +226,10 @@ def test_every_robot_of_the_bundled_scenarios_is_consistent(scenario: str) -> No
     [
         ([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 0.5}], 1),  # fixes claim to be better
         ([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 2.0}], -1),  # or worse than they are
-        ([{**WHEELS, "slip": 0.05, "radius_sd": 0.0}, BEACONS], 1),  # slip that no one mentions
+        (
+            [{**WHEELS, "slip": 0.05, "radius_sd": 0.0}, BEACONS],
+            1,
+        ),  # slip that is not in the datasheet
     ],
     ids=["sure", "modest", "slipping"],
 )
@@ -235,7 +238,7 @@ def test_with_a_wrong_model_anees_leaves_the_band(sensors: list[Any], side: int)
     assert found > 1.5 * BAND[1] if side > 0 else found < BAND[0]
 
 
-CARRIED_OFF = {"x": 10.0, "y": -5.0, "yaw": 2.0}
+KIDNAPPED_TO = {"x": 10.0, "y": -5.0, "yaw": 2.0}
 HARD = {**GNSS, "mean_up": 10.0, "mean_down": 5.0, "latency": 0.2, "outlier": 0.01}
 
 
@@ -256,12 +259,12 @@ HARD = {**GNSS, "mean_up": 10.0, "mean_down": 5.0, "latency": 0.2, "outlier": 0.
     ],
     ids=lambda case: ", ".join(s["kind"] for s in case) if isinstance(case, list) else case,
 )
-def test_a_kidnapped_filter_finds_back_and_knows_how_well(sensors: list[Any], motion: str) -> None:
+def test_a_kidnapped_filter_recovers_and_is_consistent(sensors: list[Any], motion: str) -> None:
     sim = load(sensors, motion, metrics=("nees", "position_error"))
     sim.run(10.0)
-    sim.robots["rover"].place(**CARRIED_OFF)
+    sim.robots["rover"].place(**KIDNAPPED_TO)
     sim.run(2.0)
-    assert values(sim, "position_error").min() > 5.0  # it knows nothing of it yet
+    assert values(sim, "position_error").min() > 5.0  # it has not noticed yet
     sim.run(6.0)
     found = anees(sim)
     assert values(sim, "position_error").max() < 1.0
@@ -273,18 +276,18 @@ def test_a_kidnapped_filter_finds_back_and_knows_how_well(sensors: list[Any], mo
     [[WHEELS, HARD], [IMU, WHEELS, HARD], [IMU, WHEELS, COMPASS, HARD]],
     ids=["wheels", "imu", "compass"],
 )
-def test_a_kidnapped_filter_finds_back_by_fixes_that_fail_come_late_and_lie(
+def test_a_kidnapped_filter_recovers_by_fixes_with_outages_latency_and_outliers(
     sensors: list[Any],
 ) -> None:
     sim = load(sensors)
     sim.run(20.0)
-    sim.robots["rover"].place(**CARRIED_OFF)
+    sim.robots["rover"].place(**KIDNAPPED_TO)
     sim.run(28.0)  # outages of half a minute are one in 400
     assert_consistent(anees(sim))
 
 
-def test_a_filter_that_was_only_moved_does_not_lose_sight_of_its_doppler_velocity() -> None:
-    """Velocities that fit are no reason to go on refusing positions that do not."""
+def test_a_filter_that_was_only_shifted_recovers_with_doppler_velocity() -> None:
+    """Velocities that fit must not keep positions rejected."""
     sim = load([IMU, {**GNSS, "velocity_sd": 0.05}], "unicycle", ("nees", "position_error"))
     sim.run(10.0)
     sim.robots["rover"].place(x=10.0, y=-5.0)
@@ -296,7 +299,7 @@ def test_the_robots_of_fusion_are_consistent_after_a_kidnapping() -> None:
     sim = astray.load("fusion", worlds=WORLDS)
     sim.run(20.0)
     for name in ("equipped", "plain"):
-        sim.robots[name].place(**CARRIED_OFF)
+        sim.robots[name].place(**KIDNAPPED_TO)
     guided = sim.robots["guided"]
     for world, s in enumerate(guided.truth.copy()):
         guided.place(worlds=[world], x=s["x"] + 1.2, y=s["y"] - 0.8, yaw=s["yaw"] + 0.6)
@@ -311,40 +314,40 @@ def test_the_robots_of_fusion_are_consistent_after_a_kidnapping() -> None:
 def test_a_robot_with_an_ins_is_consistent_after_a_kidnapping() -> None:
     sim = astray.load("ins", worlds=WORLDS)
     sim.run(20.0)
-    sim.robots["fused"].place(**CARRIED_OFF)
+    sim.robots["fused"].place(**KIDNAPPED_TO)
     sim.run(32.0)
     assert_consistent(first_nees(sim, ("fused",), MOMENTS)["fused"])
 
 
 def first_nees(sim: Any, names: tuple[str, ...], moments: int) -> dict[str, Array]:
     """NEES of the beliefs of some groups, and not of their rivals, averaged over the runs."""
-    judges = {
-        name: next(j for j in sim.robots[name].evaluators if j.metric.kind == "nees")
+    evaluators = {
+        name: next(e for e in sim.robots[name].evaluators if e.metric.kind == "nees")
         for name in names
     }
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(moments):
         sim.run(EVERY)
-        for name, judge in judges.items():
-            found[name].append(float(judge.values.mean()))
+        for name, evaluator in evaluators.items():
+            found[name].append(float(evaluator.values.mean()))
     return {name: np.array(values) for name, values in found.items()}
 
 
 def test_innovations_are_as_large_as_the_filter_expects() -> None:
     sim = load([WHEELS, BEACONS], metrics=("nis",))
     sim.run(30.0)
-    judge = sim.robots["rover"].evaluators[0]
-    mean = judge.statistics["total"].sum() / judge.statistics["count"].sum()
+    statistics = sim.robots["rover"].evaluators[0].statistics
+    mean = statistics["total"].sum() / statistics["count"].sum()
     # 100 runs of 151 readings of ten numbers; the gate cuts off the largest thousandth.
     assert mean == pytest.approx(1.0, abs=0.02)
     wrong = load([WHEELS, {**BEACONS, "x": -0.3}], metrics=("nis",))
     wrong.robots["rover"].set("landmarks.x", 0.1)
     wrong.run(30.0)
-    judge = wrong.robots["rover"].evaluators[0]
-    assert judge.statistics["total"].sum() / judge.statistics["count"].sum() > 1.05
+    statistics = wrong.robots["rover"].evaluators[0].statistics
+    assert statistics["total"].sum() / statistics["count"].sum() > 1.05
 
 
-def test_an_honest_filter_is_seldom_outside_of_three_sigmas() -> None:
+def test_a_consistent_filter_is_seldom_outside_of_three_sigmas() -> None:
     sim = load([WHEELS, COMPASS, GNSS], metrics=("time_outside",))
     sim.run(40.0)
     assert 0.001 < values(sim, "time_outside").mean() < 0.02  # 0.8 % for three numbers

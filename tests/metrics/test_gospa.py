@@ -1,4 +1,4 @@
-"""The judge of what is believed of others: against brute force, and in cases that are counted."""
+"""GOSPA of tracks: against brute force, and in cases computed by hand."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ COSTS = st.tuples(st.integers(1, 5), st.integers(0, 2)).flatmap(
 
 @settings(max_examples=200)
 @given(COSTS)
-def test_an_assignment_is_as_cheap_as_the_cheapest_of_all(costs: Array) -> None:
+def test_an_assignment_has_the_least_cost_of_all(costs: Array) -> None:
     rows, columns = costs.shape
     w = np.zeros((ASSIGNMENT_ROWS, columns + 1))
     assign_rows(w, costs, rows, columns)
     of_row = {int(w[ROW, j + 1]) - 1: j for j in range(columns) if w[ROW, j + 1] > 0}
     assert sorted(of_row) == list(range(rows))
     cheapest = min(
-        sum(costs[i, j] for i, j in enumerate(some))
-        for some in itertools.permutations(range(columns), rows)
+        sum(costs[i, j] for i, j in enumerate(chosen))
+        for chosen in itertools.permutations(range(columns), rows)
     )
     assert sum(costs[i, j] for i, j in of_row.items()) == pytest.approx(cheapest, abs=1e-9)
 
 
-def judged(tracks: Array, **params: Any) -> dict[str, float]:
+def gospa_parts(tracks: Array, **params: Any) -> dict[str, float]:
     """All parts of GOSPA of one robot with these tracks, among robots at (3, 0), (0, 3), (−3, 0)."""
     parts = ("all", "distance", "missed", "nobody")
     watcher = {
@@ -53,60 +53,64 @@ def judged(tracks: Array, **params: Any) -> dict[str, float]:
     group = sim.robots["a"]
     group.contacts.tracks[0, : len(tracks)] = tracks
     values = {}
-    for judge in group.evaluators:
-        judge.measure(np.array([0]))
-        values[judge.metric.name] = float(judge.values[0])
+    for evaluator in group.evaluators:
+        evaluator.measure(np.array([0]))
+        values[evaluator.metric.name] = float(evaluator.values[0])
     return values
 
 
-def tracks_at(*places: tuple[float, float]) -> Array:
-    made = table(TRACK, len(places))
+def tracks_at(*positions: tuple[float, float]) -> Array:
+    made = table(TRACK, len(positions))
     made["confirmed"] = True
-    made["x"], made["y"] = np.array(places).T if places else ([], [])
+    made["x"], made["y"] = np.array(positions).T if positions else ([], [])
     return made
 
 
-def test_what_is_all_known_costs_nothing() -> None:
-    values = judged(tracks_at((0, 3), (-3, 0), (3, 0)))
+def test_exact_tracks_of_all_robots_cost_nothing() -> None:
+    values = gospa_parts(tracks_at((0, 3), (-3, 0), (3, 0)))
     assert values == {"all": 0.0, "distance": 0.0, "missed": 0.0, "nobody": 0.0}
 
 
-def test_each_miss_and_each_nobody_costs_half_the_square_of_the_cutoff() -> None:
-    values = judged(tracks_at((3.3, 0.4), (5, 5)), cutoff=2.0)
+def test_each_missed_robot_and_each_false_track_costs_half_the_square_of_the_cutoff() -> None:
+    values = gospa_parts(tracks_at((3.3, 0.4), (5, 5)), cutoff=2.0)
     assert values["distance"] == pytest.approx(0.5)
     assert values["missed"] == pytest.approx(2.0)  # two of them, 2²/2 each
     assert values["nobody"] == pytest.approx(math.sqrt(2.0))
     assert values["all"] == pytest.approx(math.sqrt(0.25 + 4.0 + 2.0))
 
 
-def test_a_track_beyond_the_cutoff_is_about_nobody() -> None:
-    values = judged(tracks_at((3, 0), (0, 3), (-3, 1.1)), cutoff=1.0)
+def test_a_track_beyond_the_cutoff_is_false() -> None:
+    values = gospa_parts(tracks_at((3, 0), (0, 3), (-3, 1.1)), cutoff=1.0)
     assert values["missed"] == values["nobody"] == pytest.approx(math.sqrt(0.5))
     assert values["distance"] == 0.0
 
 
-def test_who_is_farther_away_does_not_count_nor_do_unconfirmed_tracks() -> None:
-    assert judged(tracks_at(), within=2.9)["all"] == 0.0
-    assert judged(tracks_at((9, 9)), within=3.5)["nobody"] == 0.0
+def test_robots_farther_away_and_unconfirmed_tracks_do_not_count() -> None:
+    assert gospa_parts(tracks_at(), within=2.9)["all"] == 0.0
+    assert gospa_parts(tracks_at((9, 9)), within=3.5)["nobody"] == 0.0
     unsure = tracks_at((3, 0), (0, 3), (-3, 0))
     unsure["confirmed"] = False
-    assert judged(unsure)["all"] == judged(tracks_at())["all"] == pytest.approx(math.sqrt(1.5))
+    assert (
+        gospa_parts(unsure)["all"]
+        == gospa_parts(tracks_at())["all"]
+        == pytest.approx(math.sqrt(1.5))
+    )
 
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), max_size=5))
-def test_gospa_is_that_of_brute_force(places: list[tuple[float, float]]) -> None:
+def test_gospa_is_that_of_brute_force(positions: list[tuple[float, float]]) -> None:
     truth = [(3.0, 0.0), (0.0, 3.0), (-3.0, 0.0)]
-    near = [p for p in places if math.hypot(*p) <= 5.0]
+    near = [p for p in positions if math.hypot(*p) <= 5.0]
     best = math.inf
     for size in range(min(len(near), 3) + 1):
         for chosen in itertools.permutations(range(len(near)), size):
-            for whom in itertools.combinations(range(3), size):
-                far = sum(
-                    math.dist(near[k], truth[j]) ** 2 for k, j in zip(chosen, whom, strict=True)
+            for robots in itertools.combinations(range(3), size):
+                square = sum(
+                    math.dist(near[k], truth[j]) ** 2 for k, j in zip(chosen, robots, strict=True)
                 )
-                best = min(best, far + 0.5 * 1.5**2 * (3 + len(near) - 2 * size))
-    found = judged(tracks_at(*places), within=5.0, cutoff=1.5)
+                best = min(best, square + 0.5 * 1.5**2 * (3 + len(near) - 2 * size))
+    found = gospa_parts(tracks_at(*positions), within=5.0, cutoff=1.5)
     assert found["all"] == pytest.approx(math.sqrt(best), abs=1e-9)
     parts = [found[part] ** 2 for part in ("distance", "missed", "nobody")]
     assert found["all"] ** 2 == pytest.approx(sum(parts), abs=1e-9)

@@ -34,7 +34,7 @@ def sim(rover: dict[str, Any]) -> astray.Sim:
     return astray.load({"dt": 0.02, "seed": 2, "robots": [robot], "metrics": METRICS}, worlds=4)
 
 
-def test_they_are_what_their_definitions_say(sim: astray.Sim) -> None:
+def test_they_agree_with_their_definitions(sim: astray.Sim) -> None:
     log = sim.run(20.0, log=0.02)
     group = log["rover"]
     truth, belief = group.truth, group.belief
@@ -66,19 +66,19 @@ def test_the_aligned_trajectory_error_is_the_best_over_all_turns_and_shifts(
 
 def test_a_belief_without_covariance_has_no_nees(sim: astray.Sim) -> None:
     sim.run(1.0)
-    judges = {(j.metric.name, j.subject): j for j in sim.robots["rover"].evaluators}
-    assert judges["nees", "frozen"].statistics["count"].sum() == 0
-    assert np.isnan(judges["nees", "frozen"].values).all()
-    assert judges["nees", "belief"].statistics["count"].sum() > 0
+    evaluators = {(e.metric.name, e.subject): e for e in sim.robots["rover"].evaluators}
+    assert evaluators["nees", "frozen"].statistics["count"].sum() == 0
+    assert np.isnan(evaluators["nees", "frozen"].values).all()
+    assert evaluators["nees", "belief"].statistics["count"].sum() > 0
 
 
 def test_the_largest_of_values_below_zero_is_one_of_them() -> None:
-    told = table(STATISTICS, 3)
+    statistics = table(STATISTICS, 3)
     rows = np.arange(3)
     for values in ([-3.0, 2.0, np.nan], [-1.0, 5.0, np.nan], [-2.0, np.nan, np.nan]):
-        accumulate_all(told, np.array(values), rows)
-    assert told["most"].tolist() == [-1.0, 5.0, 0.0]
-    assert told["count"].tolist() == [3, 2, 0]
+        accumulate_all(statistics, np.array(values), rows)
+    assert statistics["most"].tolist() == [-1.0, 5.0, 0.0]
+    assert statistics["count"].tolist() == [3, 2, 0]
 
 
 @pytest.mark.parametrize(("metric", "flags"), [("ate", []), ("aligned", ["-a"])])
@@ -89,7 +89,8 @@ def test_trajectory_errors_agree_with_evo(
     log = sim.run(20.0, log=0.02)
     sim.write(log, tmp_path / "run")
     files = [
-        str(tmp_path / f"run/trajectories/rover-0.world1.{who}.tum") for who in ("truth", "belief")
+        str(tmp_path / f"run/trajectories/rover-0.world1.{subject}.tum")
+        for subject in ("truth", "belief")
     ]
     done = subprocess.run(
         [Path(sys.executable).with_name("evo_ape"), "tum", *files, *flags],
@@ -107,11 +108,12 @@ def test_rivals_are_compared_pairwise_with_an_interval(sim: astray.Sim) -> None:
     sim.run(20.0)
     found = summary(sim)["robots"]["rover"]["metrics"]["position_error"]
     versus = found["frozen"]["against_belief"]
-    judges = {
-        j.subject: j for j in sim.robots["rover"].evaluators if j.metric.name == "position_error"
+    evaluators = {
+        e.subject: e for e in sim.robots["rover"].evaluators if e.metric.name == "position_error"
     }
     rms = {
-        who: np.sqrt(j.statistics["squares"] / j.statistics["count"]) for who, j in judges.items()
+        subject: np.sqrt(e.statistics["squares"] / e.statistics["count"])
+        for subject, e in evaluators.items()
     }
     difference = rms["frozen"] - rms["belief"]
     assert versus["rms_difference"] == pytest.approx(difference.mean())
@@ -120,7 +122,7 @@ def test_rivals_are_compared_pairwise_with_an_interval(sim: astray.Sim) -> None:
     assert versus["high"] - versus["rms_difference"] == pytest.approx(half, rel=1e-3)
 
 
-def test_what_has_an_expected_mean_is_judged_by_its_mean(
+def test_metrics_with_an_expected_mean_are_averaged_by_their_mean(
     sim: astray.Sim, capsys: pytest.CaptureFixture[str]
 ) -> None:
     means = {name for name, cls in KINDS["metric"].items() if cls.average == "mean"}  # type: ignore[attr-defined]
@@ -129,8 +131,8 @@ def test_what_has_an_expected_mean_is_judged_by_its_mean(
     sim.run(20.0)
     found = summary(sim)["robots"]["rover"]["metrics"]["nees"]
     assert found["belief"]["average"] == "mean"
-    judges = {j.subject: j for j in sim.robots["rover"].evaluators if j.metric.name == "nees"}
-    mean = {who: j.statistics["total"] / j.statistics["count"] for who, j in judges.items()}
+    evaluators = {e.subject: e for e in sim.robots["rover"].evaluators if e.metric.name == "nees"}
+    mean = {k: e.statistics["total"] / e.statistics["count"] for k, e in evaluators.items()}
     versus = found["frozen"]["against_belief"]
     assert versus["mean_difference"] == pytest.approx((mean["frozen"] - mean["belief"]).mean())
     print_summary(sim, 1.0)
@@ -152,7 +154,7 @@ def test_per_row_values_and_their_spread_are_in_the_summary(sim: astray.Sim) -> 
 
 
 def mean_error(sensors: list[dict[str, Any]], metric: dict[str, Any] | None = None) -> float:
-    """How far off a perfect fix that is a little late is said to be, of a robot at 1 m/s, m."""
+    """The position error of a perfect fix that is a little late, of a robot at 1 m/s, m."""
     fix = {"kind": "ins", "rate": 2, "latency": 0.4, "position_walk": 0, "yaw_walk": 0}
     sure = dict.fromkeys(
         ("position_density", "yaw_density", "velocity_density", "rate_density"), 0.0
@@ -185,7 +187,7 @@ def test_a_late_belief_is_compared_with_the_truth_of_its_stamp(
 
 
 @pytest.mark.parametrize("rate", [1, 4, 50])
-def test_so_it_is_by_a_metric_that_looks_at_other_times(rate: float) -> None:
+def test_a_late_belief_is_so_compared_by_a_metric_at_other_times(rate: float) -> None:
     # A reading of 0.5 s arrives at 0.9; before the first there is nothing but the start.
     metric = {"rate": rate, "offset": 1.0}
     assert mean_error([{"kind": "imu", "rate": 100}], metric) == pytest.approx(0.0, abs=1e-9)
@@ -193,7 +195,7 @@ def test_so_it_is_by_a_metric_that_looks_at_other_times(rate: float) -> None:
 
 @pytest.mark.parametrize("sensors", [[], [{"kind": "imu", "rate": 20}]])
 @pytest.mark.parametrize("rate", [None, 5])
-def test_so_is_a_belief_that_comes_late_from_elsewhere(
+def test_a_late_belief_from_a_remote_estimator_is_so_compared(
     sensors: list[dict[str, Any]], rate: float | None
 ) -> None:
     robot = {
@@ -205,10 +207,10 @@ def test_so_is_a_belief_that_comes_late_from_elsewhere(
     }
     metric = {"kind": "position_error", "rate": rate, "offset": 1.0 if rate else 0.0}
     sim = astray.load({"dt": 0.05, "robots": [robot], "metrics": [metric]})
-    r, ways = sim.robots["r"], [0.0]
+    r, positions = sim.robots["r"], [0.0]
     for time in sim.ticks(4):
-        ways.append(float(r.truth["x"][0]))
-        if len(ways) > 10:
-            r.believe(x=ways[-11], y=0.0, yaw=0.0, stamp=time - 0.5)
+        positions.append(float(r.truth["x"][0]))
+        if len(positions) > 10:
+            r.believe(x=positions[-11], y=0.0, yaw=0.0, stamp=time - 0.5)
     error = astray.summary(sim)["robots"]["r"]["metrics"]["position_error"]["belief"]
     assert error["rms"] == pytest.approx(0.0, abs=1e-9)

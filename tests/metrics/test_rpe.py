@@ -1,4 +1,4 @@
-"""Relative pose errors are those of moves, whatever they began with."""
+"""Relative pose error: of segments, whatever the pose at their start."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ def path(seed: int, n: int = 400) -> Array:
 
 
 def brute_force(truth: Array, belief: Array, over: float) -> float:
-    squares, first, way = [], 0, 0.0
+    squares, first, length = [], 0, 0.0
     for k in range(1, len(truth)):
-        way += np.hypot(*(truth[k, :2] - truth[k - 1, :2]))
-        if way >= over:
+        length += np.hypot(*(truth[k, :2] - truth[k - 1, :2]))
+        if length >= over:
             true = np.linalg.solve(matrix(truth[first]), matrix(truth[k]))
             believed = np.linalg.solve(matrix(belief[first]), matrix(belief[k]))
             error = np.linalg.solve(true, believed)
             squares.append(error[0, 2] ** 2 + error[1, 2] ** 2)
-            first, way = k, 0.0
+            first, length = k, 0.0
     return float(np.sqrt(np.mean(squares)))
 
 
 @pytest.mark.parametrize("over", [1.05, 7.55])
-def test_it_is_that_of_matrices(over: float) -> None:
+def test_it_is_that_of_brute_force_with_matrices(over: float) -> None:
     truth = path(1)
     belief = truth + np.cumsum(np.random.default_rng(2).normal(0.0, 0.01, truth.shape), axis=0)
     assert rpe(truth, belief, over) == pytest.approx(brute_force(truth, belief, over), rel=1e-9)
 
 
-def test_a_belief_that_is_moved_and_turned_as_a_whole_has_none() -> None:
+def test_a_belief_that_is_shifted_and_rotated_as_a_whole_has_none() -> None:
     truth = path(3)
-    placed = matrix(np.array([5.0, -2.0, 1.1]))
-    belief = np.array([[*(placed @ matrix(p))[:2, 2], p[2] + 1.1] for p in truth])
+    transform = matrix(np.array([5.0, -2.0, 1.1]))
+    belief = np.array([[*(transform @ matrix(p))[:2, 2], p[2] + 1.1] for p in truth])
     assert rpe(truth, belief, 2.05) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_before_the_first_move_has_ended_there_is_none() -> None:
+def test_before_the_first_segment_has_ended_there_is_none() -> None:
     truth = path(4, 20)
     assert np.isnan(rpe(truth, truth, 100.0))
 
@@ -84,7 +84,8 @@ def test_relative_pose_errors_agree_with_evo(tmp_path: Path) -> None:
     log = sim.run(30.0, log=0.02)
     sim.write(log, tmp_path / "run")
     files = [
-        str(tmp_path / f"run/trajectories/rover-0.world0.{who}.tum") for who in ("truth", "belief")
+        str(tmp_path / f"run/trajectories/rover-0.world0.{subject}.tum")
+        for subject in ("truth", "belief")
     ]
     flags = ["--delta_unit", "m", "--pairs_from_reference", "--pose_relation", "trans_part"]
     for name, over in (("a", "1"), ("b", "3")):

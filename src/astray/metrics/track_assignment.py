@@ -100,19 +100,11 @@ class TrueRobots(NamedTuple):
     grids: Table
 
 
-class Observer(NamedTuple):
-    """A robot with tracks."""
-
-    row: int
-    """Among all robots."""
-    world: int
-
-
 @kernel
-def robots_near(out: Array, robots: TrueRobots, observer: Observer, within: float) -> int:
-    """List the rows of the robots within a distance of an observer; how many they are."""
+def robots_near(out: Array, robots: TrueRobots, observer: int, world: int, within: float) -> int:
+    """List the rows of the robots within a distance of an observer, a row; how many they are."""
     bodies, starts = robots.bodies, robots.starts
-    g, s = robots.grids[observer.world], robots.states[observer.row]
+    g, s = robots.grids[world], robots.states[observer]
     left, right = cell_columns(g, s.x, within)
     low, high = cell_rows(g, s.y, within)
     n = 0
@@ -120,7 +112,7 @@ def robots_near(out: Array, robots: TrueRobots, observer: Observer, within: floa
         cell = g.first + row * g.width
         for k in range(starts[cell + left], starts[cell + right + 1]):
             dx, dy = bodies[k].x - s.x, bodies[k].y - s.y
-            if bodies[k].row != observer.row and dx * dx + dy * dy <= within * within:
+            if bodies[k].row != observer and dx * dx + dy * dy <= within * within:
                 out[n] = bodies[k].row
                 n += 1
     return n
@@ -143,16 +135,17 @@ def match_tracks(
     w: MatchWorkspace,
     robots: TrueRobots,
     tracks: Table,
-    observer: Observer,
+    observer: int,
+    world: int,
     within: float,
     cutoff: float,
 ) -> tuple[int, int, int]:
-    """Pair the tracks of an observer with robots; the numbers of pairs, robots and tracks.
+    """Pair the tracks of an observer, a row, with robots; the numbers of pairs, robots and tracks.
 
     Two that are as far apart as the cut-off or farther are no pair.
     """
-    n = robots_near(w.robots, robots, observer, within)
-    m = tracks_near(w.slots, tracks, robots.states[observer.row], within)
+    n = robots_near(w.robots, robots, observer, world, within)
+    m = tracks_near(w.slots, tracks, robots.states[observer], within)
     fewer, more = min(n, m), max(n, m)
     for a in range(fewer):
         for b in range(more):
@@ -190,5 +183,5 @@ def true_robots(scene: Scene) -> TrueRobots:
 
 
 def observers_of(rows: Rows, scene: Scene) -> Array:
-    """The fields of Observer of these rows, (len(rows), 2)."""
+    """Row among all robots, and world, of these rows, (len(rows), 2)."""
     return np.stack([scene.first_row + rows, scene.worlds[rows]], axis=1)

@@ -24,7 +24,6 @@ import numpy as np
 
 from astray.metrics.track_assignment import (
     MatchWorkspace,
-    Observer,
     TrueRobots,
     make_match_workspace,
     match_tracks,
@@ -53,9 +52,9 @@ def gospa_all(
     """GOSPA of these rows and observers, or one of its PARTS."""
     for j in range(len(rows)):
         i, p = rows[j], params[rows[j]]
-        observer = Observer(observers[j, 0], observers[j, 1])
+        observer, world = observers[j, 0], observers[j, 1]
         count, near, believed = match_tracks(
-            workspace, robots, tracks[i], observer, p.within, p.cutoff
+            workspace, robots, tracks[i], observer, world, p.within, p.cutoff
         )
         distance = 0.0
         for k in range(count):
@@ -107,8 +106,8 @@ def track_nees_all(
     """Mean NEES of the tracks of these rows and observers; workspace for L and z, (5, 4)."""
     for j in range(len(rows)):
         i, p = rows[j], params[rows[j]]
-        observer = Observer(observers[j, 0], observers[j, 1])
-        count = match_tracks(workspace, robots, tracks[i], observer, p.within, p.cutoff)[0]
+        observer, world = observers[j, 0], observers[j, 1]
+        count = match_tracks(workspace, robots, tracks[i], observer, world, p.within, p.cutoff)[0]
         total = 0.0
         for k in range(count):
             s, t = robots.states[workspace.pairs[k, 0]], tracks[i, workspace.pairs[k, 1]]

@@ -1,4 +1,4 @@
-"""The inertial belief: every rule of its document, and the laws by which it goes astray."""
+"""Strapdown integration: each rule of its document, and how its errors grow."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from astray.robot.sensors import Imu
 from astray.tables import IMU
 
 
-class Alone:
-    """An inertial estimator fed by hand, as a node feeds it."""
+class LoneEstimator:
+    """An inertial estimator that gets its readings by hand, as from a node."""
 
     def __init__(self, **options: Any) -> None:
         self.estimator, self.belief = Inertial(**options).alone(Differential(), Imu())
         self.reading = Reading(IMU, 1)
         self.known = Known(self.belief, {"imu": self.reading})
 
-    def hear(
+    def take(
         self, stamp: float, wz: float = 0.0, ax: float = 0.0, ay: float = 0.0, az: float = 9.81
     ) -> None:
         self.reading.stamp[:] = stamp
@@ -37,15 +37,15 @@ class Alone:
 
 
 def test_the_first_reading_only_stores_its_stamp() -> None:
-    node = Alone()
-    node.hear(5.0, wz=1.0, ax=1.0)
+    node = LoneEstimator()
+    node.take(5.0, wz=1.0, ax=1.0)
     assert (node.x, node.yaw, node.vx, node.stamp) == (0.0, 0.0, 0.0, 5.0)
 
 
 def test_heading_turns_first_then_velocity_then_position() -> None:
-    node = Alone()
-    node.hear(0.0)
-    node.hear(0.1, wz=1.0, ax=2.0, az=9.81 + 1.0)
+    node = LoneEstimator()
+    node.take(0.0)
+    node.take(0.1, wz=1.0, ax=2.0, az=9.81 + 1.0)
     assert node.yaw == pytest.approx(0.1)
     speed = 0.2
     assert node.vx == pytest.approx(speed)  # along the new heading
@@ -54,60 +54,60 @@ def test_heading_turns_first_then_velocity_then_position() -> None:
 
 
 def test_gravity_is_exactly_9_81() -> None:
-    node = Alone()
+    node = LoneEstimator()
     for k in range(101):
-        node.hear(0.01 * k, az=9.81)
+        node.take(0.01 * k, az=9.81)
     assert abs(node.vz) < 1e-12
-    other = Alone()
+    other = LoneEstimator()
     for k in range(101):
-        other.hear(0.01 * k, az=9.80665)
+        other.take(0.01 * k, az=9.80665)
     assert other.vz == pytest.approx(-0.00335, rel=1e-6)
 
 
 @pytest.mark.parametrize("gap", [0.0, -0.5, 1.0001, 40.0])
 def test_a_time_of_zero_or_less_or_over_a_second_is_skipped(gap: float) -> None:
-    node = Alone()
-    node.hear(10.0)
-    node.hear(10.1, ax=1.0)
+    node = LoneEstimator()
+    node.take(10.0)
+    node.take(10.1, ax=1.0)
     before = (node.x, node.vx)
-    node.hear(10.1 + gap, ax=100.0)
+    node.take(10.1 + gap, ax=100.0)
     assert (node.x, node.vx) == before
 
 
 def test_exactly_one_second_still_counts() -> None:
-    node = Alone()
-    node.hear(0.0)
-    node.hear(1.0, ax=1.0)
+    node = LoneEstimator()
+    node.take(0.0)
+    node.take(1.0, ax=1.0)
     assert node.vx == 1.0
 
 
 def test_after_a_gap_the_next_reading_counts_again() -> None:
-    node = Alone()
-    node.hear(0.0)
-    node.hear(5.0, ax=1.0)
-    node.hear(5.1, ax=1.0)
+    node = LoneEstimator()
+    node.take(0.0)
+    node.take(5.0, ax=1.0)
+    node.take(5.1, ax=1.0)
     assert node.vx == pytest.approx(0.1)
 
 
-def test_one_late_reading_does_not_set_the_clock_back_but_a_restart_does() -> None:
-    node = Alone()
-    node.hear(10.0)
-    node.hear(9.9, ax=1.0)
-    node.hear(10.1, ax=1.0)
+def test_one_late_reading_does_not_set_the_stamp_back_but_a_restart_does() -> None:
+    node = LoneEstimator()
+    node.take(10.0)
+    node.take(9.9, ax=1.0)
+    node.take(10.1, ax=1.0)
     assert node.vx == pytest.approx(0.1)  # 0.1 s since 10.0, not 0.2 since 9.9
-    node.hear(1.0, ax=1.0)  # the source has started over
-    node.hear(1.1, ax=1.0)
+    node.take(1.0, ax=1.0)  # the source has started over
+    node.take(1.1, ax=1.0)
     assert node.vx == pytest.approx(0.2)
 
 
 def test_heading_is_wrapped() -> None:
-    node = Alone(initial_theta=3.1)
-    node.hear(0.0)
-    node.hear(0.5, wz=1.0)
+    node = LoneEstimator(initial_theta=3.1)
+    node.take(0.0)
+    node.take(0.5, wz=1.0)
     assert node.yaw == pytest.approx(3.6 - 2 * np.pi)
 
 
-def test_initial_pose_is_the_documents() -> None:
+def test_the_initial_pose_is_that_of_the_document() -> None:
     sim = astray.load(
         {
             "robots": [
@@ -139,7 +139,7 @@ def test_a_reset_sets_the_pose_and_stops() -> None:
     sim.step()
     assert float(rover.belief["vx"][0]) == pytest.approx(0.0, abs=0.01)
     assert float(rover.belief["x"][0]) == pytest.approx(1.0, abs=1e-3)
-    assert np.isnan(rover.belief["cov"][0]).all()  # it does not know how wrong it is
+    assert np.isnan(rover.belief["cov"][0]).all()  # it its covariance is unknown
 
 
 def course(dt: float, **imu: Any) -> dict[str, Any]:
@@ -214,7 +214,7 @@ WORLDS = 1500
 THREE_SIGMA = 3 / np.sqrt(2 * WORLDS)  # of a standard deviation from that many worlds
 
 
-def test_white_noise_grows_by_its_laws() -> None:
+def test_errors_by_white_noise_grow_as_powers_of_time() -> None:
     t, n = 20.0, 0.01
     assert spread_at_rest(t, 100, gyro_density=n)["yaw"] == pytest.approx(
         n * t**0.5, rel=THREE_SIGMA
@@ -224,7 +224,7 @@ def test_white_noise_grows_by_its_laws() -> None:
     assert forces["x"] == pytest.approx(n * t**1.5 / 3**0.5, rel=THREE_SIGMA)
 
 
-def test_walking_biases_grow_by_their_laws() -> None:
+def test_errors_by_walking_biases_grow_as_powers_of_time() -> None:
     t, k = 20.0, 0.001
     yaw = spread_at_rest(t, 100, gyro_walk=k)["yaw"]
     assert yaw == pytest.approx(k * t**1.5 / 3**0.5, rel=THREE_SIGMA)
@@ -232,14 +232,14 @@ def test_walking_biases_grow_by_their_laws() -> None:
     assert x == pytest.approx(k * t**2.5 / 20**0.5, rel=THREE_SIGMA)
 
 
-def test_constant_biases_grow_by_their_laws() -> None:
+def test_errors_by_constant_biases_grow_as_powers_of_time() -> None:
     t, b = 20.0, 0.001
     found = spread_at_rest(t, 100, accel_bias_sd=b)
     assert found["x"] == pytest.approx(b * t**2 / 2, rel=THREE_SIGMA)
     assert spread_at_rest(t, 100, gyro_bias_sd=b)["yaw"] == pytest.approx(b * t, rel=THREE_SIGMA)
 
 
-def test_the_rate_of_the_unit_changes_no_statistics() -> None:
+def test_the_rate_of_the_imu_changes_no_statistics() -> None:
     noise = {"accel_density": 0.01, "gyro_density": 0.001, "accel_walk": 0.001}
     found = [spread_at_rest(4.0, rate, worlds=10_000, **noise) for rate in (50, 100, 400)]
     for column in ("x", "yaw", "vx"):

@@ -1,4 +1,4 @@
-"""What robots believe of each other: honest, in a stated frame, and the same one after a while."""
+"""Tracking of other robots: consistency, frames, identities and the lifecycle of tracks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_conversion_is_unbiased_and_knows_its_covariance(bearing_sd: float) 
         assert abs(plain.mean()) / sd[0] > 10 / math.sqrt(n)
 
 
-# How honest tracks are.
+# Consistency.
 
 MOVING = {
     "name": "target",
@@ -71,14 +71,15 @@ def drive_at_random(sim: astray.Sim, seconds: float, density: float = 0.1) -> li
     rng = np.random.default_rng(6)
     target = sim.robots["target"]
     velocity = np.zeros((2, len(target.truth)))
-    judge = next(j for j in sim.robots["watcher"].evaluators if j.metric.kind == "contacts_nees")
+    evaluators = sim.robots["watcher"].evaluators
+    evaluator = next(e for e in evaluators if e.metric.kind == "contacts_nees")
     found = []
     for k in range(round(seconds / sim.dt)):
         velocity += density * math.sqrt(sim.dt) * rng.normal(size=velocity.shape)
         target.drive(velocity[0], 0.0, velocity[1])
         sim.step()
         if k % 20 == 19 and k > 60:
-            found.append(judge.values.copy())
+            found.append(evaluator.values.copy())
     return found
 
 
@@ -93,7 +94,7 @@ def test_with_a_matched_model_tracks_pass_nees() -> None:
     assert np.mean((means < BAND[0] - 0.6) | (means > BAND[1] + 0.6)) < 0.2
 
 
-def test_with_a_wrong_model_they_do_not() -> None:
+def test_with_a_wrong_model_tracks_fail_nees() -> None:
     sim = load(WATCHER, MOVING, worlds=WORLDS, metrics=[FAR])
     sim.robots["watcher"].set("contacts.range_sd", 0.2)  # four times what the datasheet says
     sim.robots["watcher"].set("contacts.bearing_sd", 0.06)
@@ -108,19 +109,21 @@ SLIPPING = {
 }
 
 
-def test_the_covariance_of_a_track_includes_that_of_its_believer() -> None:
+def test_the_covariance_of_a_track_includes_that_of_its_observer() -> None:
     sim = load(SLIPPING, MOVING, worlds=WORLDS, metrics=[FAR])
     mean = np.nanmean(drive_at_random(sim, 30.0))
     assert BAND[0] < mean < BAND[1]
     own = sim.robots["watcher"].belief["cov"][:, 0, 0]
     tracks = sim.robots["watcher"].contacts.tracks
-    told = tracks["cov"][:, :, 0, 0][tracks["confirmed"]]
-    assert told.mean() > own.mean() > 4 * 0.05**2  # most of what a track is unsure of is its own
+    published = tracks["cov"][:, :, 0, 0][tracks["confirmed"]]
+    assert (
+        published.mean() > own.mean() > 4 * 0.05**2
+    )  # most of the variance of a track is the observer's
 
 
 @pytest.mark.parametrize("slip", [0.01, 0.02])
 @pytest.mark.parametrize("speed", [0.0, 0.5])
-def test_tracks_stay_honest_where_the_own_heading_is_lost(slip: float, speed: float) -> None:
+def test_tracks_stay_consistent_with_a_lost_heading(slip: float, speed: float) -> None:
     """An error of the heading draws tracks nearer, too; without that NEES would be 5 to 15."""
     wheels = {**SLIPPING["sensors"][0], "slip_density": slip}
     tight = {"kind": "scripted", "steps": [{"lasts": 1e6, "vx": speed, "wz": 1.0}]}
@@ -141,7 +144,7 @@ def test_late_detections_are_placed_from_where_the_robot_then_was() -> None:
     assert BAND[0] < mean < BAND[1]
 
 
-# Who is who.
+# Identities and numbers.
 
 PASSING = {  # along a line that a wall hides for 2 s, at 1 m/s
     "name": "passing",
@@ -178,7 +181,7 @@ def test_a_track_keeps_its_number_through_two_seconds_behind_a_wall(identified: 
 
 
 @pytest.mark.parametrize(("accel", "least"), [(0.1, 195), (0.5, 165)])
-def test_false_alarms_seldom_carry_a_hidden_track_away(accel: float, least: int) -> None:
+def test_false_alarms_seldom_capture_a_hidden_track(accel: float, least: int) -> None:
     """Two seconds behind a wall, with 7 false alarms in 1000 m²; by one alone half would be, at 0.5."""
     sensor = {**SENSOR, "identified": False, "false_alarms": 5.0, "max_range": 15.0}
     kind = {"kind": "tracker", "accel_density": accel, "hits": 4, "looks": 5}
@@ -187,9 +190,9 @@ def test_false_alarms_seldom_carry_a_hidden_track_away(accel: float, least: int)
     group, truth = sim.robots["watcher"], sim.robots["passing"].truth
 
     def nearest(row: int) -> int:
-        told = group.contacts.of(row)
-        far = np.hypot(told["x"] - truth["x"][row], told["y"] - truth["y"][row])
-        return int(told["number"][far.argmin()]) if far.min(initial=np.inf) < 0.5 else -1
+        tracks = group.contacts.of(row)
+        error = np.hypot(tracks["x"] - truth["x"][row], tracks["y"] - truth["y"][row])
+        return int(tracks["number"][error.argmin()]) if error.min(initial=np.inf) < 0.5 else -1
 
     sim.run(3.5)
     before = [nearest(row) for row in range(200)]
@@ -198,24 +201,24 @@ def test_false_alarms_seldom_carry_a_hidden_track_away(accel: float, least: int)
     assert kept >= least
 
 
-def test_two_observers_believe_different_things_of_one_robot() -> None:
+def test_two_observers_have_different_tracks_of_one_robot() -> None:
     watchers = {**WATCHER, "count": 2, "start": {"spread": 1.0}, "sensors": [SENSOR]}
     sim = load(watchers, MOVING, worlds=30)
     sim.run(5.0)
     group, truth = sim.robots["watcher"], sim.robots["target"].truth
     assert sim.environment.scene.robot_numbers[group.scene.first_row] == 1
-    differ = []
+    differences = []
     for world in range(30):
-        told = [group.contacts.of(2 * world + k) for k in range(2)]
-        about = [t[t["identity"] == 0][0] for t in told]
-        for t in about:
+        tracks = [group.contacts.of(2 * world + k) for k in range(2)]
+        of_target = [t[t["identity"] == 0][0] for t in tracks]
+        for t in of_target:
             error = np.hypot(t["x"] - truth["x"][world], t["y"] - truth["y"][world])
             assert 0.0 < error < 4 * math.sqrt(t["cov"][0, 0] + t["cov"][1, 1])
-        differ.append(about[0]["x"] - about[1]["x"])
-    assert np.all(np.array(differ) != 0.0)
+        differences.append(of_target[0]["x"] - of_target[1]["x"])
+    assert np.all(np.array(differences) != 0.0)
 
 
-def test_tracks_are_in_the_map_as_the_believer_has_it() -> None:
+def test_tracks_are_in_the_map_by_the_belief_of_the_observer() -> None:
     watcher = {**WATCHER, "estimator": {"kind": "odometry"}}
     sim = load(watcher, MOVING)
     sim.robots["watcher"].believe(x=10.0, y=-3.0, yaw=math.pi / 2)
@@ -224,7 +227,7 @@ def test_tracks_are_in_the_map_as_the_believer_has_it() -> None:
     assert (track["x"], track["y"]) == pytest.approx((10.0 - 1.0, -3.0 + 5.0), abs=0.2)
 
 
-def test_who_is_often_taken_for_others_is_believed_to_be_himself() -> None:
+def test_a_robot_that_is_often_confused_with_others_is_still_identified() -> None:
     sensor = {**SENSOR, "confusion": 0.2}
     sim = load(
         {**WATCHER, "sensors": [sensor]},
@@ -243,22 +246,22 @@ def test_who_is_often_taken_for_others_is_believed_to_be_himself() -> None:
     assert right / total > 0.95
 
 
-# The life of a track.
+# Lifecycle.
 
 
-def test_most_false_alarms_die_before_anyone_believes_them() -> None:
+def test_most_false_alarms_are_deleted_before_they_are_confirmed() -> None:
     sensor = {**SENSOR, "max_range": 10.0, "false_alarms": 1.0}
     sim = load({**WATCHER, "sensors": [sensor]}, worlds=50)
     group, confirmed = sim.robots["watcher"], []
     for _ in range(20):
         sim.run(1.0)
         confirmed.append(group.contacts.table["count"].mean())
-    # 200 alarms per robot; of a single one a track on trial lives for three looks.
+    # 200 alarms per robot; a tentative track of a single one lasts for three looks.
     assert np.mean(confirmed) < 0.5
     assert group.tracker.memory["numbered"].mean() < 10
 
 
-def test_a_robot_that_is_gone_is_remembered_for_as_long_as_it_says() -> None:
+def test_a_track_of_a_removed_robot_is_kept_for_the_coast_time() -> None:
     sim = load({**WATCHER, "contacts": {"kind": "tracker", "coast": 2.0}}, MOVING)
     sim.run(2.0)
     contacts = sim.robots["watcher"].contacts
@@ -283,10 +286,10 @@ def test_a_track_is_confirmed_by_enough_hits() -> None:
     assert contacts["age"][0, 0] == pytest.approx(0.4)
 
 
-# Around it.
+# Sensors, autonomy, logs and errors.
 
 
-def test_two_sensors_feed_the_same_tracks_and_each_is_named_as_a_source() -> None:
+def test_two_sensors_update_the_same_tracks_and_each_is_a_source() -> None:
     ahead = {**SENSOR, "name": "ahead", "field_of_view": math.pi}
     behind = {**ahead, "name": "behind", "yaw": math.pi}
     sim = load(
@@ -302,9 +305,9 @@ def test_two_sensors_feed_the_same_tracks_and_each_is_named_as_a_source() -> Non
     assert len(tracks) == 2
 
 
-def test_autonomy_is_handed_what_is_believed_of_others_and_the_log_has_it(tmp_path: Path) -> None:
+def test_autonomy_and_log_get_the_tracks(tmp_path: Path) -> None:
     class Chase(Autonomy, kind="chase"):
-        """Drives towards the first robot that it knows of."""
+        """Drives towards its first track."""
 
         def decide(self, rows: Any, known: Any, command: Any) -> None:
             tracks = known.contacts.tracks[rows, 0]
@@ -327,13 +330,13 @@ def test_autonomy_is_handed_what_is_believed_of_others_and_the_log_has_it(tmp_pa
     assert log["watcher"].metrics["gospa"]["contacts"][-1, 0] < 0.2
 
 
-def test_the_truth_of_contacts_is_for_those_who_are_handed_the_truth() -> None:
+def test_the_truth_of_other_robots_is_in_the_scene_and_not_in_what_is_known() -> None:
     sim = load(WATCHER, MOVING, {**MOVING, "name": "u"}, worlds=2)
     group = sim.robots["watcher"]
     others = group.scene.other_robots(1)
     assert others["world"].tolist() == [1, 1]
     assert len(others) == 2
-    assert not hasattr(group.known, "contacts_truth")
+    assert not hasattr(group.known, "other_robots")
 
 
 def test_a_tracker_without_a_sensor_that_detects_is_refused() -> None:

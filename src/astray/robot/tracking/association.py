@@ -14,8 +14,6 @@ identity decides if the sensor has one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from astray.numerics import inlined_kernel, kernel, log
 from astray.robot.tracking.constant_velocity import (
     CANDIDATES,
@@ -27,6 +25,7 @@ from astray.robot.tracking.constant_velocity import (
     TRACK,
     XX,
     YY,
+    DetectionSensor,
     compute_nis,
 )
 from astray.tables import Array, Table
@@ -36,16 +35,6 @@ UNKNOWN = -1.0  # identity
 SLOT, DETECTION, COST, DETERMINANT = range(4)
 """The columns of a list of pairs: the slot of the track, the detection, the NIS with the cost of
 the identity, and |S|."""
-
-
-class Limits(NamedTuple):
-    """What a pair may cost."""
-
-    gate: float
-    """Of νᵀ S⁻¹ ν."""
-    wrong_identity_cost: float
-    """Of another identity than that of the track."""
-    false_alarm_cost: float
 
 
 @inlined_kernel
@@ -60,14 +49,20 @@ def list_candidates(detections: Array, count: int, identity: float) -> int:
 
 @kernel
 def gated_pairs(
-    pairs: Array, tracks: Table, used: int, detections: Array, count: int, limits: Limits
+    pairs: Array,
+    tracks: Table,
+    used: int,
+    detections: Array,
+    count: int,
+    gate: float,
+    sensor: DetectionSensor,
 ) -> int:
     """List the possible pairs of tracks and detections, track by track; how many they are.
 
     The cheapest tests come first, since most pairs fail them.
     """
     n = 0
-    gate, identity_cost = limits.gate, limits.wrong_identity_cost
+    identity_cost, most = sensor.wrong_identity_cost, sensor.false_alarm_cost
     for k in range(used):
         t = tracks[k]
         if t.status == 0:
@@ -90,7 +85,6 @@ def gated_pairs(
                 continue
             cost += gate - limit
             # A logarithm is at most its argument less one: most pairs need none.
-            most = limits.false_alarm_cost
             if cost + determinant - 1.0 <= most or cost + log(determinant) <= most:
                 pairs[n, SLOT], pairs[n, DETECTION] = k, j
                 pairs[n, COST], pairs[n, DETERMINANT] = cost, determinant

@@ -21,7 +21,7 @@ from astray import plugin
 from astray.errors import PluginError
 from astray.numerics import TAU, Pose, exp, kernel, log
 from astray.plugin import Datasheet, Datasheets, Known, NonNegative, Positive, Tracks
-from astray.robot.tracking.association import UNASSIGNED, Limits, assign, gated_pairs
+from astray.robot.tracking.association import UNASSIGNED, assign, gated_pairs
 from astray.robot.tracking.constant_velocity import (
     DET_X,
     DETECTION_ROWS,
@@ -150,8 +150,8 @@ def track_all(
         predict_all(tracks, m, reading.stamp, p.accel_density, pose)
         count = write_detections(detections, readings, i, mount, sensor)
         gate = -2.0 * log(1.0 - p.gate)  # of chi-square with two degrees of freedom
-        limits = Limits(gate, sensor.wrong_identity_cost, sensor.false_alarm_cost)
-        assign(pairs, gated_pairs(pairs, tracks, m.used, detections, count, limits), detections)
+        n = gated_pairs(pairs, tracks, m.used, detections, count, gate, sensor)
+        assign(pairs, n, detections)
         look = Look(mount, reading.stamp, sensor.source, gate)
         update_tracks(tracks, m, p, detections, count, look)
         confirm_and_delete(tracks, m, p, reading, look)

@@ -1,4 +1,4 @@
-"""Monte-Carlo localisation in the bundled office: told where it starts, or not, or carried away."""
+"""Monte Carlo localisation in the bundled office: tracking, global, and after a kidnapping."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def scenario(**changes: Any) -> dict[str, Any]:
     return {"dt": 0.02, "seed": 4, "world": world, "robots": [robot], "metrics": metrics}
 
 
-def judged(sim: Any, who: str = "belief") -> dict[str, Any]:
+def metrics_of(sim: Any, subject: str = "belief") -> dict[str, Any]:
     found = astray.summary(sim)["robots"]["rover"]["metrics"]
-    return {metric: subjects[who] for metric, subjects in found.items()}
+    return {metric: subjects[subject] for metric, subjects in found.items()}
 
 
-def apart(sim: Any) -> Any:
-    """How far belief and truth are apart now, (rows,) m."""
+def position_error(sim: Any) -> Any:
+    """The distance of belief and truth now, (rows,) m."""
     rover = sim.robots["rover"]
     return np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])
 
@@ -60,37 +60,37 @@ def apart(sim: Any) -> Any:
 # Tracking.
 
 
-def test_scans_keep_the_belief_within_centimetres_where_odometry_goes_astray() -> None:
+def test_scans_keep_the_belief_within_centimetres_where_odometry_diverges() -> None:
     sim = astray.load(scenario(), worlds=8)
     sim.run(60)
-    found, odometry = judged(sim), judged(sim, "odometry")
+    found, odometry = metrics_of(sim), metrics_of(sim, "odometry")
     assert odometry["position_error"]["rms"] > 0.5
     assert found["position_error"]["rms"] < 0.02
     assert found["position_error"]["most"] < 0.1
     assert found["heading_error"]["rms"] < 0.03
 
 
-def test_the_covariance_is_modest_and_not_absurd() -> None:
+def test_the_covariance_is_underconfident_within_bounds() -> None:
     sim = astray.load(scenario(), worlds=8)
     sim.run(60)
-    assert 0.05 < judged(sim)["nees"]["mean"] < 3.0
+    assert 0.05 < metrics_of(sim)["nees"]["mean"] < 3.0
 
 
-def test_a_filter_that_takes_its_wheels_for_perfect_is_too_sure() -> None:
+def test_a_filter_that_takes_its_wheels_for_perfect_is_overconfident() -> None:
     densities = ("slip_density", "shift_density", "veer_density", "turn_density")
     sim = astray.load(scenario(estimator=dict.fromkeys(densities, 0.0)), worlds=8)
     sim.run(60)
-    assert judged(sim)["nees"]["mean"] > 6.0
+    assert metrics_of(sim)["nees"]["mean"] > 6.0
 
 
 @pytest.mark.parametrize("scan", [{"latency": 0.2}, {"sweep": 0.2}], ids=["late", "swept"])
-def test_late_and_swept_scans_are_taken_for_what_they_are(scan: dict[str, Any]) -> None:
+def test_late_and_rotating_scans_are_compensated(scan: dict[str, Any]) -> None:
     sim = astray.load(scenario(scan=scan), worlds=8)
     sim.run(60)
-    assert judged(sim)["position_error"]["rms"] < 0.03
+    assert metrics_of(sim)["position_error"]["rms"] < 0.03
 
 
-def test_a_robot_that_stands_learns_nothing_from_looking_again() -> None:
+def test_further_scans_at_rest_change_nothing() -> None:
     sim = astray.load(scenario(autonomy={"kind": "idle"}), worlds=4)
     sim.run(2)
     before = sim.robots["rover"].belief["cov"].copy()
@@ -98,10 +98,10 @@ def test_a_robot_that_stands_learns_nothing_from_looking_again() -> None:
     assert same(sim.robots["rover"].belief["cov"], before)
 
 
-# Finding itself.
+# Global localisation and kidnapping.
 
 
-def test_a_robot_that_is_told_nothing_finds_itself_on_the_map() -> None:
+def test_without_a_start_it_localises_itself_on_the_map() -> None:
     sim = astray.load(
         scenario(
             estimator={"initial": "global"},
@@ -113,10 +113,10 @@ def test_a_robot_that_is_told_nothing_finds_itself_on_the_map() -> None:
     rover = sim.robots["rover"]
     assert (rover.belief["cov"][:, 0, 0] > 0.0).all()
     sim.run(30)
-    assert (apart(sim) < 0.1).sum() >= 9
+    assert (position_error(sim) < 0.1).sum() >= 9
 
 
-def test_before_its_first_scan_it_says_that_it_could_be_anywhere() -> None:
+def test_before_its_first_scan_the_covariance_is_that_of_an_unknown_pose() -> None:
     late = {"estimator": {"initial": "global"}, "scan": {"offset": 0.4}}
     sim = astray.load(scenario(**late), worlds=2)
     sim.run(0.2)
@@ -127,39 +127,39 @@ def test_before_its_first_scan_it_says_that_it_could_be_anywhere() -> None:
     assert (belief["cov"][:, 0, 0] < 100.0).all()
 
 
-def test_a_robot_that_is_carried_away_finds_itself_again() -> None:
+def test_a_kidnapped_robot_localises_itself_again() -> None:
     sim = astray.load(scenario(autonomy={"kind": "wander"}), worlds=10)
     sim.run(20)
     sim.robots["rover"].place(x=16.7, y=5.6, yaw=1.0)
     sim.run(0.2)
-    assert (apart(sim) > 2.0).all()
+    assert (position_error(sim) > 2.0).all()
     sim.run(60)
-    assert (apart(sim) < 0.1).sum() >= 9
+    assert (position_error(sim) < 0.1).sum() >= 9
 
 
-def test_without_throwing_poses_anew_it_would_stay_lost() -> None:
+def test_without_injected_particles_it_would_stay_lost() -> None:
     sim = astray.load(scenario(estimator={"doubt": 1e-6}, autonomy={"kind": "wander"}), worlds=10)
     sim.run(20)
     sim.robots["rover"].place(x=16.7, y=5.6, yaw=1.0)
     sim.run(60)
-    assert (apart(sim) > 1.0).sum() >= 8
+    assert (position_error(sim) > 1.0).sum() >= 8
 
 
-def test_a_belief_that_is_set_from_outside_is_where_the_cloud_gathers() -> None:
+def test_particles_are_drawn_around_a_belief_that_is_set_from_outside() -> None:
     sim = astray.load(scenario(), worlds=3)
     sim.run(5)
     rover = sim.robots["rover"]
     rover.believe(x=12.0, y=9.0, yaw=0.5)
     sim.step()
-    cloud = rover.estimator.arrays["cloud"]
-    assert cloud[..., 0].mean(axis=1) == pytest.approx(12.0, abs=0.1)
-    assert np.abs(cloud[..., 1] - 9.0).max() < 1.0
+    particles = rover.estimator.arrays["cloud"]
+    assert particles[..., 0].mean(axis=1) == pytest.approx(12.0, abs=0.1)
+    assert np.abs(particles[..., 1] - 9.0).max() < 1.0
 
 
-# The same in any company, after a save, on a map that changes.
+# The same in any batch, after a save, on a map that is shifted.
 
 
-def test_a_robot_that_throws_poses_does_the_same_alone_as_in_a_batch() -> None:
+def test_injection_does_the_same_alone_as_in_a_batch() -> None:
     lost = scenario(estimator={"initial": "global"}, autonomy={"kind": "wander"})
     batch, alone = astray.load(lost, worlds=3), astray.load(lost, worlds=[2])
     for sim in (batch, alone):
@@ -168,8 +168,8 @@ def test_a_robot_that_throws_poses_does_the_same_alone_as_in_a_batch() -> None:
         sim.run(6)
     row = batch.robots["rover"].address["world"] == 2
     assert same(batch.robots["rover"].belief[row], alone.robots["rover"].belief)
-    clouds = [sim.robots["rover"].estimator.arrays["cloud"] for sim in (batch, alone)]
-    assert clouds[0][row].tobytes() == clouds[1].tobytes()
+    particles = [sim.robots["rover"].estimator.arrays["cloud"] for sim in (batch, alone)]
+    assert particles[0][row].tobytes() == particles[1].tobytes()
 
 
 def test_threads_change_nothing() -> None:
@@ -179,7 +179,7 @@ def test_threads_change_nothing() -> None:
     assert same(one.robots["rover"].belief, four.robots["rover"].belief)
 
 
-def test_a_saved_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_a_saved_run_continues_with_the_same_bytes(tmp_path: Path) -> None:
     sim = astray.load(scenario(autonomy={"kind": "wander"}), worlds=2)
     sim.run(5)
     sim.save(tmp_path / "saved.npz")
@@ -190,19 +190,19 @@ def test_a_saved_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     assert same(sim.robots["rover"].belief, resumed.robots["rover"].belief)
 
 
-def test_a_map_that_is_off_is_what_the_belief_follows() -> None:
-    off = scenario(map={"file": "office", "shift": [0.5, 0.0, 0.0]})
-    sim = astray.load(off, worlds=4)
+def test_the_belief_follows_the_map_that_is_known_even_if_it_is_shifted() -> None:
+    shifted = scenario(map={"file": "office", "shift": [0.5, 0.0, 0.0]})
+    sim = astray.load(shifted, worlds=4)
     sim.run(20)
     rover = sim.robots["rover"]
     assert rover.belief["x"] - rover.truth["x"] == pytest.approx(0.5, abs=0.05)
     assert rover.belief["y"] == pytest.approx(rover.truth["y"], abs=0.05)
 
 
-# What it needs.
+# What is refused.
 
 
-def test_a_robot_without_a_scanner_or_wheels_is_told_what_is_missing() -> None:
+def test_a_robot_without_a_scanner_or_wheels_is_refused() -> None:
     with pytest.raises(PluginError, match="particle needs a sensor that measures start"):
         Particle().alone(Differential(), Wheels())
     with pytest.raises(PluginError, match="particle needs a sensor that measures count"):
@@ -234,7 +234,7 @@ for start in ("told", "global"):
 
 def test_compiled_and_plain_kernels_give_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "room.log").write_text(carmen_text(course(12), walls=2.5, rays=24))
-    told = [
+    digests = [
         subprocess.run(
             [sys.executable, "-c", DIGEST, str(tmp_path / "room.log")],
             capture_output=True,
@@ -244,5 +244,5 @@ def test_compiled_and_plain_kernels_give_the_same_bytes(tmp_path: Path) -> None:
         ).stdout
         for jit in ("1", "0")
     ]
-    assert told[0] == told[1]
-    assert len(set(told[0].split())) == 2
+    assert digests[0] == digests[1]
+    assert len(set(digests[0].split())) == 2

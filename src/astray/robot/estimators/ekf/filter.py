@@ -23,6 +23,7 @@ What a datasheet gives as a lasting error (biases, radii, correlated errors of f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import NormalDist
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -141,15 +142,18 @@ def estimate_all(
     fix: Table,
     landmarks: LandmarkReadings,
     rows: Rows,
+    sensor: int,
 ) -> None:
-    """Take the fresh readings of these rows: IMU and wheels first, the first sensor of each kind.
+    """Take the fresh readings of these rows: IMU and wheels, and one sensor of each other kind.
 
-    Tables come as plain tuples: a named one takes longer to get into a kernel.
+    `sensor` is its number among those of its kind. Named tuples come as plain ones: those take less
+    time to get into a kernel.
     """
     tables, landmarks = FilterTables(*tables), LandmarkReadings(*landmarks)
     for i in rows:
         measurement, model, state = tables.incoming[i], tables.models[i], tables.filters[i, 0]
-        state.nis_sum = state.nis_dof = 0.0
+        if sensor == 0:
+            state.nis_sum = state.nis_dof = 0.0
         if imu[i].fresh:
             take_imu(measurement, model, imu[i])
             take_incoming(tables, i)
@@ -157,56 +161,15 @@ def estimate_all(
             take_wheels(measurement, wheels[i])
             take_incoming(tables, i)
         if compass[i].fresh:
-            take_compass(measurement, compass[i], 0)
+            take_compass(measurement, compass[i], sensor)
             take_incoming(tables, i)
         if fix[i].fresh and not fix[i].lost:
-            take_fix(measurement, fix[i], 0)
+            take_fix(measurement, fix[i], sensor)
             take_incoming(tables, i)
-        if landmarks.table[i].fresh:
-            take_landmarks(tables, landmarks, i, 0)
-        if state.started:
-            publish_belief(belief[i], state, model)
-
-
-@kernel
-def take_fixes_all(
-    belief: Table, tables: FilterTables, fix: Table, rows: Rows, sensor: int
-) -> None:
-    """Take the fresh fixes of a further GNSS receiver."""
-    tables = FilterTables(*tables)
-    for i in rows:
-        if fix[i].fresh and not fix[i].lost:
-            take_fix(tables.incoming[i], fix[i], sensor)
-            take_incoming(tables, i)
-            if tables.filters[i, 0].started:
-                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
-
-
-@kernel
-def take_headings_all(
-    belief: Table, tables: FilterTables, compass: Table, rows: Rows, sensor: int
-) -> None:
-    """Take the fresh headings of a further compass."""
-    tables = FilterTables(*tables)
-    for i in rows:
-        if compass[i].fresh:
-            take_compass(tables.incoming[i], compass[i], sensor)
-            take_incoming(tables, i)
-            if tables.filters[i, 0].started:
-                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
-
-
-@kernel
-def take_landmarks_all(
-    belief: Table, tables: FilterTables, landmarks: LandmarkReadings, rows: Rows, sensor: int
-) -> None:
-    """Take the fresh landmarks of a further landmark sensor."""
-    tables, landmarks = FilterTables(*tables), LandmarkReadings(*landmarks)
-    for i in rows:
         if landmarks.table[i].fresh:
             take_landmarks(tables, landmarks, i, sensor)
-            if tables.filters[i, 0].started:
-                publish_belief(belief[i], tables.filters[i, 0], tables.models[i])
+        if state.started:
+            publish_belief(belief[i], state, model)
 
 
 FUSED: dict[str, Columns] = {
@@ -364,10 +327,19 @@ class Ekf(Estimator, kind="ekf"):
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take the fresh readings of these rows."""
+        readings = {k: known.readings[name] for k, name in self.names.items() if name}
+        self._estimate(rows, readings, belief, 0)
+        for name, kind, number in self.further:
+            self._estimate(rows, {kind: known.readings[name]}, belief, number)
+
+    def _estimate(
+        self, rows: Rows, readings: Mapping[str, Reading], belief: Table, number: int
+    ) -> None:
+        """Take the readings of one sensor of each kind, where there is one."""
         a = self.arrays
         tables: Any = (a["filters"], a["ring"], a["event"], self.memory, self.beacons)
         imu, wheels, compass, fix, landmarks = (
-            known.readings[name] if name else self.absent[kind] for kind, name in self.names.items()
+            readings.get(kind, absent) for kind, absent in self.absent.items()
         )
         estimate_all(
             belief,
@@ -378,15 +350,8 @@ class Ekf(Estimator, kind="ekf"):
             fix.table,
             _landmark_readings(landmarks),
             rows,
+            number,
         )
-        for name, kind, number in self.further:
-            reading = known.readings[name]
-            if kind == "fix":
-                take_fixes_all(belief, tables, reading.table, rows, number)
-            elif kind == "compass":
-                take_headings_all(belief, tables, reading.table, rows, number)
-            else:
-                take_landmarks_all(belief, tables, _landmark_readings(reading), rows, number)
 
 
 def _landmark_readings(reading: Reading) -> Any:
