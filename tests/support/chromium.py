@@ -52,7 +52,11 @@ class Tab:
         px, py = self.page.evaluate("([x, y]) => astray.toScreen(x, y)", [x, y])
         return px, py
 
-    def drag(self, start: tuple[float, float], end: tuple[float, float], **held: Any) -> None:
+    def drag(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+    ) -> None:
         mouse = self.page.mouse
         mouse.move(*start)
         mouse.down()
@@ -65,6 +69,6 @@ class Tab:
 
     def pause(self) -> None:
         """Pause the run, and wait until the page has it."""
-        if not self.read("held"):
+        if not self.read("paused"):
             self.page.click("#play")
-        self.wait("s.held")
+        self.wait("s.paused")

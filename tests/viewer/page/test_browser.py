@@ -78,13 +78,13 @@ def check_state(sim: Sim, state: dict[str, Any]) -> None:
             assert shown[column] == pytest.approx(group.truth[column][k], rel=1e-6, abs=1e-6)
         assert set(shown["beliefs"]) == set(group.beliefs())
         for name, belief in group.beliefs().items():
-            ghost = shown["beliefs"][name]
+            shown_belief = shown["beliefs"][name]
             for column in ("x", "y", "yaw"):
-                assert ghost[column] == pytest.approx(belief[column][k], rel=1e-6, abs=1e-6)
+                assert shown_belief[column] == pytest.approx(belief[column][k], rel=1e-6, abs=1e-6)
             apart = math.hypot(
                 belief["x"][k] - group.truth["x"][k], belief["y"][k] - group.truth["y"][k]
             )
-            assert ghost["error"] == pytest.approx(apart, abs=2e-2)  # against its own stamp
+            assert shown_belief["error"] == pytest.approx(apart, abs=2e-2)  # against its own stamp
 
 
 # Drawing.
@@ -138,7 +138,7 @@ def test_what_is_drawn_is_where_it_should_be(tab: Tab, view: View) -> None:
 def test_play_pause_step_and_speed(tab: Tab, view: View) -> None:
     pace = view.sim.pace
     tab.page.keyboard.press("Space")
-    tab.wait("s.held && !s.playing")
+    tab.wait("s.paused && !s.playing")
     steps = view.sim.steps
     tab.page.click("#step")
     until(lambda: view.sim.steps == steps + 1)
@@ -188,8 +188,8 @@ def test_dragging_an_outline_sets_the_belief_and_not_the_truth(tab: Tab, view: V
     group.place(robots=[0], x=6.0, y=7.6)
     view.sim.pace.request(lambda: None)
     tab.wait("s.robots[0].x === 6.0")
-    ghost = tab.state["robots"][0]["beliefs"]["belief"]
-    tab.drag(tab.at(ghost["x"], ghost["y"]), tab.at(8.0, 7.4))
+    belief = tab.state["robots"][0]["beliefs"]["belief"]
+    tab.drag(tab.at(belief["x"], belief["y"]), tab.at(8.0, 7.4))
     tab.wait(
         "Math.hypot(s.robots[0].beliefs.belief.x - 8.0, s.robots[0].beliefs.belief.y - 7.4) < 0.1"
     )
@@ -349,12 +349,12 @@ def test_two_browsers_see_the_same_and_each_can_act(browser: Any, view: View) ->
         stack.callback(one.context.close)
         stack.callback(two.context.close)
         one.pause()
-        two.wait("s.held")
+        two.wait("s.paused")
         until(lambda: one.state["step"] == two.state["step"] == view.sim.steps)
         check_state(view.sim, one.state)
         check_state(view.sim, two.state)
         two.page.click("#play")
-        one.wait("!s.held")
+        one.wait("!s.paused")
         one.wait("s.status.pages === 2")
 
 
@@ -384,7 +384,7 @@ def test_a_thousand_robots_are_drawn(browser: Any) -> None:
         tab = Tab(browser, many.url)
         tab.wait("s.robots.length === 1000 && s.drawn > 10 && s.step > 50")
         sim.pace.pause()  # a click would wait for several pictures
-        tab.wait("s.held")
+        tab.wait("s.paused")
         until(lambda: tab.read("step") == sim.steps)
         check_state(sim, tab.state)
         tab.context.close()
@@ -414,9 +414,9 @@ def check_replay(tab: Tab, folder: Path) -> None:
             wanted = recording.robots[k, robot]
             for c, name in enumerate(("x", "y", "yaw", "vx")):
                 assert shown[name] == pytest.approx(float(wanted[c]), abs=6e-4)
-        ghost = state["robots"][0]["beliefs"]["belief"]
-        assert ghost["x"] == pytest.approx(float(recording.beliefs[k, 0, 0]), abs=6e-4)
-        assert ghost["cov"] == pytest.approx(
+        shown_belief = state["robots"][0]["beliefs"]["belief"]
+        assert shown_belief["x"] == pytest.approx(float(recording.beliefs[k, 0, 0]), abs=6e-4)
+        assert shown_belief["cov"] == pytest.approx(
             [float(v) for v in recording.beliefs[k, 0, 4:]], rel=1e-5
         )
         assert state["readings"][0]["numbers"] == pytest.approx(

@@ -187,7 +187,7 @@ def test_there_is_no_switch_without_a_tracker(browser: Any) -> None:
         tab.page.focus("#world")
         tab.page.keyboard.press("5")  # is the next switch there
         tab.wait("s.shown.everyone")
-        assert (tab.state["contacts"], tab.state["missed"]) == ([], [])
+        assert (tab.state["contacts"], tab.state["undetected"]) == ([], [])
         assert tab.errors == []
         tab.context.close()
 
@@ -200,7 +200,7 @@ def still(name: str, x: float, y: float) -> dict[str, Any]:
     return {"name": name, "start": {"x": x, "y": y}, **STILL}
 
 
-def test_a_robot_in_sight_without_a_track_is_missed(browser: Any) -> None:
+def test_a_robot_in_view_without_a_track_is_shown_as_undetected(browser: Any) -> None:
     sensor = {**SENSOR, "detection": 0.0, "false_alarms": 0.0, "max_range": 5.0}
     sensor |= {"field_of_view": 3.0, "yaw": 1.57}  # it looks to the left
     blind = {**still("blind", 0.0, 0.0), "sensors": [sensor], "contacts": {"kind": "tracker"}}
@@ -219,11 +219,11 @@ def test_a_robot_in_sight_without_a_track_is_missed(browser: Any) -> None:
     sim.run(1.0)
     with View(sim) as view:
         tab = Tab(browser, view.url)
-        assert [tab.state["robots"][k]["name"] for k in tab.state["missed"]] == ["near"]
+        assert [tab.state["robots"][k]["name"] for k in tab.state["undetected"]] == ["near"]
         assert tab.state["contacts"] == []
         sim.robots["near"].place(x=0.0, y=4.0)
         sim.run(0.02)
-        tab.wait("!s.missed.length")
+        tab.wait("!s.undetected.length")
         tab.context.close()
 
 

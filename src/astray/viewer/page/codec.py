@@ -87,7 +87,7 @@ class ReplaySource:
         return int(self.robots.size + self.beliefs.size + self.tracks.size + plotted + drawn)
 
 
-class Column(NamedTuple):
+class EncodedArray(NamedTuple):
     """One array of an encoded recording."""
 
     name: str
@@ -129,7 +129,7 @@ def encode_recording(recording: ReplaySource) -> bytes:
     return b"".join([*pieces, deflate.flush()])
 
 
-def _columns(recording: ReplaySource) -> Iterator[Column]:
+def _columns(recording: ReplaySource) -> Iterator[EncodedArray]:
     tables = (
         ("robots", recording.robots, ROBOT_QUANTA),
         ("beliefs", recording.beliefs, BELIEF_QUANTA),
@@ -137,12 +137,12 @@ def _columns(recording: ReplaySource) -> Iterator[Column]:
     )
     for name, table, quanta in tables:
         for k, quantum in enumerate(quanta):
-            yield Column(f"{name}/{k}", table[:, :, k], quantum)
+            yield EncodedArray(f"{name}/{k}", table[:, :, k], quantum)
     for one in recording.readings:
-        yield Column(f"reading/{one.robot}/{one.sensor}", one.numbers, RANGE_QUANTUM)
+        yield EncodedArray(f"reading/{one.robot}/{one.sensor}", one.numbers, RANGE_QUANTUM)
     for group, signals in recording.values.items():
         for signal, values in signals.items():
-            yield Column(f"value/{group}/{signal}", values, 0.0)
+            yield EncodedArray(f"value/{group}/{signal}", values, 0.0)
 
 
 def _byte_planes(values: Array, quantum: float) -> bytes:

@@ -1,4 +1,4 @@
-// From metres to pixels and back: y points up in the world and down on the screen.
+// Converts between metres of the world, where y points up, and pixels of the screen, where y points down.
 
 export class Camera {
   constructor() { this.x = 0; this.y = 0; this.scale = 40; this.width = 1; this.height = 1; }
@@ -16,11 +16,11 @@ export class Camera {
 
   pan(dx, dy) { this.x -= dx / this.scale; this.y += dy / this.scale; }
 
-  fit([left, bottom, right, top], free) {
-    const width = Math.max(1, this.width - free.left - free.right), height = Math.max(1, this.height - free.top - free.bottom);
+  fit([left, bottom, right, top], margin) {
+    const width = Math.max(1, this.width - margin.left - margin.right), height = Math.max(1, this.height - margin.top - margin.bottom);
     this.scale = Math.min(240, Math.max(0.2, Math.min(width / Math.max(0.5, right - left), height / Math.max(0.5, top - bottom))));
-    this.x = (left + right) / 2 + (free.right - free.left) / 2 / this.scale;
-    this.y = (bottom + top) / 2 + (free.top - free.bottom) / 2 / this.scale;
+    this.x = (left + right) / 2 + (margin.right - margin.left) / 2 / this.scale;
+    this.y = (bottom + top) / 2 + (margin.top - margin.bottom) / 2 / this.scale;
   }
 
   apply(context, ratio) {

@@ -1,12 +1,12 @@
-// The world on its canvas, from the floor up: grid, walls, ways, trails, readings, ghosts, robots, contacts.
+// Draws the world on its canvas: grid, map, goals, trails, readings, beliefs, robots, tracks, collisions.
 
-import { drawContacts } from "./contacts.js";
-import { IN_HAND, STALLED, TOUCHING, BUMPED } from "./frame.js";
-import { axes } from "./model.js";
+import { BUMPED, OVERRIDDEN, STALLED, TOUCHING } from "./frame.js";
+import { ellipseAxes } from "./model.js";
 import { drawReading } from "./readings.js";
+import { drawTracks } from "./tracks.js";
 
-const SIGMA_95 = Math.sqrt(5.991); // of two dimensions
-const DASHES = [[5, 4], [1.5, 3.5], [8, 3, 2, 3]];
+const SIGMA_95 = Math.sqrt(5.991); // of chi squared with two degrees of freedom
+const DASHES = [[5, 4], [1.5, 3.5], [8, 3, 2, 3]]; // of the estimators of a robot, in pixels
 
 export class Painter {
   constructor(canvas, model, camera, theme, shown) {
@@ -19,7 +19,7 @@ export class Painter {
   readScene() {
     const { segments: s, solid } = this.model.scene.map;
     this.walls = new Path2D();
-    this.solids = new Path2D(); // rings: what they wind around is solid, and holes wind the other way
+    this.solids = new Path2D(); // closed rings, filled by their winding; holes wind the other way
     for (let k = 0; k < s.length; k += 4) {
       for (const path of k < 4 * solid ? [this.walls, this.solids] : [this.walls]) {
         if (!k || s[k] !== s[k - 2] || s[k + 1] !== s[k - 1]) path.moveTo(s[k], s[k + 1]);
@@ -46,40 +46,40 @@ export class Painter {
     this.camera.apply(c, this.ratio);
     this.pixel = 1 / this.camera.scale;
     this.hover = hover;
-    if (this.shown.grid) this.grid();
+    if (this.shown.grid) this.drawGrid();
     if (!this.model.scene) return;
-    this.map();
-    if (this.shown.waypoints) this.ways();
+    this.drawMap();
+    if (this.shown.waypoints) this.drawGoals();
     if (!this.model.frame) return;
-    if (this.shown.trails) this.trails();
+    if (this.shown.trails) this.drawTrails();
     if (this.shown.readings) for (const reading of this.model.frame.readings) drawReading(this, reading);
-    if (this.shown.beliefs) this.ghosts();
-    for (const robot of this.model.robots) if (this.model.alive(robot.index)) this.robot(robot);
-    if (this.shown.contacts && this.model.tracking) drawContacts(this);
-    if (this.shown.collisions) this.collisions();
+    if (this.shown.beliefs) this.drawBeliefs();
+    for (const robot of this.model.robots) if (this.model.alive(robot.index)) this.drawRobot(robot);
+    if (this.shown.contacts && this.model.hasTrackers) drawTracks(this);
+    if (this.shown.collisions) this.drawCollisions();
   }
 
-  grid() {
+  drawGrid() {
     const c = this.context, { camera, pixel } = this;
     const step = [0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000].find((s) => s * camera.scale >= 14) ?? 5000;
     const [left, top] = camera.toWorld(0, 0), [right, bottom] = camera.toWorld(camera.width, camera.height);
-    for (const strong of [false, true]) {
+    for (const isStrong of [false, true]) {
       c.beginPath();
-      for (let k = Math.floor(left / step); k * step <= right; k++) if ((k % 5 === 0) === strong) {
+      for (let k = Math.floor(left / step); k * step <= right; k++) if ((k % 5 === 0) === isStrong) {
         c.moveTo(k * step, bottom);
         c.lineTo(k * step, top);
       }
-      for (let k = Math.floor(bottom / step); k * step <= top; k++) if ((k % 5 === 0) === strong) {
+      for (let k = Math.floor(bottom / step); k * step <= top; k++) if ((k % 5 === 0) === isStrong) {
         c.moveTo(left, k * step);
         c.lineTo(right, k * step);
       }
       c.lineWidth = pixel;
-      c.strokeStyle = this.theme.colours[strong ? "grid-strong" : "grid"];
+      c.strokeStyle = this.theme.colours[isStrong ? "grid-strong" : "grid"];
       c.stroke();
     }
   }
 
-  map() {
+  drawMap() {
     const c = this.context;
     c.lineWidth = 1.6 * this.pixel;
     c.lineCap = c.lineJoin = "round";
@@ -91,14 +91,14 @@ export class Painter {
     for (const place of this.model.scene.map.places) this.text(place.name || place.kind, place.x, place.y, 0, 15, this.theme.colours.soft, 0.8);
   }
 
-  ways() {
-    const c = this.context, seen = new Set();
+  drawGoals() {
+    const c = this.context, drawn = new Set();
     this.model.robots.forEach((robot) => {
       const { group } = robot;
-      if (seen.has(group.name) || !group.path.length) return;
-      seen.add(group.name);
-      const chosen = this.model.robots[this.model.selected]?.group === group;
-      c.globalAlpha = chosen ? 0.95 : 0.4;
+      if (drawn.has(group.name) || !group.path.length) return;
+      drawn.add(group.name);
+      const isSelected = this.model.robots[this.model.selected]?.group === group;
+      c.globalAlpha = isSelected ? 0.95 : 0.4;
       c.fillStyle = c.strokeStyle = this.colour(robot);
       group.path.forEach(([x, y], k) => {
         const r = 5.5 * this.pixel;
@@ -107,31 +107,31 @@ export class Painter {
         c.closePath();
         c.lineWidth = 1.6 * this.pixel;
         c.stroke();
-        if (chosen && group.path.length > 1) this.text(String(k + 1), x, y, 0, -14, this.theme.colours.soft, 0.9);
+        if (isSelected && group.path.length > 1) this.text(String(k + 1), x, y, 0, -14, this.theme.colours.soft, 0.9);
       });
     });
     c.globalAlpha = 1;
   }
 
-  trails() {
+  drawTrails() {
     const c = this.context, n = this.model.robots.length;
     c.lineJoin = "round";
     this.model.trails.forEach((trail, k) => {
       if (trail.points.length < 2) return;
-      const ghost = k >= n ? this.model.ghosts[k - n] : null;
-      if (ghost && !this.shown.beliefs) return;
-      const robot = ghost ? ghost.robot : k;
+      const belief = k >= n ? this.model.beliefs[k - n] : null;
+      if (belief && !this.shown.beliefs) return;
+      const robot = belief ? belief.robot : k;
       c.beginPath();
-      let move = true;
+      let isNew = true;
       for (const point of trail.points) {
-        if (!point) move = true;
-        else if (move) { c.moveTo(point[0], point[1]); move = false; }
+        if (!point) isNew = true;
+        else if (isNew) { c.moveTo(point[0], point[1]); isNew = false; }
         else c.lineTo(point[0], point[1]);
       }
       c.strokeStyle = this.colour(this.model.robots[robot]);
-      c.globalAlpha = (robot === this.model.selected ? 0.75 : 0.38) * (ghost ? 0.8 : 1);
-      c.lineWidth = (ghost ? 1.2 : 1.8) * this.pixel;
-      c.setLineDash(ghost ? DASHES[ghost.rank % 3].map((d) => d * this.pixel) : []);
+      c.globalAlpha = (robot === this.model.selected ? 0.75 : 0.38) * (belief ? 0.8 : 1);
+      c.lineWidth = (belief ? 1.2 : 1.8) * this.pixel;
+      c.setLineDash(belief ? DASHES[belief.rank % 3].map((d) => d * this.pixel) : []);
       c.stroke();
     });
     c.setLineDash([]);
@@ -148,26 +148,26 @@ export class Painter {
     c.stroke();
   }
 
-  ghosts() {
+  drawBeliefs() {
     const c = this.context, { model, pixel } = this;
-    for (const ghost of model.ghosts) {
-      if (!model.alive(ghost.robot)) continue;
-      const robot = model.robots[ghost.robot], t = model.truth(ghost.robot), b = model.belief(ghost);
-      const chosen = ghost.robot === model.selected, colour = this.colour(robot), dash = DASHES[ghost.rank % 3].map((d) => d * pixel);
+    for (const belief of model.beliefs) {
+      if (!model.alive(belief.robot)) continue;
+      const robot = model.robots[belief.robot], t = model.truth(belief.robot), b = model.pose(belief);
+      const isSelected = belief.robot === model.selected, colour = this.colour(robot), dash = DASHES[belief.rank % 3].map((d) => d * pixel);
       c.strokeStyle = c.fillStyle = colour;
-      c.globalAlpha = chosen ? 0.9 : 0.45;
+      c.globalAlpha = isSelected ? 0.9 : 0.45;
       c.lineWidth = pixel;
       c.beginPath();
       c.moveTo(t.x, t.y);
       c.lineTo(b.x, b.y);
       c.stroke();
-      const { long, short, angle } = axes(b.cov);
+      const { long, short, angle } = ellipseAxes(b.cov);
       if (this.shown.ellipses && long > 0) {
         c.beginPath();
         c.ellipse(b.x, b.y, SIGMA_95 * Math.sqrt(long), SIGMA_95 * Math.sqrt(short), angle, 0, 2 * Math.PI);
-        c.globalAlpha = chosen ? 0.13 : 0.07;
+        c.globalAlpha = isSelected ? 0.13 : 0.07;
         c.fill();
-        c.globalAlpha = chosen ? 0.8 : 0.4;
+        c.globalAlpha = isSelected ? 0.8 : 0.4;
         c.setLineDash(dash);
         c.stroke();
       }
@@ -175,10 +175,10 @@ export class Painter {
       c.translate(b.x, b.y);
       c.rotate(b.yaw);
       const shape = this.outline(robot);
-      c.globalAlpha = chosen ? 0.22 : 0.12;
+      c.globalAlpha = isSelected ? 0.22 : 0.12;
       c.fill(shape.path);
-      c.globalAlpha = chosen ? 1 : 0.7;
-      c.lineWidth = (this.hover === ghost ? 2.6 : 1.6) * pixel;
+      c.globalAlpha = isSelected ? 1 : 0.7;
+      c.lineWidth = (this.hover === belief ? 2.6 : 1.6) * pixel;
       c.setLineDash(dash);
       c.stroke(shape.path);
       c.setLineDash([]);
@@ -187,22 +187,22 @@ export class Painter {
       c.lineTo(Math.max(shape.front, 0.05), 0);
       c.stroke();
       c.restore();
-      if (chosen && robot.ghosts.length > 1) this.text(ghost.who, b.x, b.y, 0, 20 + shape.half * this.camera.scale, colour, 0.95);
-      if (ghost.rank === 0 && t.flags & BUMPED) this.ring(b.x, b.y, shape.reach + 7 * pixel, this.theme.colours.hit, [2, 3]);
+      if (isSelected && robot.beliefs.length > 1) this.text(belief.name, b.x, b.y, 0, 20 + shape.halfWidth * this.camera.scale, colour, 0.95);
+      if (belief.rank === 0 && t.flags & BUMPED) this.ring(b.x, b.y, shape.radius + 7 * pixel, this.theme.colours.hit, [2, 3]);
     }
     c.globalAlpha = 1;
     c.setLineDash([]);
   }
 
-  robot(robot) {
+  drawRobot(robot) {
     const c = this.context, { pixel } = this, t = this.model.truth(robot.index), shape = this.outline(robot);
-    const chosen = robot.index === this.model.selected;
+    const isSelected = robot.index === this.model.selected;
     c.save();
     c.translate(t.x, t.y);
     c.rotate(t.yaw);
-    if (chosen) {
+    if (isSelected) {
       c.beginPath();
-      c.arc(0, 0, shape.reach + 10 * pixel, 0, 2 * Math.PI);
+      c.arc(0, 0, shape.radius + 10 * pixel, 0, 2 * Math.PI);
       c.fillStyle = this.theme.colours.halo;
       c.fill();
     }
@@ -210,10 +210,10 @@ export class Painter {
     c.fill(shape.path);
     c.lineWidth = (this.hover === robot ? 2.6 : 1.4) * pixel;
     c.lineJoin = "round";
-    c.strokeStyle = this.theme.colours[this.hover === robot || t.flags & IN_HAND ? "ink" : "floor"];
+    c.strokeStyle = this.theme.colours[this.hover === robot || t.flags & OVERRIDDEN ? "ink" : "floor"];
     c.stroke(shape.path);
-    const size = Math.min(shape.half, shape.front) * 0.55, nose = Math.max(0, shape.front - size * 1.25);
-    c.beginPath(); // which way is forward
+    const size = Math.min(shape.halfWidth, shape.front) * 0.55, nose = Math.max(0, shape.front - size * 1.25);
+    c.beginPath(); // an arrowhead that points forward
     c.moveTo(nose + size, 0);
     c.lineTo(nose - size * 0.35, size * 0.8);
     c.lineTo(nose, 0);
@@ -221,29 +221,29 @@ export class Painter {
     c.closePath();
     c.fillStyle = this.theme.colours.floor;
     c.fill();
-    if (chosen && this.shown.handle) {
-      const away = shape.reach + 22 * pixel;
+    if (isSelected && this.shown.handle) {
+      const handle = shape.radius + 22 * pixel;
       c.beginPath();
-      c.moveTo(shape.reach + 10 * pixel, 0);
-      c.lineTo(away - 5 * pixel, 0);
+      c.moveTo(shape.radius + 10 * pixel, 0);
+      c.lineTo(handle - 5 * pixel, 0);
       c.strokeStyle = this.theme.colours.accent;
       c.lineWidth = 1.4 * pixel;
       c.stroke();
       c.beginPath();
-      c.arc(away, 0, 5 * pixel, 0, 2 * Math.PI);
+      c.arc(handle, 0, 5 * pixel, 0, 2 * Math.PI);
       c.fillStyle = this.theme.colours.floor;
       c.fill();
       c.stroke();
     }
     c.restore();
     if (this.shown.names && this.model.robots.length <= 60) {
-      this.text(robot.name, t.x, t.y, 0, -(shape.reach * this.camera.scale + (chosen ? 22 : 13)), this.theme.colours.ink, chosen ? 1 : 0.7);
+      this.text(robot.name, t.x, t.y, 0, -(shape.radius * this.camera.scale + (isSelected ? 22 : 13)), this.theme.colours.ink, isSelected ? 1 : 0.7);
     }
   }
 
-  collisions() {
+  drawCollisions() {
     const c = this.context;
-    for (const [time, , , x, y] of this.model.hits) {
+    for (const [time, , , x, y] of this.model.collisions) {
       const age = this.model.frame.time - time;
       if (age < 0) continue;
       c.globalAlpha = Math.max(0.25, 1 - age / 8);
@@ -254,10 +254,10 @@ export class Painter {
     for (const robot of this.model.robots) {
       const t = this.model.truth(robot.index);
       if (!this.model.alive(robot.index) || !(t.flags & (TOUCHING | STALLED))) continue;
-      this.ring(t.x, t.y, this.outline(robot).reach + 5 * this.pixel, this.theme.colours.hit, []);
+      this.ring(t.x, t.y, this.outline(robot).radius + 5 * this.pixel, this.theme.colours.hit, []);
       if (t.flags & TOUCHING) {
         c.beginPath();
-        c.arc(t.at[0], t.at[1], 3.5 * this.pixel, 0, 2 * Math.PI);
+        c.arc(t.contact[0], t.contact[1], 3.5 * this.pixel, 0, 2 * Math.PI);
         c.fillStyle = this.theme.colours.hit;
         c.fill();
       }
@@ -265,7 +265,7 @@ export class Painter {
   }
 
   ring(x, y, radius, colour, dash, alpha = 1) {
-    const c = this.context, before = c.globalAlpha;
+    const c = this.context, usual = c.globalAlpha;
     c.globalAlpha = alpha;
     c.beginPath();
     c.arc(x, y, radius, 0, 2 * Math.PI);
@@ -274,7 +274,7 @@ export class Painter {
     c.setLineDash(dash.map((d) => d * this.pixel));
     c.stroke();
     c.setLineDash([]);
-    c.globalAlpha = before;
+    c.globalAlpha = usual;
   }
 
   text(text, x, y, dx, dy, colour, alpha, align = "center") {
@@ -304,8 +304,8 @@ export function drawScale(canvas, camera, theme) {
   canvas.width = 190 * ratio;
   canvas.height = 30 * ratio;
   c.scale(ratio, ratio);
-  const longest = 150 / camera.scale, ten = 10 ** Math.floor(Math.log10(longest));
-  const length = [5, 2, 1].find((k) => k * ten <= longest) * ten, pixels = length * camera.scale;
+  const longest = 150 / camera.scale, power = 10 ** Math.floor(Math.log10(longest));
+  const length = [5, 2, 1].find((k) => k * power <= longest) * power, pixels = length * camera.scale;
   c.strokeStyle = c.fillStyle = theme.colours.soft;
   c.lineWidth = 1.6;
   c.beginPath();

@@ -1,9 +1,9 @@
-// The side panel: facts of the selected robot, plots over time, and where the time of the run goes.
+// The side panel: the pose of the selected robot, plots over time, and the time that each phase takes.
 
-import { wrapped } from "./model.js";
-import { drawPlot, told } from "./plots.js";
+import { wrapAngle } from "./model.js";
+import { drawPlot, formatNumber } from "./plots.js";
 
-const SAMPLES = 600;
+const MAX_SAMPLES = 600;
 const NEES_LOW = 0.216, NEES_HIGH = 9.348; // 95 % of chi squared with three degrees of freedom
 const PHASE_COLOURS = ["#999999", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const element = (id) => document.getElementById(id);
@@ -12,43 +12,42 @@ export class Panel {
   constructor(model, theme, runner, shown) {
     Object.assign(this, { model, theme, runner, shown });
     this.signal = 0;
-    this.forget();
+    this.clear();
     model.on("scene", () => this.readScene());
-    model.on("select", () => { this.readSignals(); this.forget(); });
-    model.on("frame", () => { if (runner.live) this.note(this.series, model.frame); });
+    model.on("select", () => { this.readSignals(); this.clear(); });
+    model.on("frame", () => { if (runner.live) this.record(this.series, model.frame); });
     element("robot").onchange = (event) => model.select(Number(event.target.value));
-    element("signal").onchange = (event) => { this.signal = Number(event.target.value); this.wish(); this.forget(); };
+    element("signal").onchange = (event) => { this.signal = Number(event.target.value); this.subscribe(); this.clear(); };
   }
 
-  forget() {
-    this.series = { t: [], error: [], sigma: [], rivals: [], nees: [], speed: [], believed: [], signal: [] };
-    if (this.runner.series) this.runner.series((frame) => this.note(this.series, frame));
-    this.stale = true;
+  clear() {
+    this.series = { t: [], error: [], sigma: [], rivals: [], nees: [], speed: [], signal: [] };
+    if (this.runner.series) this.runner.series((frame) => this.record(this.series, frame));
   }
 
   readScene() {
     const choice = element("robot");
     choice.replaceChildren(...this.model.robots.map((robot) => new Option(robot.name, robot.index)));
     this.readSignals();
-    this.forget();
+    this.clear();
   }
 
   readSignals() {
     element("robot").value = String(this.model.selected);
     const signals = this.model.robots[this.model.selected]?.group.signals ?? [];
-    const before = this.names?.[this.signal];
+    const present = this.names?.[this.signal];
     this.names = signals.map((signal) => signal.name);
-    this.signal = Math.max(0, this.names.indexOf(before ?? this.names.find((name) => name.endsWith(".wz")) ?? ""));
+    this.signal = Math.max(0, this.names.indexOf(present ?? this.names.find((name) => name.endsWith(".wz")) ?? ""));
     element("signal").replaceChildren(...signals.map((s, k) => new Option(s.unit ? `${s.name}  (${s.unit})` : s.name, k)));
     element("signal").value = String(this.signal);
     this.legend();
-    this.wish();
+    this.subscribe();
   }
 
   legend() {
     const robot = this.model.robots[this.model.selected], box = element("legend");
     if (!robot) return;
-    const colour = this.theme.robots[robot.colour], names = ["truth", ...robot.ghosts.map((ghost) => ghost.who)];
+    const colour = this.theme.robots[robot.colour], names = ["truth", ...robot.beliefs.map((belief) => belief.name)];
     box.replaceChildren(...names.map((name, k) => {
       const item = document.createElement("span"), line = document.createElement("canvas"), c = line.getContext("2d");
       Object.assign(line, { width: 40, height: 20 });
@@ -60,75 +59,75 @@ export class Panel {
       item.append(line, kind && kind !== name ? `${name}: ${kind}` : name);
       return item;
     }));
-    if (!robot.ghosts.length) box.append("it believes the truth");
+    if (!robot.beliefs.length) box.append("believes the truth");
   }
 
-  wish() { this.runner.look?.({ do: "look", ...this.whose(), signals: [[this.model.selected, this.signal]] }); }
-  whose() {
-    const { readings } = this.shown, contacts = this.shown.contacts && this.model.tracking;
+  subscribe() { this.runner.subscribe?.({ do: "look", ...this.subscription(), signals: [[this.model.selected, this.signal]] }); }
+  subscription() {
+    const { readings } = this.shown, contacts = this.shown.contacts && this.model.hasTrackers;
     return { robots: [this.model.selected], everyone: this.shown.everyone && (readings || contacts), readings, contacts };
   }
 
-  note(series, frame) {
+  record(series, frame) {
     const robot = this.model.robots[this.model.selected];
     if (!robot || !frame) return;
     if (frame.time < series.t.at(-1)) for (const name of Object.keys(series)) series[name].length = 0;
     if (frame.time === series.t.at(-1)) return;
-    const t = this.model.truth(robot.index, frame), judged = robot.ghosts.map((ghost) => this.model.judge(ghost, frame));
+    const t = this.model.truth(robot.index, frame), errors = robot.beliefs.map((belief) => this.model.error(belief, frame));
     series.t.push(frame.time);
-    series.error.push(judged[0]?.error ?? NaN);
-    series.sigma.push(3 * (judged[0]?.sigma ?? NaN));
-    series.rivals.push(judged.slice(1).map((j) => j.error));
-    series.nees.push(judged[0]?.nees ?? NaN);
+    series.error.push(errors[0]?.error ?? NaN);
+    series.sigma.push(3 * (errors[0]?.sigma ?? NaN));
+    series.rivals.push(errors.slice(1).map((e) => e.error));
+    series.nees.push(errors[0]?.nees ?? NaN);
     series.speed.push(t.vx);
     series.signal.push(frame.values.get(`${robot.index}/${this.signal}`) ?? NaN);
-    if (this.runner.live) while (series.t.length > SAMPLES) for (const name of Object.keys(series)) series[name].shift?.();
+    if (this.runner.live) while (series.t.length > MAX_SAMPLES) for (const name of Object.keys(series)) series[name].shift?.();
   }
 
   draw() {
     const { model, theme, series } = this, robot = model.robots[model.selected], frame = model.frame;
     if (!robot || !frame) return;
     const colour = theme.robots[robot.colour], cursor = this.runner.live ? null : frame.time, times = series.t;
-    const rivals = robot.ghosts.slice(1).map((_, k) => ({ values: series.rivals.map((r) => r[k]), colour: theme.colours.soft, thin: true, dash: [[2, 3], [6, 3]][k % 2] }));
+    const rivals = robot.beliefs.slice(1).map((_, k) => ({ values: series.rivals.map((r) => r[k]), colour: theme.colours.soft, thin: true, dash: [[2, 3], [6, 3]][k % 2] }));
     drawPlot(element("plot-error"), theme, { times, cursor, zero: true, band: { low: 0, high: series.sigma, colour }, lines: [...rivals, { values: series.error, colour }] });
     drawPlot(element("plot-nees"), theme, { times, cursor, zero: true, band: { low: NEES_LOW, high: NEES_HIGH, colour: theme.colours.sonar }, lines: [{ values: series.nees, colour }] });
     drawPlot(element("plot-speed"), theme, { times, cursor, lines: [{ values: series.speed, colour }] });
     drawPlot(element("plot-signal"), theme, { times, cursor, lines: [{ values: series.signal, colour }] });
-    this.tell(robot, frame);
+    this.showValues(robot, frame);
   }
 
-  tell(robot, frame) {
-    const t = this.model.truth(robot.index), judged = robot.ghosts[0] ? this.model.judge(robot.ghosts[0]) : null;
-    const facts = [["x", `${t.x.toFixed(2)} m`], ["y", `${t.y.toFixed(2)} m`], ["yaw", `${((wrapped(t.yaw) * 180) / Math.PI).toFixed(1)}°`], ["turn", `${t.wz.toFixed(2)} rad/s`]];
-    const list = element("facts");
-    if (list.children.length !== 2 * facts.length) {
-      list.replaceChildren(...facts.flatMap(() => [document.createElement("dt"), document.createElement("dd")]));
+  showValues(robot, frame) {
+    const t = this.model.truth(robot.index), error = robot.beliefs[0] ? this.model.error(robot.beliefs[0]) : null;
+    const values = [["x", `${t.x.toFixed(2)} m`], ["y", `${t.y.toFixed(2)} m`], ["yaw", `${((wrapAngle(t.yaw) * 180) / Math.PI).toFixed(1)}°`], ["turn", `${t.wz.toFixed(2)} rad/s`]];
+    const list = element("values");
+    if (list.children.length !== 2 * values.length) {
+      list.replaceChildren(...values.flatMap(() => [document.createElement("dt"), document.createElement("dd")]));
     }
-    facts.forEach(([name, value], k) => {
+    values.forEach(([name, value], k) => {
       list.children[2 * k].textContent = name;
       list.children[2 * k + 1].textContent = value;
     });
-    const sigma = judged && judged.sigma > 0 ? `  ·  3σ ${told(3 * judged.sigma)} m` : "";
-    element("told-error").textContent = judged ? `${told(judged.error)} m${sigma}` : "believes the truth";
-    element("told-nees").textContent = judged && Number.isFinite(judged.nees) ? told(judged.nees) : "no covariance";
-    element("told-speed").textContent = `${told(t.vx)} m/s`;
+    const sigma = error && error.sigma > 0 ? `  ·  3σ ${formatNumber(3 * error.sigma)} m` : "";
+    element("value-error").textContent = error ? `${formatNumber(error.error)} m${sigma}` : "believes the truth";
+    element("value-nees").textContent = error && Number.isFinite(error.nees) ? formatNumber(error.nees) : "no covariance";
+    element("value-speed").textContent = `${formatNumber(t.vx)} m/s`;
     const value = frame.values.get(`${robot.index}/${this.signal}`);
-    element("told-signal").textContent = value === undefined ? "" : `${told(value)} ${robot.group.signals[this.signal]?.unit ?? ""}`;
-    if (this.runner.live) this.effort(frame);
+    element("value-signal").textContent = value === undefined ? "" : `${formatNumber(value)} ${robot.group.signals[this.signal]?.unit ?? ""}`;
+    if (this.runner.live) this.showPhases(frame);
   }
 
-  // Where the time of the last half second went.
-  effort(frame) {
-    element("factor").textContent = frame.resting ? "at rest" : frame.held ? "held" : `${told(frame.factor)} ×`;
+  // The share of each phase in the time of the last half second.
+  showPhases(frame) {
+    element("factor").textContent = frame.idle ? "idle" : frame.paused ? "paused" : `${formatNumber(frame.factor)} ×`;
     const spent = this.model.status?.spent;
-    if (!spent || spent === this.told) return;
-    const since = spent.map((s, k) => s - (this.told?.[k] ?? 0));
-    this.told = spent;
-    const all = since.reduce((a, b) => a + b, 0);
-    if (!(all > 0)) return;
-    const bars = since.map((s, k) => {
+    if (!spent || spent === this.lastSpent) return;
+    const recent = spent.map((s, k) => s - (this.lastSpent?.[k] ?? 0));
+    this.lastSpent = spent;
+    const sum = recent.reduce((a, b) => a + b, 0);
+    if (!(sum > 0)) return;
+    const bars = recent.map((s, k) => {
       const bar = document.createElement("i");
-      bar.style.width = `${(100 * s) / all}%`;
+      bar.style.width = `${(100 * s) / sum}%`;
       bar.style.background = PHASE_COLOURS[k % 7];
       return bar;
     });
@@ -136,7 +135,7 @@ export class Panel {
     element("phase-names").replaceChildren(...this.model.scene.phases.map((name, k) => {
       const item = document.createElement("li"), dot = document.createElement("i"), share = document.createElement("b");
       dot.style.background = PHASE_COLOURS[k % 7];
-      share.textContent = `${Math.round((100 * since[k]) / all)} %`;
+      share.textContent = `${Math.round((100 * recent[k]) / sum)} %`;
       item.append(dot, name, share);
       return item;
     }));

@@ -1,36 +1,38 @@
-// A recording, played in the page itself: it gives frames as the live link does, at any time.
+// A recording, played in the page: it makes frames like those of a live run, for any time.
 
 import { BELIEF, ROBOT, TRACK } from "./frame.js";
 
-const FAR = 1 << 30; // stands for infinity among quantised numbers
+const INFINITE = 1 << 30; // quanta that stand for infinity
+const MAX_SKIPPED = 30; // moments: a jump over more computes trails anew
+const MAX_SERIES = 1500; // samples of a plot
 
 async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Numbers were sorted into planes of bytes, and quantised ones are differences over time.
-function readArray(bytes, at, { count, length, quantum }) {
-  const size = count * length, planes = bytes.subarray(at, at + 4 * size), raw = new Uint8Array(4 * size);
-  for (let p = 0; p < 4; p++) for (let k = 0, from = p * size; k < size; k++) raw[4 * k + p] = planes[from + k];
+// Decodes an array of codec.py: its numbers are in planes of bytes, quantised ones are differences over time.
+function decodeArray(bytes, offset, { count, length, quantum }) {
+  const size = count * length, planes = bytes.subarray(offset, offset + 4 * size), raw = new Uint8Array(4 * size);
+  for (let p = 0; p < 4; p++) for (let k = 0, start = p * size; k < size; k++) raw[4 * k + p] = planes[start + k];
   if (!quantum) return new Float32Array(raw.buffer);
-  const whole = new Int32Array(raw.buffer), out = new Float32Array(size);
+  const quanta = new Int32Array(raw.buffer), out = new Float32Array(size);
   for (let k = 0; k < size; k++) {
-    if (k >= length) whole[k] += whole[k - length];
-    out[k] = whole[k] >= FAR ? Infinity : whole[k] <= -FAR ? -Infinity : whole[k] * quantum;
+    if (k >= length) quanta[k] += quanta[k - length];
+    out[k] = quanta[k] >= INFINITE ? Infinity : quanta[k] <= -INFINITE ? -Infinity : quanta[k] * quantum;
   }
   return out;
 }
 
-export async function openRecording(deflated) {
+export async function decodeRecording(deflated) {
   const bytes = await inflate(deflated), size = new DataView(bytes.buffer).getUint32(0, true);
   const about = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
-  const times = new Float64Array(bytes.slice(4 + size, 4 + size + 8 * about.moments).buffer);
-  let at = 4 + size + 8 * about.moments;
+  let offset = 4 + size + 8 * about.moments;
+  const times = new Float64Array(bytes.slice(4 + size, offset).buffer);
   const arrays = {};
   for (const array of about.arrays) {
-    arrays[array.name] = readArray(bytes, at, { count: about.moments, ...array });
-    at += 4 * about.moments * array.length;
+    arrays[array.name] = decodeArray(bytes, offset, { count: about.moments, ...array });
+    offset += 4 * about.moments * array.length;
   }
   return { ...about, times, arrays };
 }
@@ -42,12 +44,11 @@ export class Player {
     this.rate = 1;
     this.playing = false;
     this.connected = true;
-    this.at = this.times[0];
-    this.wishes = { robots: [0], everyone: false, readings: true, contacts: false };
-    this.signals = new Set(recording.arrays ? Object.keys(recording.arrays).filter((name) => name.startsWith("value/")) : []);
-    model.takeScene(recording.scene);
-    model.takeHits(recording.hits);
-    this.seek(this.at);
+    this.time = this.times[0];
+    this.subscription = { robots: [0], everyone: false, readings: true, contacts: false };
+    model.setScene(recording.scene);
+    model.setCollisions(recording.hits);
+    this.seek(this.time);
   }
 
   get live() { return false; }
@@ -55,26 +56,27 @@ export class Player {
   get end() { return this.times.at(-1); }
 
   play() {
-    if (this.at >= this.end) this.at = this.start;
+    if (this.time >= this.end) this.time = this.start;
     this.playing = true;
     this.last = performance.now();
-    const tick = (now) => {
+    const advance = (now) => {
       if (!this.playing) return;
-      const passed = ((now - this.last) / 1000) * (this.rate ?? 1000);
+      const elapsed = ((now - this.last) / 1000) * (this.rate ?? 1000);
       this.last = now;
-      this.seek(Math.min(this.end, this.at + passed));
-      if (this.at >= this.end) this.pause();
-      else requestAnimationFrame(tick);
+      this.seek(Math.min(this.end, this.time + elapsed));
+      if (this.time >= this.end) this.pause();
+      else requestAnimationFrame(advance);
     };
-    requestAnimationFrame(tick);
+    requestAnimationFrame(advance);
   }
 
-  pause() { this.playing = false; this.seek(this.at); }
-  step() { this.playing = false; this.seek(this.times[Math.min(this.times.length - 1, this.index(this.at) + 1)]); }
-  speed(rate) { this.rate = rate; this.seek(this.at); }
-  look(wishes) { this.wishes = wishes; if (this.model.frame) this.seek(this.at); }
+  pause() { this.playing = false; this.seek(this.time); }
+  step() { this.playing = false; this.seek(this.times[Math.min(this.times.length - 1, this.index(this.time) + 1)]); }
+  speed(rate) { this.rate = rate; this.seek(this.time); }
+  subscribe(subscription) { this.subscription = subscription; if (this.model.frame) this.seek(this.time); }
 
-  index(time) { // of the last moment that is not after it
+  // The index of the last moment that is not after a time.
+  index(time) {
     let low = 0, high = this.times.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
@@ -84,47 +86,58 @@ export class Player {
   }
 
   seek(time) {
-    const back = time < this.at, k = this.index(time), { model } = this;
-    if (back || k > (this.shown ?? 0) + 30) { // where they had been is told anew
-      model.forgetTrails();
-      for (let j = Math.max(0, k - model.longest); j < k; j++) model.extendTrails(this.frame(j, false));
-    } else for (let j = (this.shown ?? k) + 1; j < k; j++) model.extendTrails(this.frame(j, false));
-    this.at = time;
+    const isBack = time < this.time, k = this.index(time), { model } = this;
+    if (isBack || k > (this.shown ?? 0) + MAX_SKIPPED) {
+      model.clearTrails();
+      for (let j = Math.max(0, k - model.trailLength); j < k; j++) model.extendTrails(this.poses(j));
+    } else for (let j = (this.shown ?? k) + 1; j < k; j++) model.extendTrails(this.poses(j));
+    this.time = time;
     this.shown = k;
-    const frame = this.frame(k, true);
-    model.frame = null; // a step back is no reset
-    model.takeFrame(frame);
+    const frame = this.frame(k);
+    model.frame = null; // an earlier step is no reset
+    model.setFrame(frame);
   }
 
-  series(note) {
-    const all = this.times.length, stride = Math.max(1, Math.floor(all / 1500));
-    for (let k = 0; k < all; k += stride) note(this.frame(k, true));
+  // Calls a function with frames of the whole recording.
+  series(callback) {
+    const stride = Math.max(1, Math.floor(this.times.length / MAX_SERIES));
+    for (let k = 0; k < this.times.length; k += stride) callback(this.frame(k));
   }
 
-  frame(k, whole) {
-    const { scene, arrays } = this.recording, robots = this.table("robots", ROBOT, k, this.model.robots.length);
-    const beliefs = this.table("beliefs", BELIEF, k, this.model.ghosts.length);
-    const frame = { serial: scene.serial, step: k, time: this.times[k], factor: 1, speed: this.rate, held: !this.playing, resting: false, count: this.model.robots.length, robots, beliefs, tracks: new Float32Array(0), values: new Map(), readings: [] };
-    if (!whole) return frame;
-    const robot = this.model.selected, group = this.model.robots[robot]?.group;
+  // The frame of a moment, with poses alone.
+  poses(k) {
+    return {
+      serial: this.recording.scene.serial, step: k, time: this.times[k], factor: 1, speed: this.rate, paused: !this.playing, idle: false,
+      count: this.model.robots.length,
+      robots: this.table("robots", ROBOT, k, this.model.robots.length),
+      beliefs: this.table("beliefs", BELIEF, k, this.model.beliefs.length),
+      tracks: new Float32Array(0), values: new Map(), readings: [],
+    };
+  }
+
+  // The frame of a moment, with the signals of the selected robot, and what is subscribed to.
+  frame(k) {
+    const { arrays, readings } = this.recording, { robots, contacts, everyone, readings: wantsReadings } = this.subscription;
+    const frame = this.poses(k), selected = this.model.selected, group = this.model.robots[selected]?.group;
     group?.signals.forEach((signal, s) => {
       const values = arrays[`value/${group.name}/${signal.name}`], first = this.model.robots.findIndex((r) => r.group === group);
-      if (values) frame.values.set(`${robot}/${s}`, values[k * group.count + robot - first]);
+      if (values) frame.values.set(`${selected}/${s}`, values[k * group.count + selected - first]);
     });
-    const wanted = (whose) => this.wishes.everyone || this.wishes.robots.includes(whose);
-    if (this.wishes.contacts) frame.tracks = this.tracks(k, wanted);
-    for (const { robot: whose, sensor, length, name } of this.wishes.readings ? this.recording.readings : []) {
-      if (wanted(whose)) frame.readings.push({ robot: whose, sensor, age: 0, numbers: arrays[name].subarray(k * length, (k + 1) * length) });
+    const isWanted = (robot) => everyone || robots.includes(robot);
+    if (contacts) frame.tracks = this.tracks(k, isWanted);
+    for (const { robot, sensor, length, name } of wantsReadings ? readings : []) {
+      if (isWanted(robot)) frame.readings.push({ robot, sensor, age: 0, numbers: arrays[name].subarray(k * length, (k + 1) * length) });
     }
     return frame;
   }
 
-  tracks(k, wanted) {
+  tracks(k, isWanted) {
     const all = this.table("tracks", TRACK, k, this.recording.tracks), kept = [];
-    for (let j = 0; j < all.length; j += TRACK) if (all[j + 1] > 0 && wanted(all[j])) kept.push(...all.subarray(j, j + TRACK));
+    for (let j = 0; j < all.length; j += TRACK) if (all[j + 1] > 0 && isWanted(all[j])) kept.push(...all.subarray(j, j + TRACK));
     return Float32Array.from(kept);
   }
 
+  // One moment of a table, by rows.
   table(name, columns, k, rows) {
     const out = new Float32Array(rows * columns), { arrays } = this.recording;
     for (let c = 0; c < columns; c++) {
@@ -135,22 +148,22 @@ export class Player {
   }
 }
 
-// The scrubber, and marks above it: events and collisions.
-export function attachScrubber(player, theme) {
-  const box = document.getElementById("timeline"), scrub = document.getElementById("scrub"), marks = document.getElementById("marks");
-  box.hidden = false;
-  const span = Math.max(1e-9, player.end - player.start);
-  scrub.max = "10000";
-  scrub.oninput = () => player.seek(player.start + (Number(scrub.value) / 10000) * span);
+// The slider of the time, and the marks of events and collisions above it; returns what draws the marks.
+export function attachTimeline(player, theme) {
+  const timeline = document.getElementById("timeline"), slider = document.getElementById("scrub"), marks = document.getElementById("marks");
+  timeline.hidden = false;
+  const duration = Math.max(1e-9, player.end - player.start);
+  slider.max = "10000";
+  slider.oninput = () => player.seek(player.start + (Number(slider.value) / 10000) * duration);
   player.model.on("frame", () => {
-    if (document.activeElement !== scrub || player.playing) scrub.value = String(Math.round(((player.at - player.start) / span) * 10000));
-    scrub.setAttribute("aria-valuetext", `${player.at.toFixed(2)} seconds`);
+    if (document.activeElement !== slider || player.playing) slider.value = String(Math.round(((player.time - player.start) / duration) * 10000));
+    slider.setAttribute("aria-valuetext", `${player.time.toFixed(2)} seconds`);
   });
   return () => {
     const width = (marks.width = marks.clientWidth), c = marks.getContext("2d");
     marks.height = 12;
-    const put = (time, colour) => { c.fillStyle = colour; c.fillRect(8 + ((time - player.start) / span) * (width - 16) - 1, 1, 2, 10); };
-    for (const { time } of player.recording.events) put(time, theme.colours.accent);
-    for (const [time] of player.recording.hits) put(time, theme.colours.hit);
+    const draw = (time, colour) => { c.fillStyle = colour; c.fillRect(8 + ((time - player.start) / duration) * (width - 16) - 1, 1, 2, 10); };
+    for (const { time } of player.recording.events) draw(time, theme.colours.accent);
+    for (const [time] of player.recording.hits) draw(time, theme.colours.hit);
   };
 }

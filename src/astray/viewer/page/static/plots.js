@@ -1,4 +1,4 @@
-// A small plot: lines over time, a band behind them, the newest value on the right.
+// A small plot: lines over time, and a band behind them.
 
 const LEFT = 44, RIGHT = 8, TOP = 8, BOTTOM = 15;
 
@@ -12,11 +12,11 @@ export function drawPlot(canvas, theme, { times, lines, band = null, cursor = nu
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.clearRect(0, 0, width, height);
   c.font = "10px Inter, 'Segoe UI', system-ui, sans-serif";
-  const { low, high } = range(lines, band, zero);
+  const { low, high } = limits(lines, band, zero);
   const first = times[0] ?? 0, last = Math.max(times.at(-1) ?? 1, first + 1e-9);
   const x = (t) => LEFT + ((t - first) / (last - first)) * (width - LEFT - RIGHT);
   const y = (v) => TOP + (1 - (Math.min(high, Math.max(low, v)) - low) / (high - low)) * (height - TOP - BOTTOM);
-  axis(c, theme, { low, high, first, last, x, y, width, height });
+  drawAxes(c, theme, { low, high, first, last, x, y, width, height });
   if (times.length < 2) return;
   c.save();
   c.beginPath();
@@ -34,12 +34,12 @@ export function drawPlot(canvas, theme, { times, lines, band = null, cursor = nu
   }
   for (const line of lines) {
     c.beginPath();
-    let pen = false;
+    let isDrawing = false;
     times.forEach((t, k) => {
       const value = line.values[k];
-      if (!Number.isFinite(value)) { pen = false; return; }
-      if (pen) c.lineTo(x(t), y(value)); else c.moveTo(x(t), y(value));
-      pen = true;
+      if (!Number.isFinite(value)) { isDrawing = false; return; }
+      if (isDrawing) c.lineTo(x(t), y(value)); else c.moveTo(x(t), y(value));
+      isDrawing = true;
     });
     c.strokeStyle = line.colour;
     c.lineWidth = line.thin ? 1 : 1.6;
@@ -55,21 +55,21 @@ export function drawPlot(canvas, theme, { times, lines, band = null, cursor = nu
   c.restore();
 }
 
-function finite(value, instead) { return Number.isFinite(value) ? value : instead; }
+function finite(value, otherwise) { return Number.isFinite(value) ? value : otherwise; }
 
-function range(lines, band, zero) {
+function limits(lines, band, zero) {
   let low = zero ? 0 : Infinity, high = zero ? 0 : -Infinity;
   const add = (value) => { if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); } };
   for (const line of lines) for (const value of line.values) add(value);
   if (band) { if (Array.isArray(band.high)) band.high.forEach(add); else add(band.high); }
   if (low > high) return { low: 0, high: 1 };
   if (high - low < 1e-9) { high += Math.max(1e-3, Math.abs(high) * 0.1); if (!zero) low -= Math.max(1e-3, Math.abs(low) * 0.1); }
-  const room = 0.06 * (high - low);
-  return { low: zero ? low : low - room, high: high + room };
+  const margin = 0.06 * (high - low);
+  return { low: zero ? low : low - margin, high: high + margin };
 }
 
-function axis(c, theme, { low, high, first, last, x, y, width, height }) {
-  const step = nice((high - low) / 2.5);
+function drawAxes(c, theme, { low, high, first, last, x, y, width, height }) {
+  const step = roundStep((high - low) / 2.5);
   c.textAlign = "right";
   c.textBaseline = "middle";
   for (let k = Math.ceil(low / step); k * step <= high; k++) {
@@ -77,21 +77,21 @@ function axis(c, theme, { low, high, first, last, x, y, width, height }) {
     c.fillStyle = theme.colours["grid-strong"];
     c.fillRect(LEFT, y(v) - 0.5, width - LEFT - RIGHT, 1);
     c.fillStyle = theme.colours.soft;
-    c.fillText(told(v), LEFT - 5, y(v));
+    c.fillText(formatNumber(v), LEFT - 5, y(v));
   }
   c.textBaseline = "bottom";
   c.textAlign = "left";
-  c.fillText(`${told(first)} s`, LEFT, height - 1);
+  c.fillText(`${formatNumber(first)} s`, LEFT, height - 1);
   c.textAlign = "right";
-  c.fillText(`${told(last)} s`, x(last), height - 1);
+  c.fillText(`${formatNumber(last)} s`, x(last), height - 1);
 }
 
-function nice(step) {
-  const ten = 10 ** Math.floor(Math.log10(Math.max(step, 1e-12)));
-  return [1, 2, 5, 10].find((k) => k * ten >= step) * ten;
+function roundStep(step) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(step, 1e-12)));
+  return [1, 2, 5, 10].find((k) => k * power >= step) * power;
 }
 
-export function told(value) {
+export function formatNumber(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size < 1e-12) return "0";

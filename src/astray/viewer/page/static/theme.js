@@ -1,10 +1,10 @@
-// Light or dark: as the system is, until someone chooses; colours come from the style sheet.
+// The light or the dark theme: that of the system, until one is chosen. Colours are those of style.css.
 
 const NAMES = ["ground", "floor", "ink", "soft", "faint", "wall", "solid", "grid", "grid-strong", "accent", "hit", "scan", "sonar", "halo"];
 
 export class Theme {
   constructor() {
-    this.changed = () => {};
+    this.onChange = () => {};
     this.system = matchMedia("(prefers-color-scheme: dark)");
     this.chosen = null;
     this.system.addEventListener("change", () => this.apply());
@@ -23,6 +23,6 @@ export class Theme {
     const style = getComputedStyle(document.documentElement);
     this.colours = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.robots = Array.from({ length: 6 }, (_, k) => style.getPropertyValue(`--truth-${k}`).trim());
-    this.changed();
+    this.onChange();
   }
 }
