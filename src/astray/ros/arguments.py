@@ -1,9 +1,9 @@
-"""What ROS 2 users type behind a node's name, and where they expect it to take effect.
+"""The command-line arguments of ROS 2 nodes: remappings and parameters.
 
--r scan:=/laser/scan     another name for a topic; __ns and __node are those of the node
--p rate:=50.0            a parameter, dots for levels; its value is YAML
---params-file FILE       many of them, in sections by node
---ros-args               nothing by itself: all of this may stand behind it
+-r scan:=/laser/scan     remaps a topic; __ns and __node are the node's namespace and name
+-p rate:=50.0            sets a parameter, dots for levels; its value is YAML
+--params-file FILE       sets many parameters, in sections by node
+--ros-args               may stand before these arguments
 """
 
 from __future__ import annotations
@@ -22,31 +22,36 @@ from astray.scenario.importers import parse_parameter, read_node_parameters
 
 NAME = re.compile(r"(~/|/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z")
 NODE_NAMES = ("__node", "__name")
-ALWAYS = ("use_sim_time", "qos_overrides", "start_type_description_service")
-"""Parameters that every node of ROS 2 has; those that we do not know do no harm."""
+COMMON_PARAMETERS = ("use_sim_time", "qos_overrides", "start_type_description_service")
+"""Parameters that every ROS 2 node has; a node that does not use them ignores them."""
 
 T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """The names and parameters that a node was given."""
+    """The name, remappings and parameters of a node.
+
+    Args:
+        node: The name of the node.
+        namespace: The namespace of its topics: "" or `/robots`.
+        remaps: Pairs of a topic and its new name.
+        parameters: All parameters, nested by their dots.
+        typed: The first parts of the parameters that were given one by one, by `-p`.
+    """
 
     node: str
     namespace: str = ""
-    """What its topics begin with: "" or `/robots`."""
     remaps: tuple[tuple[str, str], ...] = ()
     parameters: Marked = dataclasses.field(default_factory=lambda: Marked({}, Origin("parameters")))
-    """All parameters, nested by their dots."""
     typed: tuple[str, ...] = ()
-    """The first parts of those that were typed one by one."""
 
     def topic(self, name: str) -> str:
-        """The full name of a topic, as the user wants it called."""
+        """The full name of a topic, remapped."""
         full = self._expand(name)
-        for of, to in self.remaps:
-            if self._expand(of) == full:
-                return self._expand(to)
+        for old, new in self.remaps:
+            if self._expand(old) == full:
+                return self._expand(new)
         return full
 
     def _expand(self, name: str) -> str:
@@ -56,22 +61,29 @@ class Arguments:
             return f"{self.namespace}/{self.node}/{name[2:]}"
         return f"{self.namespace}/{name}"
 
-    def settings(self, of: type[T], others: Sequence[str] = ()) -> T:
-        """The parameters that are fields of a dataclass; WrongInput if one does not fit.
+    def settings(self, dataclass: type[T], further: Sequence[str] = ()) -> T:
+        """The parameters as a dataclass.
 
-        `others` are further names that the node reads by itself. What stands in a file and is
-        unknown may be meant for other programs; what was typed is a mistake.
+        Args:
+            dataclass: Its fields are the parameters.
+            further: Names of parameters that the node reads by itself.
+
+        Returns:
+            The dataclass, with the given values.
+
+        Raises:
+            WrongInput: A value does not fit its field, or a parameter given by `-p` is unknown. An
+                unknown one in a file is ignored, since it may be of another program.
         """
-        hints = get_type_hints(of)
-        fields = [field.name for field in dataclasses.fields(of)]  # type: ignore[arg-type]
-        known = [*fields, *others]
+        hints = get_type_hints(dataclass)
+        fields = [field.name for field in dataclasses.fields(dataclass)]  # type: ignore[arg-type]
+        known = [*fields, *further]
         for name in self.typed:
-            if name not in known and name not in ALWAYS:
-                have = ", ".join(known)
-                raise WrongInput(f"-p: no parameter {name!r}{suggest(name, known)} ({have})")
+            if name not in known and name not in COMMON_PARAMETERS:
+                names = ", ".join(known)
+                raise WrongInput(f"-p: no parameter {name!r}{suggest(name, known)} ({names})")
         given = self.parameters.value
-        made = {k: _value(given[k], hints[k], k) for k in fields if k in given}
-        return of(**made)
+        return dataclass(**{k: _value(given[k], hints[k], k) for k in fields if k in given})
 
 
 def parse_arguments(
@@ -80,24 +92,35 @@ def parse_arguments(
     params: Sequence[str] = (),
     files: Sequence[Path] = (),
 ) -> Arguments:
-    """What a user typed for a node; WrongInput or ScenarioError says what is wrong with it."""
+    """Read the arguments of a node.
+
+    Args:
+        node: The usual name of the node.
+        remaps: The values of `-r`.
+        params: The values of `-p`.
+        files: The values of `--params-file`.
+
+    Raises:
+        WrongInput: An argument is not valid.
+        ScenarioError: A parameter or a file is not valid.
+    """
     rules: list[tuple[str, str]] = []
     namespace = ""
     for rule in remaps:
-        of, to = _split(rule, "-r", "from:=to")
-        whose, colon, rest = of.partition(":")
-        of = rest if colon else of
-        if colon and whose != node:
+        old, new = _split(rule, "-r", "from:=to")
+        only_for, colon, name = old.partition(":")
+        old = name if colon else old
+        if colon and only_for != node:
             continue
-        if of in NODE_NAMES:
-            node = to
-        elif of == "__ns":
-            namespace = "/" + to.strip("/") if to.strip("/") else ""
+        if old in NODE_NAMES:
+            node = new
+        elif old == "__ns":
+            namespace = "/" + new.strip("/") if new.strip("/") else ""
         else:
-            rules.append((of, to))
-        for name in (of, to):
-            if not NAME.match(name) and not (of == "__ns" and name == "/"):
-                raise WrongInput(f"-r {rule}: {name!r} is not a name of ROS 2")
+            rules.append((old, new))
+        for name in (old, new):
+            if not NAME.match(name) and not (old == "__ns" and name == "/"):
+                raise WrongInput(f"-r {rule}: {name!r} is not a valid name in ROS 2")
     faults: list[Fault] = []
     tree = Marked({}, Origin("parameters"))
     for file in files:
@@ -113,27 +136,27 @@ def parse_arguments(
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:
-    before, sign, behind = text.partition(":=")
-    if not sign or not before.strip() or not behind.strip():
+    left, sign, right = text.partition(":=")
+    if not sign or not left.strip() or not right.strip():
         raise WrongInput(f"{option} {text}: it should be {form}")
-    return before.strip(), behind.strip()
+    return left.strip(), right.strip()
 
 
 def _value(marked: Marked, hint: Any, name: str) -> Any:
-    """A parameter of the type that the node declares; whole numbers are taken for others."""
+    """A parameter of the declared type; a whole number is accepted as a float."""
     value = marked.plain()
-    kinds = get_args(hint) if get_origin(hint) is not None else (hint,)
+    types = get_args(hint) if get_origin(hint) is not None else (hint,)
     if get_origin(hint) is Literal:
-        if value in kinds:
+        if value in types:
             return value
-        wanted = "one of " + ", ".join(str(kind) for kind in kinds)
-    elif float in kinds:
+        expected = "one of " + ", ".join(str(kind) for kind in types)
+    elif float in types:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if is_number and math.isfinite(value):
             return float(value)
-        wanted = "a number"
+        expected = "a number"
     else:
-        if type(value) in kinds:
+        if type(value) in types:
             return value
-        wanted = {bool: "true or false", int: "a whole number", str: "text"}[kinds[0]]
-    raise WrongInput(f"{marked.origin}: {name}: needs {wanted}, not {value!r}")
+        expected = {bool: "true or false", int: "a whole number", str: "text"}[types[0]]
+    raise WrongInput(f"{marked.origin}: {name}: needs {expected}, not {value!r}")

@@ -219,5 +219,5 @@ def static_transform_message(publishers: PublisherSet) -> bytes:
         for transform in decode(TF, message).transforms:
             transforms[transform.child_frame_id] = transform
     store = typestore()
-    message = store.types[TF](transforms=list(transforms.values()))
-    return bytes(store.serialize_cdr(message, TF))
+    together = store.types[TF](transforms=list(transforms.values()))
+    return bytes(store.serialize_cdr(together, TF))
