@@ -42,7 +42,7 @@ def test_columns_written_at_once_are_the_bytes_that_an_independent_encoder_makes
     kind: str, lengths: dict[str, int], texts: dict[str, str]
 ) -> None:
     rng = np.random.default_rng(0)
-    messages = MessageLayout(kind, lengths, texts).blank(5)
+    messages = MessageLayout(kind, lengths, texts).zeros(5)
     for name in messages.dtype.names or ():
         column = messages[name]
         if column.dtype.kind in "iuf?":
@@ -59,7 +59,7 @@ def test_columns_written_at_once_are_the_bytes_that_an_independent_encoder_makes
 def test_texts_of_any_length_shift_what_follows_as_they_should(names: list[str]) -> None:
     texts = {f"name.{k}": name for k, name in enumerate(names)}
     lengths = {"name": len(names), "position": 2}
-    out = MessageLayout("sensor_msgs/msg/JointState", lengths, texts).blank(1)
+    out = MessageLayout("sensor_msgs/msg/JointState", lengths, texts).zeros(1)
     out["position"] = [[1.5, -2.5]]
     read = decode("sensor_msgs/msg/JointState", out[0].tobytes())
     assert list(read.name) == names
@@ -67,7 +67,7 @@ def test_texts_of_any_length_shift_what_follows_as_they_should(names: list[str])
 
 
 def test_another_text_of_the_same_length_can_be_written() -> None:
-    out = MessageLayout("std_msgs/msg/Header", texts={"frame_id": "rover_0"}).blank(2)
+    out = MessageLayout("std_msgs/msg/Header", texts={"frame_id": "rover_0"}).zeros(2)
     out["frame_id"] = [b"rover_1", b"rover_2"]
     read = [decode("std_msgs/msg/Header", m.tobytes()).frame_id for m in out]
     assert read == ["rover_1", "rover_2"]

@@ -59,7 +59,7 @@ class DdsBridge:
         settings = settings or DdsSettings()
         self.publisher_set = PublisherSet(sim, settings.localization, settings.rate)
         self._clock_schedule = clock_schedule(sim.dt)
-        self._clock = MessageLayout(CLOCK).blank(1)
+        self._clock = MessageLayout(CLOCK).zeros(1)
         self._clock_writer = node.create_publisher(CLOCK, "/clock")
         self._writers: dict[Publisher, dict[int, DdsWriter]] = {}
         """The writer of each row of each publisher."""

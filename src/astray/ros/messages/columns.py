@@ -109,9 +109,9 @@ def _as_records(type: str, data: Sequence[bytes] | Array) -> Array | None:
     if not layout.size <= raw.shape[1] < layout.size + 4:  # encoders may pad to whole words
         return None
     raw = np.ascontiguousarray(raw[:, : layout.size])
-    blank = layout.blank(1).view(np.uint8)
+    zeros = layout.zeros(1).view(np.uint8)
     fixed = _bytes_in_no_column(layout)
-    if not (raw[:, fixed] == blank[fixed]).all():
+    if not (raw[:, fixed] == zeros[fixed]).all():
         return None
     return raw.reshape(-1).view(layout.dtype)
 

@@ -7,7 +7,7 @@ fixed a message is a record with known offsets, and many messages are one NumPy 
 column as well: another one of the same length can be written in its place.
 
     layout = MessageLayout("sensor_msgs/msg/Imu", texts={"header.frame_id": "imu_link"})
-    messages = layout.blank(1000)
+    messages = layout.zeros(1000)
     messages["angular_velocity.z"] = rates
     messages[0].tobytes()
 """
@@ -47,12 +47,12 @@ class MessageLayout:
         self.type = type
         self._lengths, self._texts = dict(lengths or {}), dict(texts or {})
         self._fields: dict[str, tuple[Any, int]] = {}
-        self._blank = bytearray(CDR_HEADER)
+        self._template = bytearray(CDR_HEADER)
         self._add_message(type, "")
         unknown = [*self._lengths, *self._texts]
         if unknown:
             raise WrongInput(f"{type} has no sequence or text {unknown[0]!r}")
-        self.size = len(self._blank)
+        self.size = len(self._template)
         """Bytes of one message, header included."""
         self.dtype = np.dtype(
             {
@@ -69,10 +69,10 @@ class MessageLayout:
         dtype, offset = self._fields[path]
         return np.dtype(dtype), offset
 
-    def blank(self, count: int) -> Array:
+    def zeros(self, count: int) -> Array:
         """Messages with these texts, in which all numbers are zero, (count,) records."""
         made = np.empty((count, self.size), np.uint8)
-        made[:] = np.frombuffer(bytes(self._blank), np.uint8)
+        made[:] = np.frombuffer(bytes(self._template), np.uint8)
         return made.reshape(-1).view(self.dtype)
 
     def _add_message(self, type: str, prefix: str) -> None:
@@ -114,19 +114,19 @@ class MessageLayout:
         text = self._texts.pop(path, "").encode()
         self._append(np.dtype("<u4"), len(text) + 1)
         if text:
-            self._fields[path] = (np.dtype(f"S{len(text)}"), len(self._blank))
-        self._blank += text + b"\0"
+            self._fields[path] = (np.dtype(f"S{len(text)}"), len(self._template))
+        self._template += text + b"\0"
 
     def _add_number(self, dtype: np.dtype[Any], path: str, length: int | None = None) -> None:
         offset = self._align(dtype.itemsize)
         self._fields[path] = ((dtype, (length,)) if length is not None else dtype, offset)
-        self._blank += bytes(dtype.itemsize * (1 if length is None else length))
+        self._template += bytes(dtype.itemsize * (1 if length is None else length))
 
     def _append(self, dtype: np.dtype[Any], value: int) -> None:
         self._align(dtype.itemsize)
-        self._blank += np.array(value, dtype).tobytes()
+        self._template += np.array(value, dtype).tobytes()
 
     def _align(self, size: int) -> int:
-        body = len(self._blank) - len(CDR_HEADER)
-        self._blank += bytes(-body % size)
-        return len(self._blank)
+        body = len(self._template) - len(CDR_HEADER)
+        self._template += bytes(-body % size)
+        return len(self._template)

@@ -58,7 +58,7 @@ class MessageSerializer:
         headers: Array | None,
     ) -> ConstantBytes:
         """What all messages of a row share: up to the last text of a robot, and the rest."""
-        message, lead = layout.blank(1), self.header_size
+        message, lead = layout.zeros(1), self.header_size
         for path, value in template.constants().items():
             if not isinstance(value, str):
                 message[path] = value

@@ -194,6 +194,6 @@ class WheelDataSimulator(SignalPlayer):
         """The latest reading, with a stamp in ns if its type has one, CDR bytes."""
         if self._rates is None:
             return message_with_stamp(self._publisher, ns)
-        message = self._rates.blank(1)
+        message = self._rates.zeros(1)
         message["data"] = self.sensor.pipeline.arrived["rate"]
         return bytes(message.tobytes())

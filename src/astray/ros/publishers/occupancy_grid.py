@@ -59,7 +59,7 @@ def make_occupancy_grid(world_map: Map, frame: str, seconds: float = 0.0) -> byt
     cells, (x, y) = rasterise(world_map, resolution)
     rows, columns = cells.shape
     layout = MessageLayout(OCCUPANCY_GRID, {"data": cells.size}, {"header.frame_id": frame})
-    out = layout.blank(1)
+    out = layout.zeros(1)
     ns = round(seconds * 1e9)
     for path in ("header.stamp", "info.map_load_time"):
         out[f"{path}.sec"], out[f"{path}.nanosec"] = divmod(ns, 1_000_000_000)

@@ -200,7 +200,7 @@ def static_transforms(robots: Sequence[RosRobot], mounts: dict[str, MountPose]) 
         return texts
 
     layout = MessageLayout(TF, {"transforms": 1 + len(mounts)}, frames(robots[0]))
-    out = layout.blank(len(robots))
+    out = layout.zeros(len(robots))
     for k, robot in enumerate(robots):
         for path, text in frames(robot).items():
             out[path][k] = text.encode()

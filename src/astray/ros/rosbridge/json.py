@@ -44,7 +44,7 @@ class JsonWriter:
 
 def message_with_slots(layout: MessageLayout) -> Any:
     """A message as plain values, with slots for the fields that change."""
-    message = to_plain(decode(layout.type, layout.blank(1)[0].tobytes()))
+    message = to_plain(decode(layout.type, layout.zeros(1)[0].tobytes()))
     for index, name in enumerate(layout.dtype.names or ()):
         message = _put(message, name.split("."), FieldSlot(index, layout.dtype[name]))
     return message
