@@ -2,7 +2,7 @@
 
     python benchmarks/recording.py
 
-1. Messages that one core puts into words, compresses and writes, from what a run has said.
+1. Messages that one core encodes, compresses and writes, from the samples of a run.
 2. The same run with and without a recording, by turns, as fast as it goes: by the clock on the
    wall, since a thread of its own writes, and in processor time of all threads together.
 3. The poses of that run read back.
@@ -45,31 +45,31 @@ def scenario(robots: int) -> dict[str, Any]:
     }
 
 
-class Kept(Recorder):
-    """Keeps the chunks that it was told in place of writing them."""
+class ChunkCollector(Recorder):
+    """Collects chunks in place of writing them."""
 
-    def _cut(self) -> None:
-        self.kept: list[Chunk] = getattr(self, "kept", [])
-        if self._open.moments:
-            self.kept.append(self._open)
-            self._open = Chunk(self.feed.publishers, self._room)
+    def _end_chunk(self) -> None:
+        self.chunks: list[Chunk] = getattr(self, "chunks", [])
+        if self._open.samples:
+            self.chunks.append(self._open)
+            self._open = Chunk(self.publishers.publishers, self._capacity)
 
 
 def messages_per_second(folder: Path, repeats: int) -> list[float]:
     sim = astray.load(scenario(10))
-    recorder = Kept(sim, folder / "kept.mcap")
+    recorder = ChunkCollector(sim, folder / "collected.mcap")
     sim.run(20.0)
     found = []
     for _ in range(repeats):
-        before = recorder._container.counts.sum()
+        before = recorder._writer.counts.sum()
         begun = time.thread_time()
-        for chunk in recorder.kept:
-            batch = recorder._encoder.encode(chunk, recorder._memory)
-            recorder._encoder.count(batch)
-            recorder._container.write(batch)
+        for chunk in recorder.chunks:
+            content = recorder._encoder.encode(chunk, recorder._buffer)
+            recorder._encoder.advance(content)
+            recorder._writer.write_chunk(content)
         spent = time.thread_time() - begun
-        found.append((recorder._container.counts.sum() - before) / spent)
-    recorder.kept.clear()
+        found.append((recorder._writer.counts.sum() - before) / spent)
+    recorder.chunks.clear()
     recorder.close()
     return found
 

@@ -11,8 +11,8 @@ import pytest
 import astray
 from astray.datasets import read_logs
 from astray.errors import RecordingError
-from astray.recording.mcap.read_topics import McapReader
-from astray.recording.mcap.tables import states
+from astray.recording.mcap.reader import McapReader
+from astray.recording.message_tables import odometry_states
 from astray.recording.recorder import record
 from astray.ros.messages.columns import MessageColumns
 from astray.ros.messages.types import make_message, typestore
@@ -209,4 +209,4 @@ def test_a_heading_is_that_of_a_quaternion_of_any_length(length: float) -> None:
     kind = "geometry_msgs/msg/PoseStamped"
     q = {"z": length * np.sin(1.0), "w": length * np.cos(1.0)}
     said = typestore().serialize_cdr(make_message(kind, {"pose": {"orientation": q}}), kind)
-    assert states(MessageColumns(kind, [bytes(said)], [0]))["yaw"] == pytest.approx(2.0)
+    assert odometry_states(MessageColumns(kind, [bytes(said)], [0]))["yaw"] == pytest.approx(2.0)

@@ -20,7 +20,8 @@ import astray
 from astray.cli import astray as commands
 from astray.cli.run import run_scenario
 from astray.errors import RecordingFailed, WrongInput
-from astray.recording.mcap.writer import Batch, McapWriter
+from astray.recording.mcap.write_ahead_log import ChunkContent
+from astray.recording.mcap.writer import McapWriter
 from astray.recording.recorder import record
 from astray.ros.messages.types import decode
 from astray.ros.publishers.publisher_set import PublisherSet
@@ -352,15 +353,15 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
 def test_a_command_does_not_say_recorded_of_what_the_disk_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write, calls = McapWriter.write, []
+    write_chunk, calls = McapWriter.write_chunk, []
 
-    def refuse(container: McapWriter, batch: Batch) -> None:
-        calls.append(batch)
+    def refuse(writer: McapWriter, chunk: ChunkContent) -> None:
+        calls.append(chunk)
         if len(calls) > 1:  # the first is what stays as it is
             raise OSError(28, "No space left on device")
-        write(container, batch)
+        write_chunk(writer, chunk)
 
-    monkeypatch.setattr(McapWriter, "write", refuse)
+    monkeypatch.setattr(McapWriter, "write_chunk", refuse)
     (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
     with pytest.raises(RecordingFailed, match="No space left"):
         run_scenario(str(tmp_path / "x.yaml"), duration=1.0, record=tmp_path / "run.mcap")

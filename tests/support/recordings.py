@@ -1,4 +1,4 @@
-"""A run to record, and a disk that gets full."""
+"""A run to record, and a disk that becomes full."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def drive(sim: astray.Sim) -> None:
 
 
 class FullDisk(io.RawIOBase):
-    """Takes so many bytes, then no more."""
+    """Accepts a number of bytes, then refuses."""
 
-    def __init__(self, file: Any, room: int) -> None:
-        self.inner, self.room = file, room
+    def __init__(self, file: Any, capacity: int) -> None:
+        self.inner, self.capacity = file, capacity
 
     def write(self, data: Any) -> int:
-        if self.room <= 0:
+        if self.capacity <= 0:
             raise OSError(28, "No space left on device")
-        taken = self.inner.write(bytes(data[: self.room]))
-        self.room -= taken
-        return int(taken)
+        written = self.inner.write(bytes(data[: self.capacity]))
+        self.capacity -= written
+        return int(written)
 
     def close(self) -> None:
         self.inner.close()
 
 
-def fill_disk(recorder: Recorder, room: int) -> None:
-    recorder._container.file = FullDisk(recorder._container.file, room)  # type: ignore[assignment]
+def fill_disk(recorder: Recorder, capacity: int) -> None:
+    recorder._writer.file = FullDisk(recorder._writer.file, capacity)  # type: ignore[assignment]

@@ -38,24 +38,24 @@ def recover(file: Path, out: Path | None, overwrite: bool, quiet: bool, as_json:
 def _as_dict(mended: RecoveryReport) -> dict[str, Any]:
     return {
         "path": str(mended.path),
-        "kept": None if mended.kept is None else str(mended.kept),
+        "kept": None if mended.original is None else str(mended.original),
         "messages": mended.messages,
-        "from_tail": mended.from_tail,
+        "from_tail": mended.from_log,
         "lost_bytes": mended.lost_bytes,
-        "damaged": mended.damaged,
+        "damaged": mended.damaged_chunks,
         "seconds": mended.seconds,
-        "was_whole": mended.was_whole,
+        "was_whole": mended.was_intact,
     }
 
 
 def _describe(mended: RecoveryReport) -> str:
     """What was found and what was lost, in one line."""
-    if mended.was_whole and not mended.messages:
+    if mended.was_intact and not mended.messages:
         return f"{mended.path} is whole: there is nothing to mend."
-    tail = f", {mended.from_tail:,} of them from its write-ahead log" if mended.from_tail else ""
+    tail = f", {mended.from_log:,} of them from its write-ahead log" if mended.from_log else ""
     lost = f"; {mended.lost_bytes:,} bytes were no whole record" if mended.lost_bytes else ""
-    if mended.damaged:
-        lost += f"; {mended.damaged} chunk{'s were' if mended.damaged > 1 else ' was'} damaged"
-    kept = f" The damaged file is {mended.kept}." if mended.kept else ""
+    if chunks := mended.damaged_chunks:
+        lost += f"; {chunks} chunk{'s were' if chunks > 1 else ' was'} damaged"
+    kept = f" The damaged file is {mended.original}." if mended.original else ""
     found = f"{mended.messages:,} messages over {mended.seconds:.3f} s"
     return f"{mended.path}: {found}{tail}{lost}.{kept}"

@@ -19,7 +19,7 @@ from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.wheel_conversion import roll_differential
 from astray.errors import LogError
 from astray.plugin import Motion, Sensor
-from astray.recording.mcap import tables
+from astray.recording import imu_reading, odometry_states, transform_states, wheels_reading
 from astray.robot.motion import Differential
 from astray.robot.sensors import Imu, Wheels
 from astray.ros.messages import MessageColumns
@@ -75,7 +75,7 @@ def read_bag(path: Path, wanted: BagTopics) -> Dataset:
         imu = _choose_maybe(bag, "imu", wanted.imu, IMUS)
         if imu is not None:
             said, stamps = bag.read(imu)
-            streams["imu"] = _stream(sheets.get("imu", USUAL_IMU), tables.imu(said).table, stamps)
+            streams["imu"] = _stream(sheets.get("imu", USUAL_IMU), imu_reading(said).table, stamps)
         wheels = None if wanted.odom else _choose_maybe(bag, "wheels", wanted.wheels, JOINTS)
         rolling = sheets.get("wheels", USUAL_WHEELS)
         if wheels is not None:
@@ -136,9 +136,9 @@ def _listed(bag: Bag) -> str:
 def _states(bag: Bag, topic: str) -> Table:
     said, stamps = bag.read(topic)
     made = (
-        tables.transform_states(said)
+        transform_states(said)
         if said.type == "geometry_msgs/msg/TransformStamped"
-        else tables.states(said)
+        else odometry_states(said)
     )
     made["stamp"] = stamps
     return _in_order(made)
@@ -162,7 +162,7 @@ def _wheels(bag: Bag, topic: str, said: MessageColumns) -> Table:
     if places is None:
         joints = ", ".join(names)
         raise LogError(f"{bag.path}: which joints of {topic} are wheels? It has {joints}")
-    made = tables.wheels(said)
+    made = wheels_reading(said)
     for column, path in (("angle", "position"), ("rate", "velocity")):
         values = said[path]
         made.table[column] = 0.0

@@ -1,6 +1,6 @@
 """Recordings of ours as logs: each robot with its datasheets, its readings and its truth.
 
-Of a world that started over it is the last life, as in a report.
+Of a world that was reset it is the last episode, as in a report.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def _log(track: RecordedRobot, plan: GroupPlan) -> Dataset | None:
         measures = sensors[name].measures
         if reading.table.dtype != measures:  # a type of our own has the columns, not the layout
             continue
-        kept = _of_last_life(track, track.sensor_topics[name], reading.stamp)
+        kept = _of_last_episode(track, track.sensor_topics[name], reading.stamp)
         arrays = {key: array[kept] for key, array in reading.arrays.items()}
         streams[name] = Stream(sensors[name].datasheet(), reading.table[kept], arrays)
-    truth = track.truth[_of_last_life(track, TRUTH_TOPIC, track.truth["stamp"])]
+    truth = track.truth[_of_last_episode(track, TRUTH_TOPIC, track.truth["stamp"])]
     if not any(map(len, streams.values())) or len(truth) < 2:
         return None
     reference = Reference(truth["stamp"], truth["x"], truth["y"], truth["yaw"])
@@ -59,6 +59,6 @@ def _log(track: RecordedRobot, plan: GroupPlan) -> Dataset | None:
     return Dataset(track.name, plan.motion, streams, reference, start, (0.0, 0.0), around)
 
 
-def _of_last_life(track: RecordedRobot, topic: str, stamps: Array) -> Array:
-    """Which messages are of the last life: those of what was so after it began."""
+def _of_last_episode(track: RecordedRobot, topic: str, stamps: Array) -> Array:
+    """Which messages are of the last episode, by the time in the file."""
     return np.asarray(track.times(topic) - stamps >= track.last_episode_start - ROUNDING)

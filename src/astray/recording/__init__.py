@@ -9,6 +9,10 @@ from astray.lazy import lazy_exports
 if TYPE_CHECKING:
     from astray.recording.foxglove import check_package as check_package
     from astray.recording.foxglove import on_foxglove as on_foxglove
+    from astray.recording.message_tables import imu_reading as imu_reading
+    from astray.recording.message_tables import odometry_states as odometry_states
+    from astray.recording.message_tables import transform_states as transform_states
+    from astray.recording.message_tables import wheels_reading as wheels_reading
     from astray.recording.optional_recording import OptionalRecording as OptionalRecording
     from astray.recording.optional_recording import check_recording as check_recording
     from astray.recording.reader import TRUTH_TOPIC as TRUTH_TOPIC
@@ -35,6 +39,12 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "astray.recording.foxglove": (
             "check_package",
             "on_foxglove",
+        ),
+        "astray.recording.message_tables": (
+            "imu_reading",
+            "odometry_states",
+            "transform_states",
+            "wheels_reading",
         ),
         "astray.recording.optional_recording": (
             "OptionalRecording",

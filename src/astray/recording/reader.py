@@ -4,7 +4,7 @@
     rover = recording.robots["rover"]
     rover.truth["x"], rover.belief["cov"], rover.readings["imu"]["wz"]
 
-Poses are read at the first look at one of them, readings at the first look at one of those.
+All poses are read when the first one is asked for, and so are all readings.
 """
 
 from __future__ import annotations
@@ -12,161 +12,229 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from astray.engine import Event
-from astray.errors import AstrayError, RecordingError
+from astray.errors import AstrayError, RecordingError, unknown_name
 from astray.files import read_yaml
 from astray.plugin import Reading
+from astray.recording import message_tables
 from astray.recording.mcap import (
     COLLISIONS,
     EVENTS,
     MAP_FILE,
-    RUN,
-    SCENARIO,
+    RUN_FILE,
+    SCENARIO_FILE,
     McapReader,
-    own_map_file,
-    tables,
+    world_map_file,
 )
+from astray.recording.message_tables import DEMAND, TrackTable
 from astray.ros.messages import MessageColumns
-from astray.ros.publishers import TRACKS_TOPIC as TRACKS
+from astray.ros.publishers import TRACKS_TOPIC
 from astray.scenario import BUNDLED_NAME
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
-from astray.world.maps import read_geojson
+from astray.world.maps.formats import read_geojson
 
 TRUTH_TOPIC, COMMAND_TOPIC = "ground_truth/odom", "command"
+T = TypeVar("T")
 
 
 class ForeignRecording(RecordingError):
-    """A whole MCAP file that somebody else has written."""
+    """A valid MCAP file that another program has written."""
+
+
+class NamedItems(dict[str, T]):
+    """Items by name; a wrong name raises UnknownName with the ones there are."""
+
+    def __init__(self, kind: str, items: dict[str, T]) -> None:
+        super().__init__(items)
+        self._kind = kind
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise unknown_name(self._kind, name, self)
 
 
 class RecordedRobot:
     """One robot of a recording: its series, one row per message, in the order of time."""
 
-    def __init__(self, recording: Recording, group: str, about: dict[str, Any], who: Any) -> None:
+    def __init__(
+        self, recording: Recording, group: str, group_info: dict[str, Any], info: dict[str, Any]
+    ) -> None:
         self.recording = recording
         self.group = group
-        self.world, self.number = int(who["world"]), int(who["number"])
-        self.namespace = str(who["namespace"])
-        self.name = self.namespace[1:] or str(who["name"])
-        self.estimator: str | None = about["estimator"]
-        self.sensors: dict[str, str] = {k: s["kind"] for k, s in about["sensors"].items()}
+        self.world, self.number = int(info["world"]), int(info["number"])
+        self.namespace = str(info["namespace"])
+        self.name = self.namespace[1:] or str(info["name"])
+        self.estimator: str | None = group_info["estimator"]
+        sensors = group_info["sensors"]
+        self.sensors: dict[str, str] = {name: sensor["kind"] for name, sensor in sensors.items()}
         """The kind of each sensor by its name."""
-        self.belief_topics: dict[str, str] = about["beliefs"]
-        self.sensor_topics: dict[str, str] = {k: s["topic"] for k, s in about["sensors"].items()}
+        self.belief_topics: dict[str, str] = group_info["beliefs"]
+        self.sensor_topics: dict[str, str] = {n: sensor["topic"] for n, sensor in sensors.items()}
+
+    def __repr__(self) -> str:
+        """Its name, estimators and sensors."""
+        beliefs = ", ".join(self.belief_topics) or "none"
+        sensors = ", ".join(self.sensors) or "none"
+        return f"RecordedRobot({self.name!r}; beliefs: {beliefs}; sensors: {sensors})"
 
     def topic(self, name: str) -> str:
         """The full name of one of its topics."""
         return f"{self.namespace}/{name}"
 
+    def _pose_names(self) -> list[str]:
+        """The topics of truth, command and beliefs, without the namespace."""
+        return [TRUTH_TOPIC, COMMAND_TOPIC, *self.belief_topics.values()]
+
+    def _reading_names(self) -> list[str]:
+        """The topics of its sensors, of their true errors and of tracks, without the namespace."""
+        true_errors = [_sensor_truth_topic(name) for name in self.sensors]
+        return [*self.sensor_topics.values(), *true_errors, TRACKS_TOPIC]
+
     def pose_topics(self) -> list[str]:
-        """The topics of truth, beliefs and commands."""
-        return [
-            self.topic(name) for name in (TRUTH_TOPIC, COMMAND_TOPIC, *self.belief_topics.values())
-        ]
+        """The full names of the topics of truth, command and beliefs."""
+        return [self.topic(name) for name in self._pose_names()]
 
     def reading_topics(self) -> list[str]:
-        """The topics of its sensors, of what is true of them, and of what it knows of others."""
-        names = [*self.sensor_topics.values(), *(f"ground_truth/{name}" for name in self.sensors)]
-        return [self.topic(name) for name in (*names, TRACKS)]
+        """The full names of the topics of its sensors, of their true errors and of tracks."""
+        return [self.topic(name) for name in self._reading_names()]
 
     def times(self, name: str) -> Array:
-        """When each message of one of its topics was written, (times,) s.
+        """The time in the file of each message of a topic.
 
-        This goes on where a world starts over and stamps begin at 0 again.
+        It continues where a world is reset and stamps begin at 0 again.
+
+        Args:
+            name: The topic, without the namespace.
+
+        Returns:
+            (messages,) s.
+
+        Raises:
+            UnknownName: The robot has no such topic.
         """
-        topic, recording = self.topic(name), self.recording
-        said = (recording.poses if topic in self.pose_topics() else recording.readings).get(topic)
-        return np.zeros(0) if said is None else said.times
+        poses, readings = self._pose_names(), self._reading_names()
+        if name not in poses and name not in readings:
+            raise unknown_name("topic", name, [*poses, *readings])
+        source = self.recording.poses if name in poses else self.recording.readings
+        messages = source.get(self.topic(name))
+        return np.zeros(0) if messages is None else messages.times
 
     @property
     def last_episode_start(self) -> float:
-        """When the last life of its world began, s as `times` has it."""
+        """When the last episode of its world began, s in the time of `times`."""
         return float(self.times(TRUTH_TOPIC)[-1] - self.truth["stamp"][-1])
 
-    def _state(self, name: str) -> Table:
-        said = self.recording.poses.get(self.topic(name))
-        return table(STATE, 0) if said is None else tables.states(said)
+    def _states(self, name: str) -> Table:
+        messages = self.recording.poses.get(self.topic(name))
+        return table(STATE, 0) if messages is None else message_tables.odometry_states(messages)
 
     @cached_property
     def truth(self) -> Table:
-        """STATE of where it was, (times,)."""
-        return self._state(TRUTH_TOPIC)
+        """STATE of its true poses, (times,)."""
+        return self._states(TRUTH_TOPIC)
 
     @cached_property
     def beliefs(self) -> dict[str, Table]:
-        """STATE of where it believed to be, (times,), and where its rivals did, by name."""
-        return {name: self._state(topic) for name, topic in self.belief_topics.items()}
+        """STATE of its belief and of its rivals, (times,), by name."""
+        states = {name: self._states(topic) for name, topic in self.belief_topics.items()}
+        return NamedItems("belief", states)
 
     @property
     def belief(self) -> Table:
-        """STATE of where it believed to be, (times,), with the covariance."""
+        """STATE of its belief, (times,), with the covariance."""
         return self.beliefs["belief"]
 
     @property
     def rivals(self) -> dict[str, Table]:
-        """STATE of where its rivals believed to be, by name."""
-        return {name: state for name, state in self.beliefs.items() if name != "belief"}
+        """STATE of its rivals, (times,), by name."""
+        rivals = {name: states for name, states in self.beliefs.items() if name != "belief"}
+        return NamedItems("rival", rivals)
 
     @cached_property
     def commands(self) -> Table:
-        """What its motion was asked for, (times,): stamp, vx, vy and wz."""
-        said = self.recording.poses.get(self.topic(COMMAND_TOPIC))
-        return table(tables.ASKED, 0) if said is None else tables.drives(said)
+        """The demanded velocity, (times,): stamp, vx, vy and wz."""
+        messages = self.recording.poses.get(self.topic(COMMAND_TOPIC))
+        return table(DEMAND, 0) if messages is None else message_tables.demands(messages)
 
     @cached_property
     def readings(self) -> dict[str, Reading]:
-        """What each sensor has read, by its name, one row per reading."""
-        return self._read(self.sensor_topics)
+        """The readings of each sensor by its name, one row per reading."""
+        return self._readings(self.sensor_topics)
 
     @cached_property
     def sensor_truth(self) -> dict[str, Reading]:
-        """What was true of each sensor, by its name: biases, errors of scale, slip."""
-        return self._read({name: f"ground_truth/{name}" for name in self.sensors})
+        """The true errors of each sensor by its name: biases, scale errors, slip."""
+        return self._readings({name: _sensor_truth_topic(name) for name in self.sensors})
+
+    def _readings(self, topics: dict[str, str]) -> dict[str, Reading]:
+        source = self.recording.readings
+        messages = {name: source.get(self.topic(topic)) for name, topic in topics.items()}
+        return NamedItems(
+            "sensor",
+            {n: message_tables.read_readings(m) for n, m in messages.items() if m is not None},
+        )
 
     @cached_property
-    def contacts(self) -> tables.TrackTable:
-        """What it believed of others: TRACK, (times, slots), and of which times that is."""
-        said = self.recording.readings.get(self.topic(TRACKS))
-        return tables.TrackTable() if said is None else tables.contacts(said)
+    def contacts(self) -> TrackTable:
+        """Its tracks of other robots, (times, slots)."""
+        messages = self.recording.readings.get(self.topic(TRACKS_TOPIC))
+        return TrackTable() if messages is None else message_tables.track_table(messages)
 
-    def _read(self, topics: dict[str, str]) -> dict[str, Reading]:
-        said = {name: self.recording.readings.get(self.topic(t)) for name, t in topics.items()}
-        return {name: tables.reading(found) for name, found in said.items() if found is not None}
+
+def _sensor_truth_topic(sensor: str) -> str:
+    return f"ground_truth/{sensor}"
 
 
 class Recording:
-    """A run that was recorded."""
+    """A recorded run.
+
+    Args:
+        path: The MCAP file.
+
+    Raises:
+        RecordingError: It cannot be read.
+        ForeignRecording: Another program has written it.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.file = McapReader(self.path)
-        if RUN not in self.file.attachments or SCENARIO not in self.file.attachments:
+        attached = self.file.attachments
+        if RUN_FILE not in attached or SCENARIO_FILE not in attached:
             raise ForeignRecording(
                 f"{path}: not a recording of astray; `astray score` reads those of others"
             )
-        about = json.loads(self.file.attachments[RUN].data)
-        self.seed: int = about["seed"]
-        self.worlds: list[int] = about["worlds"]
-        self.dt: float = about["dt"]  # s
-        self.version: str = about["astray"]
-        self.name: str = about["scenario"]
-        self.robots = {
-            track.name: track
-            for group, details in about["robots"].items()
-            for track in (RecordedRobot(self, group, details, who) for who in details["robots"])
-        }
+        info = json.loads(attached[RUN_FILE].data)
+        self.seed: int = info["seed"]
+        self.worlds: list[int] = info["worlds"]
+        self.dt: float = info["dt"]  # s
+        self.version: str = info["astray"]
+        self.name: str = info["scenario"]
+        robots = [
+            RecordedRobot(self, group, group_info, robot_info)
+            for group, group_info in info["robots"].items()
+            for robot_info in group_info["robots"]
+        ]
+        self.robots: dict[str, RecordedRobot] = NamedItems("robot", {r.name: r for r in robots})
         """Every robot by its name: `rover`, `rover_3`, `world_7/rover_3`."""
         self._maps: dict[str, Map] = {}
+
+    def __repr__(self) -> str:
+        """What it has, in one line."""
+        worlds = f", {len(self.worlds)} worlds" if len(self.worlds) > 1 else ""
+        return (
+            f"Recording({str(self.path)!r}: {self.name!r}, {self.duration:g} s, seed {self.seed}"
+            f"{worlds}; robots: {', '.join(self.robots) or 'none'})"
+        )
 
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """The effective scenario, as plain data; `astray.load` makes the same run of it."""
-        tree = read_yaml(self.scenario_text, SCENARIO, [])
+        tree = read_yaml(self.scenario_text, SCENARIO_FILE, [])
         plain = None if tree is None else tree.plain()
         if not isinstance(plain, dict):
             return {}
@@ -177,20 +245,20 @@ class Recording:
 
     @cached_property
     def files(self) -> dict[str, bytes]:
-        """The files that the scenario names, by their names from it, which lead nowhere else."""
+        """The files that the scenario refers to, by their names in it; safe as relative paths."""
         attached = self.file.attachments
         return {name: attached[name].data for name in attached if BUNDLED_NAME.fullmatch(name)}
 
     @property
     def scenario_text(self) -> str:
         """The effective scenario as YAML."""
-        return self.file.attachments[SCENARIO].data.decode()
+        return self.file.attachments[SCENARIO_FILE].data.decode()
 
     @property
     def duration(self) -> float:
         """From the first message to the last, s."""
-        first, last = self.file.span
-        return (last - first) / 1e9  # rounded once: the float that is nearest
+        first, last = self.file.time_span
+        return (last - first) / 1e9  # one rounding: the nearest float
 
     @property
     def map(self) -> Map | None:
@@ -198,8 +266,15 @@ class Recording:
         return self.map_of(self.worlds[0])
 
     def map_of(self, world: int) -> Map | None:
-        """The map of a world at the beginning; None if there was none."""
-        own, attached = own_map_file(world), self.file.attachments
+        """The map of a world at the beginning.
+
+        Args:
+            world: The number of the world.
+
+        Returns:
+            The map; None if there was none.
+        """
+        own, attached = world_map_file(world), self.file.attachments
         name = own if own in attached else MAP_FILE
         if name in attached and name not in self._maps:
             self._maps[name] = read_geojson(attached[name].data, name)
@@ -207,41 +282,52 @@ class Recording:
 
     @cached_property
     def poses(self) -> dict[str, MessageColumns]:
-        """Truth, beliefs and commands of all robots, by topic."""
+        """Truth, beliefs and commands of all robots, by full topic."""
         return self.file.columns({t for r in self.robots.values() for t in r.pose_topics()})
 
     @cached_property
     def readings(self) -> dict[str, MessageColumns]:
-        """The readings of all robots, by topic."""
+        """Readings, true sensor errors and tracks of all robots, by full topic."""
         return self.file.columns({t for r in self.robots.values() for t in r.reading_topics()})
 
     @cached_property
-    def news(self) -> dict[str, MessageColumns]:
-        """Events and collisions, by topic."""
+    def occurrences(self) -> dict[str, MessageColumns]:
+        """Events and collisions, by full topic."""
         return self.file.columns([EVENTS.name, COLLISIONS.name])
 
     def _texts(self, topic: str) -> list[str]:
-        said = self.news.get(topic)
-        if said is None:
+        messages = self.occurrences.get(topic)
+        if messages is None:
             return []
-        return [t.decode() if isinstance(t, bytes) else str(t) for t in said["data"].tolist()]
+        texts = messages["data"].tolist()
+        return [text.decode() if isinstance(text, bytes) else str(text) for text in texts]
 
     @cached_property
     def events(self) -> list[Event]:
-        """What came in from outside; with scenario and seed it makes the run again."""
+        """The events of the run; with scenario and seed they make the same run again."""
         return [Event.from_json(text) for text in self._texts(EVENTS.name)]
 
     @cached_property
     def collisions(self) -> list[dict[str, Any]]:
-        """Who ran into what, where and how fast."""
+        """Each collision: the robot, with what, where and how fast."""
         return [json.loads(text) for text in self._texts(COLLISIONS.name)]
 
 
 def read_recording(path: str | Path) -> Recording:
-    """Read a recording; RecordingError says what is wrong with it."""
+    """Read a recording.
+
+    Args:
+        path: The MCAP file.
+
+    Returns:
+        The recording.
+
+    Raises:
+        RecordingError: It cannot be read, is damaged, or another program has written it.
+    """
     try:
         return Recording(path)
     except (KeyError, ValueError, TypeError) as problem:
         if isinstance(problem, AstrayError):
             raise
-        raise RecordingError(f"{path}: what it says of its run makes no sense: {problem}") from None
+        raise RecordingError(f"{path}: its description of the run is damaged: {problem}") from None

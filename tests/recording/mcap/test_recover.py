@@ -25,8 +25,7 @@ import astray
 from astray.cli import astray as commands
 from astray.errors import RecordingError, WrongInput
 from astray.recording.mcap.recover import recover_recording
-from astray.recording.mcap.write_ahead_log import WriteAheadLog
-from astray.recording.mcap.writer import Batch, Mark
+from astray.recording.mcap.write_ahead_log import ChunkContent, FilePosition, WriteAheadLog
 from astray.recording.recorder import Recorder, record
 from support.recordings import drive, fill_disk, scenario
 
@@ -130,16 +129,16 @@ def test_a_run_that_is_terminated_ends_its_file(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    tail = tmp_path / "run.mcap.tail"
+    log = tmp_path / "run.mcap.tail"
     for _ in range(600):
-        if tail.exists() or run.poll() is not None:
+        if log.exists() or run.poll() is not None:
             break
         time.sleep(0.1)
     run.send_signal(signal.SIGTERM)
     _, told = run.communicate(timeout=60)
     assert run.returncode == 1
     assert b"stopped at" in told
-    assert not tail.exists()
+    assert not log.exists()
     assert readable(tmp_path / "run.mcap") > 10
 
 
@@ -164,31 +163,31 @@ def test_a_session_of_pioneers_is_recorded(tmp_path: Path) -> None:
     assert len(robot.truth) > 5
 
 
-def await_tail(recorder: Recorder) -> None:
-    """Wait until all that a recorder has heard is in its tail: half a second on an idle machine."""
+def await_log(recorder: Recorder) -> None:
+    """Wait until the open chunk of a recorder is logged: half a second on an idle machine."""
     for _ in range(600):
-        if recorder._failure or recorder._tailed[1] == recorder._open.moments:
+        if recorder._failure or recorder._logged[1] == recorder._open.samples:
             break
         time.sleep(0.1)
 
 
-def test_a_tail_that_finds_no_descriptor_is_written_when_there_is_one(
+def test_a_log_that_finds_no_descriptor_is_written_when_there_is_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried: list[Batch] = []
+    tried: list[ChunkContent] = []
     write = WriteAheadLog.write
 
-    def refuse(tail: WriteAheadLog, batch: Batch, mark: Mark) -> None:
-        tried.append(batch)
+    def refuse(log: WriteAheadLog, chunk: ChunkContent, position: FilePosition) -> None:
+        tried.append(chunk)
         if len(tried) <= 2:
             raise OSError(errno.EMFILE, "Too many open files")
-        write(tail, batch, mark)
+        write(log, chunk, position)
 
     monkeypatch.setattr(WriteAheadLog, "write", refuse)
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap") as recorder:
         sim.run(0.35)
-        await_tail(recorder)
+        await_log(recorder)
         assert len(tried) == 3
         assert WriteAheadLog(tmp_path / "run.mcap").read() is not None
         sim.run(3.0)
@@ -198,18 +197,18 @@ def test_a_tail_that_finds_no_descriptor_is_written_when_there_is_one(
     assert messages(tmp_path / "run.mcap") == messages(tmp_path / "other.mcap")
 
 
-def test_a_paused_run_has_all_in_its_tail(tmp_path: Path) -> None:
+def test_a_paused_run_has_all_in_its_write_ahead_log(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     recorder = record(sim, tmp_path / "run.mcap")
     sim.run(0.35)
-    await_tail(recorder)
+    await_log(recorder)
     assert WriteAheadLog(tmp_path / "run.mcap").read() is not None
     copy = tmp_path / "copy.mcap"
     copy.write_bytes((tmp_path / "run.mcap").read_bytes())
     (tmp_path / "copy.mcap.tail").write_bytes((tmp_path / "run.mcap.tail").read_bytes())
     recorder.close()
     mended = recover_recording(copy)
-    assert mended.from_tail > 100
+    assert mended.from_log > 100
     assert messages(copy) == messages(tmp_path / "run.mcap")
 
 
@@ -237,7 +236,7 @@ def test_any_beginning_of_a_file_can_be_mended(
     torn = tmp_path_factory.mktemp("torn") / "run.mcap"
     torn.write_bytes(data[:cut] + garbage)
     mended = recover_recording(torn)
-    if mended.was_whole and not mended.messages:
+    if mended.was_intact and not mended.messages:
         assert torn.read_bytes() == data
         return
     found, true = messages(torn), messages(whole)
@@ -275,12 +274,12 @@ def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
             _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
         mended = recover_recording(damaged)
         found = messages(damaged)
-        assert (len(found), mended.damaged, mended.was_whole) == (mended.messages, 1, False)
+        assert (len(found), mended.damaged_chunks, mended.was_intact) == (mended.messages, 1, False)
         assert len(set(true) & set(found)) > len(true) - chunk_length(whole)
-        assert mended.kept is not None
-        assert mended.kept.read_bytes() == wrong
+        assert mended.original is not None
+        assert mended.original.read_bytes() == wrong
         assert astray.read_recording(damaged).robots
-        assert recover_recording(damaged).was_whole
+        assert recover_recording(damaged).was_intact
     assert found == true
     damaged.write_bytes(wrong)
     assert "1 chunk was damaged" in run(str(damaged)).output
@@ -299,8 +298,8 @@ def test_a_wrong_byte_in_the_head_of_a_chunk_costs_no_other_chunk(
     found, true = messages(damaged), messages(whole)
     assert len(found) == mended.messages >= len(true) - chunk_length(whole)
     assert set(found) <= set(true)
-    assert mended.lost_bytes + mended.damaged > 0
-    assert recover_recording(damaged).was_whole
+    assert mended.lost_bytes + mended.damaged_chunks > 0
+    assert recover_recording(damaged).was_intact
 
 
 def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
@@ -315,7 +314,7 @@ def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
         wrong = bytearray(data)
         wrong[chunk.chunk_start_offset + 60 + chance.randrange(1500)] ^= 1 << chance.randrange(8)
         damaged.write_bytes(wrong)
-        assert recover_recording(damaged).damaged == 1
+        assert recover_recording(damaged).damaged_chunks == 1
         assert set(messages(damaged)) >= later
         recording = astray.read_recording(damaged)
         assert all(len(track.truth) for track in recording.robots.values())
@@ -326,9 +325,9 @@ def test_a_damaged_definition_of_a_type_is_refused_and_mended(whole: Path, tmp_p
     data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
     where = data.rfind(b"float64 x")  # in the summary, which is not compressed
     damaged.write_bytes(data[:where] + b"float64[*" + data[where + 9 :])
-    with pytest.raises(RecordingError, match=r"is damaged: what defines .*astray recover"):
+    with pytest.raises(RecordingError, match=r"is damaged: the definition of .*astray recover"):
         _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
-    assert recover_recording(damaged).was_whole is False
+    assert recover_recording(damaged).was_intact is False
     assert [len(track.truth) for track in astray.read_recording(damaged).robots.values()]
 
 
@@ -376,16 +375,16 @@ def test_a_mended_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
     assert messages(torn) == messages(whole)
 
 
-def test_a_tail_of_another_recording_is_left_alone(whole: Path, tmp_path: Path) -> None:
+def test_a_write_ahead_log_of_another_recording_is_ignored(whole: Path, tmp_path: Path) -> None:
     sim = astray.load(scenario(), seed=77)
     recorder = record(sim, tmp_path / "other.mcap")
     sim.run(0.3)
-    await_tail(recorder)
+    await_log(recorder)
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])
     (tmp_path / "torn.mcap.tail").write_bytes((tmp_path / "other.mcap.tail").read_bytes())
     recorder.close()
-    assert recover_recording(torn).from_tail == 0
+    assert recover_recording(torn).from_log == 0
     assert messages(torn) == messages(whole)
 
 
@@ -449,5 +448,5 @@ def test_a_recording_that_is_being_written_is_left_alone(tmp_path: Path) -> None
             recover_recording(path)
         assert recover_recording(path, copy).messages > 0  # what there is may be copied
         sim.run(0.5)
-    assert recover_recording(path).was_whole
+    assert recover_recording(path).was_intact
     assert not path.with_name("run.mcap.torn").exists()

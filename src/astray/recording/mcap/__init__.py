@@ -1,22 +1,22 @@
-"""MCAP files: records, chunks, the write-ahead log, recovery, reading."""
+"""MCAP files: written with a write-ahead log, recovered after a crash, read by topic."""
 
-from astray.recording.mcap.channels import COLLISIONS, EVENTS, Topics
-from astray.recording.mcap.chunk import Chunk, Memory
+from astray.recording.mcap.chunk import Chunk, ReusedBuffer
 from astray.recording.mcap.chunk_encoder import ChunkEncoder
 from astray.recording.mcap.chunk_layout import ChannelWriter
-from astray.recording.mcap.event_cursor import EventCursor, text_message
+from astray.recording.mcap.cursors import EventCursor, MapCursor, text_message
 from astray.recording.mcap.header import (
+    COLLISIONS,
+    EVENTS,
     MAP_FILE,
-    RUN,
-    SCENARIO,
-    STATIC,
-    Maps,
-    attachments,
-    own_map_file,
+    RUN_FILE,
+    SCENARIO_FILE,
+    STATIC_TRANSFORMS,
+    Channels,
+    run_attachments,
+    world_map_file,
 )
-from astray.recording.mcap.parse import is_mcap
-from astray.recording.mcap.read_topics import McapReader
-from astray.recording.mcap.records import Op
+from astray.recording.mcap.reader import McapReader
+from astray.recording.mcap.records import Opcode, is_mcap
 from astray.recording.mcap.recover import RecoveryReport, recover_recording
 from astray.recording.mcap.sensor_truth import sensor_truths
 from astray.recording.mcap.write_ahead_log import WriteAheadLog
@@ -26,25 +26,25 @@ __all__ = [
     "COLLISIONS",
     "EVENTS",
     "MAP_FILE",
-    "RUN",
-    "SCENARIO",
-    "STATIC",
+    "RUN_FILE",
+    "SCENARIO_FILE",
+    "STATIC_TRANSFORMS",
     "ChannelWriter",
+    "Channels",
     "Chunk",
     "ChunkEncoder",
     "EventCursor",
-    "Maps",
+    "MapCursor",
     "McapReader",
     "McapWriter",
-    "Memory",
-    "Op",
+    "Opcode",
     "RecoveryReport",
-    "Topics",
+    "ReusedBuffer",
     "WriteAheadLog",
-    "attachments",
     "is_mcap",
-    "own_map_file",
     "recover_recording",
+    "run_attachments",
     "sensor_truths",
     "text_message",
+    "world_map_file",
 ]

@@ -1,7 +1,8 @@
-"""What a run says in a stretch of time, kept as copies of tables until it is put into words.
+"""A chunk while it is open: what was published, kept as copies of tables until it is encoded.
 
-A table that several speakers need is copied once at a moment. The copies lie in memory that is
-used again for a later chunk.
+At each step at which publishers are due, the chunk takes a sample: it copies the tables that their
+messages are made of, each table once. That is all that a tick costs. The messages are encoded
+later, in another thread. The copies lie in memory that is used again for a later chunk.
 """
 
 from __future__ import annotations
@@ -16,142 +17,154 @@ from astray.ros.publishers import Publisher
 from astray.tables import Array, Rows
 
 
-class Written(NamedTuple):
-    """A message that is in words already."""
+class EncodedMessage(NamedTuple):
+    """A message that was given as bytes, and the sample before which it stands."""
 
-    moment: int
+    sample: int
     ns: int
     channel: int
     data: bytes
 
 
-class ChunkStage:
-    """One table at several moments, byte by byte, in memory that is shared with others."""
+class PartialSample(NamedTuple):
+    """A sample in which a publisher had messages for some of its rows only."""
 
-    def __init__(self, table: Array, kept: Array, start: int, room: int) -> None:
-        """From a byte on, with room for so many moments."""
-        width = width_of(table)
-        self.start, self.width = start, width
+    sample: int
+    publisher: int
+    rows: Rows
+
+
+class TableCopies:
+    """The copies of one table, one per sample, in memory that several tables share."""
+
+    def __init__(self, table: Array, memory: Array, start: int, capacity: int) -> None:
+        """Place the copies from a byte offset on."""
+        stride = copy_stride(table)
+        self.start, self.stride = start, stride
         self.live = record_memory(table).bytes.data
-        """The bytes of the table, as they are in the run."""
-        strides = (width, *np.empty(table.shape, table.dtype).strides)
-        self._tables = np.ndarray((room, *table.shape), table.dtype, kept, start, strides)
-        """The copy of each moment."""
-        self._columns = {"": self._tables}
+        """The bytes of the table itself, which the run changes."""
+        strides = (stride, *np.empty(table.shape, table.dtype).strides)
+        self._copies = np.ndarray((capacity, *table.shape), table.dtype, memory, start, strides)
+        self._columns = {"": self._copies}
 
-    def put(self, moments: Rows, rows: Rows, values: Array) -> None:
-        """Let some rows at some moments have other values."""
-        self._tables[moments, rows] = values
+    def write(self, samples: Rows, rows: Rows, values: Array) -> None:
+        """Write the values of rows at samples."""
+        self._copies[samples, rows] = values
 
-    def find(self, moments: Rows, rows: Rows, column: str) -> Array:
-        """A column, or the whole array, of some rows at some moments."""
-        kept = self._columns.get(column)
-        if kept is None:  # finding a column takes longer than reading it
-            kept = self._columns[column] = self._tables[column]
-        return np.asarray(kept[moments, rows])
+    def read(self, samples: Rows, rows: Rows, column: str) -> Array:
+        """The values of a column, or of the whole array, of rows at samples."""
+        values = self._columns.get(column)
+        if values is None:  # to find a column takes longer than to read it
+            values = self._columns[column] = self._copies[column]
+        return np.asarray(values[samples, rows])
 
 
-def width_of(table: Array) -> int:
-    """Bytes from the copy of a table to the next one."""
+def copy_stride(table: Array) -> int:
+    """The bytes from one copy of a table to the next."""
     return table.nbytes + -table.nbytes % 8
 
 
-class Memory:
-    """Memory that is used again and again: the system takes its time to give some."""
+class ReusedBuffer:
+    """Memory that is used again and again: to get some from the system takes time."""
 
     def __init__(self) -> None:
-        self._octets = np.empty(0, np.uint8)
+        self._bytes = np.empty(0, np.uint8)
 
-    def of(self, size: int) -> Array:
-        """So many bytes, good until the next time."""
-        if size > len(self._octets):
-            self._octets = np.empty(size + size // 4, np.uint8)
-        return self._octets[:size]
-
-
-Copies = list[tuple[int, int, int, memoryview]]
-"""Tables to be copied: from which byte on, how wide apart, how many bytes, and which."""
+    def take(self, size: int) -> Array:
+        """This many bytes, valid until the next call."""
+        if size > len(self._bytes):
+            self._bytes = np.empty(size + size // 4, np.uint8)
+        return self._bytes[:size]
 
 
-class Chorus(NamedTuple):
-    """Speakers that speak at one moment, each for all of its rows."""
+class CopyOrder(NamedTuple):
+    """A table to copy at a sample."""
 
-    copies: Copies
+    start: int
+    stride: int
+    size: int
+    live: memoryview
+
+
+class DueGroup(NamedTuple):
+    """Publishers that are due at the same sample, each for all of its rows."""
+
+    copies: list[CopyOrder]
     bytes: int
     """Of their messages."""
 
 
 class Chunk:
-    """Takes down what is said from moment to moment; one thread may read what another adds to."""
+    """Collects samples. One thread adds them, another may encode those that are complete."""
 
-    def __init__(self, speakers: Sequence[Publisher], room: int) -> None:
-        """There is room for so many moments."""
-        self.speakers = speakers
-        tables = {id(table): table for speaker in speakers for table in speaker.tables}
-        self.kept = np.empty(room * sum(map(width_of, tables.values())), np.uint8)
+    def __init__(self, publishers: Sequence[Publisher], capacity: int) -> None:
+        """Make room for the tables of so many samples."""
+        self.publishers = publishers
+        tables = {id(table): table for p in publishers for table in p.tables}
+        self.memory = np.empty(capacity * sum(map(copy_stride, tables.values())), np.uint8)
         """The copies of all tables."""
-        stages, start = {}, 0
+        copies, start = {}, 0
         for key, table in tables.items():
-            stages[key] = ChunkStage(table, self.kept, start, room)
-            start += room * stages[key].width
-        self.stages = [[stages[id(t)] for t in s.tables] for s in speakers]
-        """Those of each speaker's tables, and of what is worked out."""
-        self._slots, self._own = self.kept.data, [self._copies([s]) for s in speakers]
-        self.times = np.zeros(room + 1, np.int64)  # the last one says nothing
-        """Of each moment, ns."""
-        self._choruses: dict[tuple[int, ...], Chorus] = {}
+            copies[key] = TableCopies(table, self.memory, start, capacity)
+            start += capacity * copies[key].stride
+        self.copies = [[copies[id(table)] for table in p.tables] for p in publishers]
+        """Of each publisher's tables, that of computed values included."""
+        self._target = self.memory.data
+        self._copies_alone = [self._copy_orders([p]) for p in publishers]
+        self.times = np.zeros(capacity + 1, np.int64)  # the last sample may be without messages
+        """Of each sample, ns."""
+        self._due_groups: dict[tuple[int, ...], DueGroup] = {}
         self.clear()
 
     def clear(self) -> None:
-        """Begin anew."""
-        self.together: list[tuple[int, ...]] = []
-        """At each moment: the speakers that speak for all of their rows."""
-        self.alone: list[tuple[int, int, Rows]] = []
-        """Moment, speaker and rows where those are not all."""
-        self.written: list[Written] = []
-        self.moments = self.bytes = 0
-        """How many there are, and the bytes of their messages."""
+        """Discard all samples."""
+        self.full: list[tuple[int, ...]] = []
+        """Of each sample, the indices of the publishers with messages for all of their rows."""
+        self.partial: list[PartialSample] = []
+        self.encoded: list[EncodedMessage] = []
+        self.samples = self.bytes = 0
+        """The number of samples, and the bytes of their messages."""
 
-    def add(self, ns: int, channel: int, data: bytes) -> None:
-        """Something is said in words, at the beginning of the next moment."""
-        self.written.append(Written(self.moments, ns, channel, data))
+    def add_message(self, ns: int, channel: int, data: bytes) -> None:
+        """Add a message that stands before the next sample."""
+        self.encoded.append(EncodedMessage(self.samples, ns, channel, data))
         self.bytes += len(data)
 
-    def hear(self, ns: int, said: Iterable[tuple[Publisher, Rows]]) -> None:
-        """A moment at which these speakers speak for these rows."""
-        moment, together = self.moments, []
-        for speaker, rows in said:
-            if rows is speaker.rows:
-                together.append(speaker.index)
+    def add_sample(self, ns: int, due: Iterable[tuple[Publisher, Rows]]) -> None:
+        """Copy the tables of the publishers that are due, for the rows that have messages."""
+        sample, full = self.samples, []
+        for publisher, rows in due:
+            if rows is publisher.rows:
+                full.append(publisher.index)
             else:
-                self.alone.append((moment, speaker.index, rows))
-                self._keep(moment, self._own[speaker.index])
-                self.bytes += len(rows) * speaker.layout.size
-        key = tuple(together)
-        chorus = self._choruses.get(key) or self._gather(key)
-        self._keep(moment, chorus.copies)
-        self.bytes += chorus.bytes
-        self.together.append(key)
-        self.times[moment] = ns
-        self.moments = moment + 1  # last: up to here, all is there to be read
+                self.partial.append(PartialSample(sample, publisher.index, rows))
+                self._copy_tables(sample, self._copies_alone[publisher.index])
+                self.bytes += len(rows) * publisher.layout.size
+        key = tuple(full)
+        group = self._due_groups.get(key) or self._make_due_group(key)
+        self._copy_tables(sample, group.copies)
+        self.bytes += group.bytes
+        self.full.append(key)
+        self.times[sample] = ns
+        self.samples = sample + 1  # last: all before it may be read by the other thread
 
-    def _keep(self, moment: int, copies: Copies) -> None:
-        """Copy tables as they are now; NumPy takes four times as long to copy a little."""
-        slots = self._slots
-        for start, width, size, live in copies:
-            at = start + moment * width
-            slots[at : at + size] = live
+    def _copy_tables(self, sample: int, copies: list[CopyOrder]) -> None:
+        """Copy tables by memory views; for small ones NumPy takes four times as long."""
+        target = self._target
+        for start, stride, size, live in copies:
+            offset = start + sample * stride
+            target[offset : offset + size] = live
 
-    def _gather(self, numbers: tuple[int, ...]) -> Chorus:
-        speakers = [self.speakers[k] for k in numbers]
-        size = sum(len(s.rows) * s.layout.size for s in speakers)
-        made = self._choruses[numbers] = Chorus(self._copies(speakers), size)
-        return made
+    def _make_due_group(self, indices: tuple[int, ...]) -> DueGroup:
+        publishers = [self.publishers[k] for k in indices]
+        size = sum(len(p.rows) * p.layout.size for p in publishers)
+        group = self._due_groups[indices] = DueGroup(self._copy_orders(publishers), size)
+        return group
 
-    def _copies(self, speakers: Sequence[Publisher]) -> Copies:
-        """The tables that these speakers need, each once."""
-        needed: dict[int, ChunkStage] = {}
-        for speaker in speakers:
-            for stage in self.stages[speaker.index][: len(speaker.sources)]:
-                needed[stage.start] = stage
-        return [(s.start, s.width, len(s.live), s.live) for s in needed.values()]
+    def _copy_orders(self, publishers: Sequence[Publisher]) -> list[CopyOrder]:
+        """The source tables of these publishers, each once."""
+        needed: dict[int, TableCopies] = {}
+        for publisher in publishers:
+            for copies in self.copies[publisher.index][: len(publisher.sources)]:
+                needed[copies.start] = copies
+        return [CopyOrder(c.start, c.stride, len(c.live), c.live) for c in needed.values()]

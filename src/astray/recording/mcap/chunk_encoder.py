@@ -1,30 +1,29 @@
-"""What was said at many moments as the records of one chunk.
+"""Encodes a chunk: the records of its messages, and their index.
 
-The messages of all speakers at all moments are written by one kernel, straight to where they
-belong: by step, speaker and row. The same moments give the same bytes. All is done in that one
-call, since between two calls this thread would have to wait for the one that runs.
+One kernel writes the messages of all publishers at all samples straight to where the layout has
+them. The same samples give the same bytes. It is one call, since between two calls this thread
+would wait for the one that runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from astray.numerics import compiled_for, kernel
-from astray.recording.mcap import records
-from astray.recording.mcap.chunk import Chunk, Memory, Written
+from astray.recording.mcap.chunk import Chunk, EncodedMessage, ReusedBuffer
 from astray.recording.mcap.chunk_layout import (
-    FIRST,
-    LAST,
-    VOICE,
     ChannelWriter,
     ChunkLayout,
     MessageBlock,
+    MessageTable,
+    RecordTable,
 )
-from astray.recording.mcap.message_index import enter
-from astray.recording.mcap.writer import Batch
+from astray.recording.mcap.message_index import write_entry
+from astray.recording.mcap.records import encode_message
+from astray.recording.mcap.write_ahead_log import ChunkContent
 from astray.ros.messages import (
     INSTRUCTION,
     TABLE_PLACEMENT,
@@ -40,152 +39,200 @@ from astray.ros.messages import (
     record_size,
     write_fields_all,
 )
-from astray.tables import Array
+from astray.tables import Array, record
 
-NUMBER_AT, TIME_AT = 11, 15  # bytes from the beginning of a message's record
-PLANS = 64  # that are kept
-HEADS, REST, END, LENGTH, STEPS, LAST_STEP, TABLES, LAST_TABLE = range(8)
-"""Of a voice: where its heads begin, where the rest does that stands behind each, where that ends,
-and how long a head is; from which to which its steps are, and its tables."""
+SEQUENCE_OFFSET, TIMES_OFFSET = 11, 15  # bytes from the start of a message's record
+MAX_LAYOUTS = 64  # that are kept
+
+WRITER = record(
+    [
+        (name, "i8")
+        for name in (
+            *("first_prefix", "prefix_size", "first_rest", "last_rest"),
+            *("first_instruction", "last_instruction", "first_table", "last_table"),
+        )
+    ]
+)
+"""Where the parts of one ChannelWriter are in the arrays of a SerializerTable."""
+
+
+class ChunkBuffer(NamedTuple):
+    """Where a chunk is written: its bytes, where messages start in them, and its index."""
+
+    bytes: Array
+    start: int
+    index: Array
+    blank_index: Array
+
+
+class SerializerTable(NamedTuple):
+    """The serializers of all ChannelWriters, joined."""
+
+    constants: Array
+    writers: Array
+    """WRITER."""
+    instructions: Array
+    placements: Array
+
+
+class MessageNumbers(NamedTuple):
+    """The times by which messages are stamped, ns, and the next sequence number per channel."""
+
+    times: Array
+    counts: Array
 
 
 @kernel
-def write_voices(
-    raw: Array, messages: Any, memory: RecordMemory, program: Any, scratch: Scratch
+def write_messages(
+    raw: Array,
+    messages: MessageTable,
+    memory: RecordMemory,
+    serializers: SerializerTable,
+    scratch: Scratch,
 ) -> None:
-    """Write the messages of all voices."""
-    places, moments, rows, passes = messages
-    blanks, voices, steps, tables = program
-    for k in range(len(passes)):
-        first, last, v = passes[k, FIRST], passes[k, LAST], voices[passes[k, VOICE]]
-        out = MessageBuffer(raw, places[first:last])
-        records = RecordSelection(moments[first:last], rows[first:last])
-        prefixes, rest = blanks[v[HEADS] : v[REST]], blanks[v[REST] : v[END]]
-        copy_constants_all(out, ConstantBytes(prefixes, v[LENGTH], rest), records.rows)
-        todo, where = steps[v[STEPS] : v[LAST_STEP]], tables[v[TABLES] : v[LAST_TABLE]]
-        write_fields_all(out, todo, memory, where, records, scratch)
+    """Write the messages that are made of tables."""
+    for k in range(len(messages.runs)):
+        first, last = messages.runs[k].first, messages.runs[k].last
+        writer = serializers.writers[messages.runs[k].writer]
+        out = MessageBuffer(raw, messages.offsets[first:last])
+        selection = RecordSelection(messages.samples[first:last], messages.rows[first:last])
+        prefixes = serializers.constants[writer.first_prefix : writer.first_rest]
+        rest = serializers.constants[writer.first_rest : writer.last_rest]
+        copy_constants_all(out, ConstantBytes(prefixes, writer.prefix_size, rest), selection.rows)
+        instructions = serializers.instructions[writer.first_instruction : writer.last_instruction]
+        placements = serializers.placements[writer.first_table : writer.last_table]
+        write_fields_all(out, instructions, memory, placements, selection, scratch)
 
 
 @kernel
-def number(raw: Array, place: int, count: int, time: int) -> None:
-    """Write the number of a message in its channel, and its time twice."""
+def write_sequence_and_times(raw: Array, offset: int, sequence: int, time: int) -> None:
+    """Complete the head of a message's record: its sequence number, log time and publish time."""
     for j in range(4):
-        raw[place + NUMBER_AT + j] = count >> 8 * j & 255
+        raw[offset + SEQUENCE_OFFSET + j] = sequence >> 8 * j & 255
     for j in range(8):
         octet = time >> 8 * j & 255
-        raw[place + TIME_AT + j] = octet
-        raw[place + TIME_AT + 8 + j] = octet
+        raw[offset + TIMES_OFFSET + j] = octet
+        raw[offset + TIMES_OFFSET + 8 + j] = octet
 
 
 @kernel
 def write_chunk(
-    out: Any, messages: Any, memory: RecordMemory, program: Any, given: Any, scratch: Scratch
+    out: ChunkBuffer,
+    messages: MessageTable,
+    memory: RecordMemory,
+    serializers: SerializerTable,
+    records: RecordTable,
+    numbers: MessageNumbers,
+    scratch: Scratch,
 ) -> None:
-    """Write the messages of all voices; number all messages, and enter them into the index."""
-    whole, start, entries, blank = out
-    copy_bytes(entries, 0, blank)
-    (places, channels, which, goals), times, counts = given
-    raw = whole[start:]
-    write_voices(raw, messages, memory, program, scratch)
-    for k in range(len(places)):
-        channel, time = channels[k], times[which[k]]
-        number(raw, places[k], counts[channel], time)
-        counts[channel] += 1
-        enter(entries, goals[k], time, start + places[k])
+    """Write the messages that are made of tables, the heads of all messages, and the index."""
+    copy_bytes(out.index, 0, out.blank_index)
+    raw = out.bytes[out.start :]
+    write_messages(raw, messages, memory, serializers, scratch)
+    for k in range(len(records.offsets)):
+        channel, time = records.channels[k], numbers.times[records.times[k]]
+        write_sequence_and_times(raw, records.offsets[k], numbers.counts[channel], time)
+        numbers.counts[channel] += 1
+        write_entry(out.index, records.entries[k], time, out.start + records.offsets[k])
 
 
 class ChunkEncoder:
-    """Turns chunks into records and counts the messages of each channel."""
+    """Encodes chunks, and numbers the messages of each channel."""
 
-    def __init__(self, voices: Sequence[ChannelWriter], channels: int) -> None:
-        self.voices = voices
+    def __init__(self, writers: Sequence[ChannelWriter], channels: int) -> None:
+        self.writers = writers
         self.counts = np.zeros(channels + 1, np.int64)
-        self._plans: dict[Any, ChunkLayout] = {}
-        self._program: tuple[Array, ...] | None = None
+        """The number of messages of each channel so far."""
+        self._layouts: dict[Any, ChunkLayout] = {}
+        self._serializers: SerializerTable | None = None
         self._scratch = make_scratch()
-        self._code: Callable[..., None] | None = None
+        self._write_chunk: Callable[..., None] | None = None
 
-    def encode(self, chunk: Chunk, memory: Memory, before: bytes = b"") -> Batch:
-        """The records of what a chunk has by now, in some memory, behind other records.
+    def encode(self, chunk: Chunk, buffer: ReusedBuffer, before: bytes = b"") -> ChunkContent:
+        """Encode the samples that a chunk has by now, after records of other kinds.
 
-        Whether they count is up to `count`.
+        The result lies in the buffer. Sequence numbers advance only by `advance`.
         """
-        count = chunk.moments  # first: others may come meanwhile
-        written = [w for w in list(chunk.written) if w.moment < count]
-        plan, times = self._plan(chunk, count, written), chunk.times[:count]
-        if written:
-            times = np.concatenate([times, np.array([w.ns for w in written], np.int64)])
-        whole, start = memory.of(len(before) + plan.size), len(before)
-        whole[:start] = np.frombuffer(before, np.uint8)
-        for w, place in zip(written, (start + plan.written).tolist(), strict=True):
-            data = records.message(w.channel, 0, w.ns, w.data)
-            whole[place : place + len(data)] = np.frombuffer(data, np.uint8)
-        for k, part in plan.parts.items():
-            self._work_out(part, self.voices[k], chunk)
-        if self._program is None:  # chunks are all alike
-            self._program = _program(self.voices, chunk)
-        index = np.empty_like(plan.index.blank)
-        what = (
-            (whole, start, index, plan.index.blank),
-            plan.messages,
-            record_memory(chunk.kept),
-            self._program,
-            (plan.records, times, self.counts.copy()),
+        samples = chunk.samples  # read first: the run may add more meanwhile
+        encoded = [message for message in list(chunk.encoded) if message.sample < samples]
+        layout, times = self._layout(chunk, samples, encoded), chunk.times[:samples]
+        if encoded:
+            encoded_times = np.array([message.ns for message in encoded], np.int64)
+            times = np.concatenate([times, encoded_times])
+        raw, start = buffer.take(len(before) + layout.size), len(before)
+        raw[:start] = np.frombuffer(before, np.uint8)
+        for message, offset in zip(encoded, layout.encoded_offsets.tolist(), strict=True):
+            data = encode_message(message.channel, 0, message.ns, message.data)
+            raw[start + offset : start + offset + len(data)] = np.frombuffer(data, np.uint8)
+        for k, block in layout.blocks.items():
+            self._compute_values(block, self.writers[k], chunk)
+        if self._serializers is None:  # the tables of all chunks are placed alike
+            self._serializers = _join_serializers(self.writers, chunk)
+        index = np.empty_like(layout.index.blank)
+        arguments = (
+            ChunkBuffer(raw, start, index, layout.index.blank),
+            layout.messages,
+            record_memory(chunk.memory),
+            self._serializers,
+            layout.records,
+            MessageNumbers(times, self.counts.copy()),
             self._scratch,
         )
-        if self._code is None:  # to look at the types of all these would take a while each time
-            self._code = compiled_for(write_chunk, *what)
-        self._code(*what)
-        span = (int(times.min()), int(times.max())) if len(times) else (0, 0)
-        return Batch(whole.data, *span, plan.index.filled(index))
+        if self._write_chunk is None:  # to find the types of all these takes long, each time
+            self._write_chunk = compiled_for(write_chunk, *arguments)
+        self._write_chunk(*arguments)
+        first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
+        return ChunkContent(raw.data, first, last, layout.index.to_index(index))
 
-    def _work_out(self, part: MessageBlock, voice: ChannelWriter, chunk: Chunk) -> None:
-        """Keep the values of messages that no column has."""
-        speaker, stages = voice.speaker, chunk.stages[voice.speaker.index]
-        made = stages[len(speaker.sources) :]
-        if made:
-            moments, rows = part.moments, part.rows
-            found = speaker.compute(lambda column: stages[0].find(moments, rows, column))
-            for stage, values in zip(made, found, strict=True):
-                stage.put(moments, rows, values)
+    def advance(self, content: ChunkContent) -> None:
+        """Advance the sequence numbers by the messages of an encoded chunk."""
+        self.counts[content.index.channels] += content.index.counts
 
-    def _plan(self, chunk: Chunk, count: int, written: Sequence[Written]) -> ChunkLayout:
-        """Where the messages of a chunk go; kept where nothing is out of the ordinary."""
-        ordinary = not written and not chunk.alone
-        key = tuple(chunk.together[:count]) if ordinary else None
-        plan = self._plans.get(key) if ordinary else None
-        if plan is None:
-            plan = ChunkLayout(chunk, count, written, self.voices)
-            if ordinary:
-                if len(self._plans) >= PLANS:
-                    self._plans.clear()
-                self._plans[key] = plan
-        return plan
+    def _compute_values(self, block: MessageBlock, writer: ChannelWriter, chunk: Chunk) -> None:
+        """Write the values that a publisher computes to the copies of their table."""
+        publisher, copies = writer.publisher, chunk.copies[writer.publisher.index]
+        computed = copies[len(publisher.sources) :]
+        if computed:
+            samples, rows = block.samples, block.rows
+            found = publisher.compute(lambda column: copies[0].read(samples, rows, column))
+            for target, values in zip(computed, found, strict=True):
+                target.write(samples, rows, values)
 
-    def count(self, batch: Batch) -> None:
-        """Let the messages of a chunk count: the next ones are numbered behind them."""
-        self.counts[batch.index.channels] += batch.index.counts
+    def _layout(self, chunk: Chunk, samples: int, encoded: Sequence[EncodedMessage]) -> ChunkLayout:
+        """The layout of a chunk; kept where all messages are regular."""
+        if encoded or chunk.partial:
+            return ChunkLayout(chunk, samples, encoded, self.writers)
+        key = tuple(chunk.full[:samples])
+        layout = self._layouts.get(key)
+        if layout is None:
+            if len(self._layouts) >= MAX_LAYOUTS:
+                self._layouts.clear()
+            layout = self._layouts[key] = ChunkLayout(chunk, samples, encoded, self.writers)
+        return layout
 
 
-def _program(voices: Sequence[ChannelWriter], chunk: Chunk) -> tuple[Array, ...]:
-    """The forms of all voices behind each other, where each is in them, steps and tables."""
-    blanks, steps = [np.zeros(0, np.uint8)], [np.zeros(0, INSTRUCTION)]
-    tables: list[tuple[int, ...]] = []
-    at, start, step = [], 0, 0
-    for voice, stages in zip(voices, chunk.stages, strict=True):
-        constants, instructions = voice.serializer.constants, voice.serializer.instructions
-        middle, table = start + constants.prefixes.size, len(tables)
-        end, last = middle + len(constants.rest), step + len(instructions)
-        for stage, given in zip(stages, voice.speaker.tables, strict=True):
-            tables.append((stage.start, stage.width, record_size(given)))
-        length = constants.prefix_size
-        at.append((start, middle, end, length, step, last, table, len(tables)))
-        blanks += [constants.prefixes, constants.rest]
-        steps.append(instructions)
-        start, step = end, last
-    return (
-        np.concatenate(blanks),
-        np.array(at, np.int64).reshape(-1, 8),
-        np.concatenate(steps),
-        np.array(tables, TABLE_PLACEMENT),
+def _join_serializers(writers: Sequence[ChannelWriter], chunk: Chunk) -> SerializerTable:
+    """Join the constant bytes, instructions and table placements of all writers."""
+    constants, instructions = [np.zeros(0, np.uint8)], [np.zeros(0, INSTRUCTION)]
+    placements: list[tuple[int, ...]] = []
+    joined = np.zeros(len(writers), WRITER)
+    size = count = 0
+    for k, (writer, copies) in enumerate(zip(writers, chunk.copies, strict=True)):
+        own, steps = writer.serializer.constants, writer.serializer.instructions
+        first_rest, first_table = size + own.prefixes.size, len(placements)
+        last_rest, last_instruction = first_rest + len(own.rest), count + len(steps)
+        for copy, table in zip(copies, writer.publisher.tables, strict=True):
+            placements.append((copy.start, copy.stride, record_size(table)))
+        joined[k] = (
+            *(size, own.prefix_size, first_rest, last_rest),
+            *(count, last_instruction, first_table, len(placements)),
+        )
+        constants += [own.prefixes, own.rest]
+        instructions.append(steps)
+        size, count = last_rest, last_instruction
+    return SerializerTable(
+        np.concatenate(constants),
+        joined,
+        np.concatenate(instructions),
+        np.array(placements, TABLE_PLACEMENT),
     )

@@ -1,6 +1,7 @@
-"""Where the messages of a chunk go, and of what they are made.
+"""The layout of a chunk: where each message goes, and which sample and row it is made of.
 
-That depends only on who spoke when, and chunk after chunk is alike in that: it is worked out once.
+It depends only on which publishers were due when. Chunk after chunk is alike in that, so a layout
+is computed once and used again.
 """
 
 from __future__ import annotations
@@ -10,113 +11,136 @@ from typing import NamedTuple
 
 import numpy as np
 
-from astray.recording.mcap.chunk import Chunk, Written
+from astray.recording.mcap.chunk import Chunk, EncodedMessage
 from astray.recording.mcap.message_index import IndexLayout
-from astray.recording.mcap.records import HEAD, MESSAGE, Op
+from astray.recording.mcap.records import MESSAGE_HEAD, RECORD_HEAD, Opcode
 from astray.ros.publishers import Publisher
-from astray.tables import Array, Rows
+from astray.tables import Array, Rows, record
+
+RUN = record([(name, "i8") for name in ("first", "last", "writer")])
+"""Consecutive entries of a MessageTable that one ChannelWriter writes: from, to, its index."""
 
 
 class ChannelWriter:
-    """A speaker, and the channel of each row that it speaks for."""
+    """A publisher, and the channel of each of its rows."""
 
-    def __init__(self, speaker: Publisher, channels: dict[str, int]) -> None:
-        self.speaker = speaker
-        self.size = MESSAGE.itemsize + speaker.layout.size
-        self.channels = np.zeros(int(speaker.rows.max()) + 1, np.int64)
-        for row, topic in speaker.topics.items():
+    def __init__(self, publisher: Publisher, channels: dict[str, int]) -> None:
+        self.publisher = publisher
+        self.record_size = MESSAGE_HEAD.itemsize + publisher.layout.size
+        self.channels = np.zeros(int(publisher.rows.max()) + 1, np.int64)
+        for row, topic in publisher.topics.items():
             self.channels[row] = channels[topic.name]
-        before = np.zeros(len(self.channels), MESSAGE)
-        before["opcode"], before["length"] = Op.MESSAGE, self.size - HEAD.size
-        before["channel"] = self.channels
-        headers = before.view(np.uint8).reshape(len(before), -1)
-        self.serializer = speaker.make_serializer(headers)
-        """Its messages behind heads that have no number yet."""
+        heads = np.zeros(len(self.channels), MESSAGE_HEAD)
+        heads["opcode"] = Opcode.MESSAGE
+        heads["length"] = self.record_size - RECORD_HEAD.size
+        heads["channel"] = self.channels
+        self.serializer = publisher.make_serializer(heads.view(np.uint8).reshape(len(heads), -1))
+        """Makes its messages, each after a record head without sequence number and time."""
 
 
 class MessageBlock(NamedTuple):
-    """The messages of one voice: of which moment and row they are, and where they go."""
+    """The messages of one publisher: their samples, rows, and offsets in the chunk."""
 
-    moments: Rows
+    samples: Rows
     rows: Rows
-    places: Rows
+    offsets: Rows
+
+
+class MessageTable(NamedTuple):
+    """The messages that are made of tables, those of one publisher after the other."""
+
+    offsets: Rows
+    samples: Rows
+    rows: Rows
+    runs: Array
+    """RUN, one per publisher."""
+
+
+class RecordTable(NamedTuple):
+    """All messages in the order of the chunk."""
+
+    offsets: Rows
+    channels: Rows
+    times: Rows
+    """An index of the times: that of the sample; after those, one for each encoded message."""
+    entries: Rows
+    """The offset of the message's entry in the index."""
 
 
 class ChunkLayout:
     """Where the messages of a chunk go."""
 
     def __init__(
-        self, chunk: Chunk, count: int, written: Sequence[Written], voices: Sequence[ChannelWriter]
+        self,
+        chunk: Chunk,
+        samples: int,
+        encoded: Sequence[EncodedMessage],
+        writers: Sequence[ChannelWriter],
     ) -> None:
-        """Of the first so many moments, with these messages that are in words."""
-        spoken = _by_speaker(chunk, count)
-        sizes = np.zeros((count, 1 + len(voices)), np.int64)
-        for w in written:
-            sizes[w.moment, 0] += MESSAGE.itemsize + len(w.data)
-        for k, (moments, _) in spoken.items():
-            sizes[:, k + 1] = np.bincount(moments, minlength=count) * voices[k].size
+        """Lay out the first samples of a chunk, with these encoded messages."""
+        found = _messages_by_publisher(chunk, samples)
+        # The bytes of each sample: encoded messages first, then those of each publisher.
+        sizes = np.zeros((samples, 1 + len(writers)), np.int64)
+        for message in encoded:
+            sizes[message.sample, 0] += MESSAGE_HEAD.itemsize + len(message.data)
+        for k, (of_sample, _) in found.items():
+            sizes[:, k + 1] = np.bincount(of_sample, minlength=samples) * writers[k].record_size
         starts = (np.cumsum(sizes) - sizes.reshape(-1)).reshape(sizes.shape)
         self.size = int(sizes.sum())
-        """Of all messages, bytes."""
-        self.parts: dict[int, MessageBlock] = {}
-        """Those of each voice that has something to say."""
-        for k, (moments, rows) in spoken.items():
-            nth = np.arange(len(rows)) - np.searchsorted(moments, moments)  # at its moment
-            places = starts[moments, k + 1] + nth * voices[k].size
-            self.parts[k] = MessageBlock(moments, rows, places)
-        self.written = _places(written, starts[:, 0].copy())
-        """Where the messages go that are in words."""
-        places, moments, rows = self._joined()
-        self.messages = places, moments, rows, _passes(self.parts)
-        """Those of all voices, one voice behind the other, and from which to which are whose."""
-        channels = [np.array([w.channel for w in written], np.int64)]
-        channels += [voices[k].channels[part.rows] for k, part in self.parts.items()]
-        places = np.concatenate([self.written, places])
-        times = np.concatenate([count + np.arange(len(written)), moments])
-        order = np.argsort(places)
-        ordered = np.concatenate(channels)[order]
-        self.index = IndexLayout(ordered)
-        self.records = places[order], ordered, times[order], self.index.goals
-        """Of all messages in the order in which they stand: place, channel, which time (that of a
-        moment, or behind all of those of one in words), and where the entry in the index is."""
+        """The bytes of all messages."""
+        self.blocks: dict[int, MessageBlock] = {}
+        """The messages of each publisher that has any, by its index."""
+        for k, (of_sample, rows) in found.items():
+            nth = np.arange(len(rows)) - np.searchsorted(of_sample, of_sample)  # in its sample
+            offsets = starts[of_sample, k + 1] + nth * writers[k].record_size
+            self.blocks[k] = MessageBlock(of_sample, rows, offsets)
+        self.encoded_offsets = _encoded_offsets(encoded, starts[:, 0].copy())
+        """The offset of each encoded message."""
+        self.messages = self._join_blocks()
+        channels = [np.array([message.channel for message in encoded], np.int64)]
+        channels += [writers[k].channels[block.rows] for k, block in self.blocks.items()]
+        offsets = np.concatenate([self.encoded_offsets, self.messages.offsets])
+        times = np.concatenate([samples + np.arange(len(encoded)), self.messages.samples])
+        order = np.argsort(offsets)
+        in_order = np.concatenate(channels)[order]
+        self.index = IndexLayout(in_order)
+        self.records = RecordTable(offsets[order], in_order, times[order], self.index.entries)
 
-    def _joined(self) -> list[Rows]:
-        """Places, moments and rows of all voices."""
-        parts, none = self.parts.values(), np.zeros(0, np.int64)
-        every = ([p.places for p in parts], [p.moments for p in parts], [p.rows for p in parts])
-        return [np.concatenate([none, *some]) for some in every]
-
-
-FIRST, LAST, VOICE = range(3)
-"""The columns of a pass: messages from, to; and of which voice they are."""
-
-
-def _passes(parts: dict[int, MessageBlock]) -> Array:
-    ends = np.cumsum([len(part.rows) for part in parts.values()], dtype=np.int64)
-    return np.stack([np.concatenate([[0], ends])[:-1], ends, np.array([*parts], np.int64)], axis=1)
+    def _join_blocks(self) -> MessageTable:
+        blocks, empty = self.blocks.values(), np.zeros(0, np.int64)
+        ends = np.cumsum([len(block.rows) for block in blocks], dtype=np.int64)
+        runs = np.zeros(len(ends), RUN)
+        runs["first"], runs["last"] = np.concatenate([[0], ends])[:-1], ends
+        runs["writer"] = np.array([*self.blocks], np.int64)
+        return MessageTable(
+            np.concatenate([empty, *(block.offsets for block in blocks)]),
+            np.concatenate([empty, *(block.samples for block in blocks)]),
+            np.concatenate([empty, *(block.rows for block in blocks)]),
+            runs,
+        )
 
 
-def _by_speaker(chunk: Chunk, count: int) -> dict[int, tuple[Rows, Rows]]:
-    """The moments and rows of all messages of each speaker, in order."""
-    together: dict[int, list[int]] = {}
-    for moment, numbers in enumerate(chunk.together[:count]):
-        for k in numbers:
-            together.setdefault(k, []).append(moment)
-    alone = [said for said in list(chunk.alone) if said[0] < count]
-    spoken = {}
-    for k in sorted({*together, *(said[1] for said in alone)}):
-        every = chunk.speakers[k].rows
-        some = {moment: rows for moment, number, rows in alone if number == k}
-        moments = np.array(sorted([*together.get(k, ()), *some]), np.int64)
-        rows = [some.get(moment, every) for moment in moments.tolist()]
-        spoken[k] = np.repeat(moments, [len(r) for r in rows]), np.concatenate(rows)
-    return spoken
+def _messages_by_publisher(chunk: Chunk, samples: int) -> dict[int, tuple[Rows, Rows]]:
+    """The sample and row of each message, in order, by the index of the publisher."""
+    full: dict[int, list[int]] = {}
+    for sample, indices in enumerate(chunk.full[:samples]):
+        for k in indices:
+            full.setdefault(k, []).append(sample)
+    partial = [part for part in list(chunk.partial) if part.sample < samples]
+    found = {}
+    for k in sorted({*full, *(part.publisher for part in partial)}):
+        all_rows = chunk.publishers[k].rows
+        some_rows = {part.sample: part.rows for part in partial if part.publisher == k}
+        of_sample = np.array(sorted([*full.get(k, ()), *some_rows]), np.int64)
+        rows = [some_rows.get(sample, all_rows) for sample in of_sample.tolist()]
+        found[k] = np.repeat(of_sample, [len(r) for r in rows]), np.concatenate(rows)
+    return found
 
 
-def _places(written: Sequence[Written], starts: Array) -> Rows:
-    """Where messages that are in words go, from the start of their moment on."""
-    places = np.zeros(len(written), np.int64)
-    for k, w in enumerate(written):
-        places[k] = starts[w.moment]
-        starts[w.moment] += MESSAGE.itemsize + len(w.data)
-    return places
+def _encoded_offsets(encoded: Sequence[EncodedMessage], starts: Array) -> Rows:
+    """The offsets of encoded messages, one after the other from the start of their sample on."""
+    offsets = np.zeros(len(encoded), np.int64)
+    for k, message in enumerate(encoded):
+        offsets[k] = starts[message.sample]
+        starts[message.sample] += MESSAGE_HEAD.itemsize + len(message.data)
+    return offsets

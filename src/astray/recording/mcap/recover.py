@@ -1,8 +1,10 @@
-"""Mending files whose writer was killed: all whole messages are kept, the summary is made anew.
+"""Recovery of a recording whose writer was killed, or whose file is damaged.
 
-A torn file is read from its beginning as far as it makes sense, and on from the next chunk behind
-what does not; of a chunk that is cut off, too, what can be unpacked is kept. If a tail lies beside
-a recording and belongs behind its last whole chunk, its messages follow.
+1. Every whole record of the file is copied, from its beginning on. After damaged bytes the copy
+   continues at the next chunk. Of a chunk that is damaged or cut off, the messages that can be
+   decompressed are kept.
+2. The messages of the write-ahead log follow, if it belongs to this file after its last chunk.
+3. Indexes and summary are made anew.
 """
 
 from __future__ import annotations
@@ -20,76 +22,94 @@ import numpy as np
 from astray.errors import RecordingError
 from astray.files import is_locked
 from astray.recording.mcap.message_index import IndexLayout
-from astray.recording.mcap.parse import (
-    RecordReader,
-    Torn,
+from astray.recording.mcap.records import (
+    MAGIC,
+    RECORD_HEAD,
+    FieldReader,
+    Opcode,
+    TornRecord,
+    decode_attachment,
+    decode_channel,
+    decode_chunk,
+    decode_metadata,
+    decode_schema,
     find_chunk,
     is_finished,
     is_mcap,
-    parse_attachment,
-    parse_channel,
-    parse_metadata,
-    parse_schema,
-    unpack_chunk,
-    walk,
+    iterate_records,
 )
-from astray.recording.mcap.records import HEAD, MAGIC, Op
-from astray.recording.mcap.write_ahead_log import WriteAheadLog
-from astray.recording.mcap.writer import Batch, Mark, McapWriter
+from astray.recording.mcap.write_ahead_log import ChunkContent, LoggedChunk, WriteAheadLog
+from astray.recording.mcap.writer import McapWriter
 
-LOOSE = 1 << 20  # bytes of messages outside of chunks that become a chunk
-TIME_AT = 6  # bytes from the beginning of a message's content
-NUMBER = struct.Struct("<H")
-TIME = struct.Struct("<Q")
-CRC = 4  # bytes
-FOOTER = struct.Struct("<QQI")  # where the summary begins, where its index, and its checksum
+MAX_PENDING = 1 << 20  # bytes of messages outside of chunks, of which a chunk is made
+CHANNEL = struct.Struct("<H")  # at the beginning of a message's content
+LOG_TIME, LOG_TIME_OFFSET = struct.Struct("<Q"), 6
+MIN_MESSAGE_SIZE = 22  # bytes of the content of a message without data
+FOOTER = struct.Struct("<QQI")  # where the summary starts, where its offsets, and its checksum
+CRC_SIZE = 4  # bytes
 
 
 @dataclass
 class RecoveryReport:
-    """What became of a file."""
+    """The result of a recovery."""
 
     path: Path
-    """Where the whole file is."""
-    kept: Path | None
-    """Where the torn one still is, if it has another name now."""
+    """The recovered file."""
+    original: Path | None
+    """Where the damaged file is now, if it was renamed."""
     messages: int = 0
-    from_tail: int = 0
-    """Of these, messages that were in the tail."""
+    from_log: int = 0
+    """How many of these were in the write-ahead log."""
     lost_bytes: int = 0
     """Bytes that were no whole record."""
-    damaged: int = 0
-    """Chunks of which something was wrong."""
+    damaged_chunks: int = 0
     seconds: float = 0.0
     """From the first message to the last."""
-    was_whole: bool = False
+    was_intact: bool = False
+    """Whether there was nothing to recover."""
 
 
 def recover_recording(path: Path, out: Path | None = None) -> RecoveryReport:
-    """Mend a file, in place or to another one; in place, the torn one is kept beside it."""
-    tail, goal = WriteAheadLog(path), out or path
-    part = goal.with_name(f"{goal.name}.part")
+    """Recover a recording in place, or copy what can be recovered to another file.
+
+    Args:
+        path: The recording.
+        out: Where to write. Without it the recovered file replaces the recording, which is renamed
+            to `*.torn`; an intact one is left as it is.
+
+    Returns:
+        What was found.
+
+    Raises:
+        RecordingError: It is no MCAP file, it is still being written, or the disk refuses.
+    """
+    log, destination = WriteAheadLog(path), out or path
+    temporary = destination.with_name(f"{destination.name}.part")
     try:
-        mended = _copy(path, part, tail, always=out is not None)
-        if mended is None:
-            return RecoveryReport(path, None, was_whole=True)
-        mended.path = goal
+        report = _recover_to(temporary, path, log, always=out is not None)
+        if report is None:
+            return RecoveryReport(path, None, was_intact=True)
+        report.path = destination
         if out is None:
-            mended.kept = path.with_name(f"{path.name}.torn")
-            os.replace(path, mended.kept)
-        os.replace(part, goal)
+            report.original = path.with_name(f"{path.name}.torn")
+            os.replace(path, report.original)
+        os.replace(temporary, destination)
         if out is None:
-            tail.remove()
+            log.remove()
     except OSError as problem:
-        part.unlink(missing_ok=True)
-        raise RecordingError(f"{goal}: cannot be written: {problem.strerror or problem}") from None
-    return mended
+        temporary.unlink(missing_ok=True)
+        raise RecordingError(
+            f"{destination}: cannot be written: {problem.strerror or problem}"
+        ) from None
+    return report
 
 
-def _copy(path: Path, part: Path, tail: WriteAheadLog, always: bool) -> RecoveryReport | None:
-    """Copy what is whole; None if all is, unless that shall be copied, too.
+def _recover_to(
+    temporary: Path, path: Path, log: WriteAheadLog, always: bool
+) -> RecoveryReport | None:
+    """Write the recovered file; None if the recording is intact, unless `always`.
 
-    The file is let go of at the end: some systems rename no file that is in use.
+    The recording is closed at the end of this function: Windows renames no open file.
     """
     try:
         with path.open("rb") as file:
@@ -102,186 +122,188 @@ def _copy(path: Path, part: Path, tail: WriteAheadLog, always: bool) -> Recovery
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as problem:
         raise RecordingError(f"{path}: {problem.strerror or problem}") from None
-    whole = memoryview(mapped)
-    if not is_mcap(whole):
+    data = memoryview(mapped)
+    if not is_mcap(data):
         raise RecordingError(f"{path}: not an MCAP file")
-    waiting = tail.read()
-    sound = is_finished(whole) and not is_damaged(whole)
-    if sound and waiting is None and not always:
+    logged = log.read()
+    intact = is_finished(data) and not _is_damaged(data)
+    if intact and logged is None and not always:
         return None
-    part.unlink(missing_ok=True)
-    mended = _Mender(whole, part).mend(waiting)
-    mended.was_whole = sound
-    return mended
+    temporary.unlink(missing_ok=True)
+    report = _Recovery(data, temporary).run(logged)
+    report.was_intact = intact
+    return report
 
 
-def is_damaged(data: memoryview) -> bool:
-    """Whether a file that was written to its end is not as it was written."""
+def _is_damaged(data: memoryview) -> bool:
+    """Whether a finished file has a damaged chunk or summary."""
     try:
-        for op, content, _ in walk(data, len(MAGIC)):
-            if op == Op.CHUNK and not unpack_chunk(content).sound:
+        for opcode, content, _ in iterate_records(data, len(MAGIC)):
+            if opcode == Opcode.CHUNK and not decode_chunk(content).sound:
                 return True
-            if op == Op.DATA_END:
-                return summary_start(data) is None
-    except Torn:
+            if opcode == Opcode.DATA_END:
+                return _summary_start(data) is None
+    except TornRecord:
         pass
     return True
 
 
-def summary_start(data: memoryview) -> int | None:
-    """Where the summary of a finished file begins, 0 if it has none; None if it is damaged."""
+def _summary_start(data: memoryview) -> int | None:
+    """Where the summary of a finished file starts, 0 if it has none; None if it is damaged."""
     start, _, crc = FOOTER.unpack_from(data, len(data) - len(MAGIC) - FOOTER.size)
-    summary = data[start : len(data) - len(MAGIC) - CRC]
+    summary = data[start : len(data) - len(MAGIC) - CRC_SIZE]
     return None if start and crc and zlib.crc32(summary) != crc else start
 
 
-def declarations(data: memoryview) -> bytes:
-    """The types and topics in the summary of a file, if it has a sound one: chunks may not be."""
-    found = bytearray()
-    start = summary_start(data) if is_finished(data) else None
+def _declarations(data: memoryview) -> bytes:
+    """The schemas and channels of an undamaged summary; those in the chunks may be damaged."""
+    records = bytearray()
+    start = _summary_start(data) if is_finished(data) else None
     if start:
-        with contextlib.suppress(Torn):
-            for op, content, place in walk(data[: -len(MAGIC)], start):
-                if op in (Op.SCHEMA, Op.CHANNEL):
-                    found += data[place : place + HEAD.size + len(content)]
-    return bytes(found)
+        with contextlib.suppress(TornRecord):
+            for opcode, content, offset in iterate_records(data[: -len(MAGIC)], start):
+                if opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
+                    records += data[offset : offset + RECORD_HEAD.size + len(content)]
+    return bytes(records)
 
 
-class _Mender:
-    """Copies what is whole of a file to another."""
+class _Recovery:
+    """Copies the whole records of one file to another."""
 
-    def __init__(self, data: memoryview, goal: Path) -> None:
-        self.data, self.goal = data, goal
-        self.container: McapWriter | None = None
-        self.declared: set[tuple[int, int]] = set()
-        self.loose = bytearray()
-        self.first: int | None = None
-        self.last = 0
-        self.last_chunk = len(MAGIC)  # behind where it begins
-        self.found = RecoveryReport(goal, None)
+    def __init__(self, data: memoryview, destination: Path) -> None:
+        self._data, self._destination = data, destination
+        self._writer: McapWriter | None = None
+        self._declared: set[tuple[int, int]] = set()  # opcode and id
+        self._pending = bytearray()  # records outside of chunks
+        self._first: int | None = None  # time of the first message, ns
+        self._last = 0
+        self._after_last_chunk = len(MAGIC)  # an offset behind the start of the last chunk
+        self._report = RecoveryReport(destination, None)
 
-    def mend(self, waiting: tuple[Mark, bytes] | None) -> RecoveryReport:
-        """Copy, then end the file."""
-        if waiting is not None and not waiting[0].fits(self.data):
-            waiting = None  # it was written beside another file
-        place, end = len(MAGIC), len(self.data)
-        while place < end and (torn := self._take_from(place)) is not None:
-            place = find_chunk(self.data, torn.start + 1)
-            self.found.lost_bytes += place - torn.start
-            cut_off = torn.op == Op.CHUNK and (waiting is None or place < end)
+    def run(self, logged: LoggedChunk | None) -> RecoveryReport:
+        """Copy the records and the write-ahead log, then finish the file."""
+        if logged is not None and not logged.position.is_in(self._data):
+            logged = None  # the log of another file
+        start, end = len(MAGIC), len(self._data)
+        while start < end and (torn := self._copy_from(start)) is not None:
+            start = find_chunk(self._data, torn.start + 1)
+            self._report.lost_bytes += start - torn.start
+            # The log has all messages of a chunk that was cut off at the end of the file.
+            cut_off = torn.opcode == Opcode.CHUNK and (logged is None or start < end)
             if cut_off and torn.rest is not None:
-                self._take_chunk(torn.rest[: place - torn.start - HEAD.size])
-        self._settle()
-        # A tail that is older than the last chunk says nothing that is not in it.
-        if waiting is not None and self.last_chunk <= waiting[0].position:
-            before = self.found.messages
-            self._take_chunk(memoryview(waiting[1]))
-            self.found.from_tail = self.found.messages - before
+                self._copy_chunk(torn.rest[: start - torn.start - RECORD_HEAD.size])
+        self._write_pending()
+        # A log that is older than the last chunk has only messages of that chunk.
+        if logged is not None and self._after_last_chunk <= logged.position.offset:
+            before = self._report.messages
+            self._copy_chunk(memoryview(logged.content))
+            self._report.from_log = self._report.messages - before
         self._open().finish()
-        if self.first is not None:
-            self.found.seconds = (self.last - self.first) * 1e-9
-        return self.found
+        if self._first is not None:
+            self._report.seconds = (self._last - self._first) * 1e-9
+        return self._report
 
-    def _take_from(self, place: int) -> Torn | None:
-        """Take all records from a place on, as far as they make sense."""
+    def _copy_from(self, start: int) -> TornRecord | None:
+        """Copy all records from an offset on, up to the end of the data or a torn one."""
         try:
-            for op, content, start in walk(self.data, place):
-                if op in (Op.DATA_END, Op.FOOTER):
-                    if not is_finished(self.data):
-                        self.found.lost_bytes += len(self.data) - start
+            for opcode, content, offset in iterate_records(self._data, start):
+                if opcode in (Opcode.DATA_END, Opcode.FOOTER):
+                    if not is_finished(self._data):
+                        self._report.lost_bytes += len(self._data) - offset
                     break
-                with contextlib.suppress(struct.error, ValueError):  # whole, but makes no sense
-                    self._take(op, content)
-                if op == Op.CHUNK:
-                    self.last_chunk = start + 1
-        except Torn as torn:
+                with contextlib.suppress(struct.error, ValueError):  # a whole record of nonsense
+                    self._copy_record(opcode, content)
+                if opcode == Opcode.CHUNK:
+                    self._after_last_chunk = offset + 1
+        except TornRecord as torn:
             return torn
         return None
 
     def _open(self, profile: str = "", library: str = "") -> McapWriter:
-        if self.container is None:
-            self.container = McapWriter(self.goal, library, profile)
-            self._take_records(memoryview(declarations(self.data)))
-        return self.container
+        if self._writer is None:
+            self._writer = McapWriter(self._destination, library, profile)
+            self._write_records(memoryview(_declarations(self._data)))
+        return self._writer
 
-    def _take(self, op: int, content: memoryview) -> None:
-        if op == Op.HEADER:
-            fields = RecordReader(content)
+    def _copy_record(self, opcode: int, content: memoryview) -> None:
+        if opcode == Opcode.HEADER:
+            fields = FieldReader(content)
             self._open(fields.text(), fields.text())
-        elif op in (Op.SCHEMA, Op.CHANNEL, Op.MESSAGE):
-            self.loose += HEAD.pack(op, len(content)) + content
-            if len(self.loose) > LOOSE:
-                self._settle()
-        elif op == Op.CHUNK:
-            self._settle()
-            self.found.damaged += not self._take_chunk(content)
-        elif op == Op.ATTACHMENT:
-            found = parse_attachment(content)
+        elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
+            self._pending += RECORD_HEAD.pack(opcode, len(content)) + content
+            if len(self._pending) > MAX_PENDING:
+                self._write_pending()
+        elif opcode == Opcode.CHUNK:
+            self._write_pending()
+            self._report.damaged_chunks += not self._copy_chunk(content)
+        elif opcode == Opcode.ATTACHMENT:
+            found = decode_attachment(content)
             self._open().attach(
                 found.name, found.media_type, found.data, found.log_time, found.create_time
             )
-        elif op == Op.METADATA:
-            self._open().describe(*parse_metadata(content))
+        elif opcode == Opcode.METADATA:
+            self._open().write_metadata(*decode_metadata(content))
 
-    def _settle(self) -> None:
-        """Make a chunk of what lay outside of chunks."""
-        if self.loose:
-            raw, self.loose = bytes(self.loose), bytearray()
-            self._take_records(memoryview(raw))
+    def _write_pending(self) -> None:
+        """Write a chunk of the records that were outside of chunks."""
+        if self._pending:
+            raw, self._pending = bytes(self._pending), bytearray()
+            self._write_records(memoryview(raw))
 
-    def _take_chunk(self, content: memoryview) -> bool:
-        """Take what there is in a chunk; whether that is all."""
-        raw, sound = unpack_chunk(content)
-        self._take_records(raw)
+    def _copy_chunk(self, content: memoryview) -> bool:
+        """Copy the records of a chunk that can be decompressed; True if it is undamaged."""
+        raw, sound = decode_chunk(content)
+        self._write_records(raw)
         return sound
 
-    def _take_records(self, raw: memoryview) -> None:
-        """Write a chunk of the whole records in some bytes."""
+    def _write_records(self, raw: memoryview) -> None:
+        """Write a chunk of the whole records in some bytes, with a new index."""
         channels: list[int] = []
         times: list[int] = []
-        places: list[int] = []
+        offsets: list[int] = []
         kept = bytearray()
         try:
-            for op, content, start in walk(raw):
-                end = start + HEAD.size + len(content)
-                if op == Op.MESSAGE and len(content) >= 22:
-                    (channel,) = NUMBER.unpack_from(content)
-                    if (Op.CHANNEL, channel) not in self.declared:
+            for opcode, content, start in iterate_records(raw):
+                end = start + RECORD_HEAD.size + len(content)
+                if opcode == Opcode.MESSAGE and len(content) >= MIN_MESSAGE_SIZE:
+                    (channel,) = CHANNEL.unpack_from(content)
+                    if (Opcode.CHANNEL, channel) not in self._declared:
                         continue
-                    (time,) = TIME.unpack_from(content, TIME_AT)
+                    (time,) = LOG_TIME.unpack_from(content, LOG_TIME_OFFSET)
                     channels.append(channel)
                     times.append(time)
-                    places.append(len(kept))
-                elif not self._declare(op, content, raw[start:end]):
+                    offsets.append(len(kept))
+                elif not self._declare(opcode, content, raw[start:end]):
                     continue
                 kept += raw[start:end]
-        except Torn:
+        except TornRecord:
             pass
         if not kept:
             return
         first, last = (min(times), max(times)) if times else (0, 0)
-        # Times that make no sense may be larger than what is signed.
+        # A time of damaged bytes may exceed the range of a signed number.
         stamps = np.array(times, np.uint64).view(np.int64)
-        index = IndexLayout(np.array(channels, np.int64)).fill(stamps, np.array(places, np.int64))
-        self._open().write(Batch(bytes(kept), first, last, index))
+        layout = IndexLayout(np.array(channels, np.int64))
+        index = layout.fill(stamps, np.array(offsets, np.int64))
+        self._open().write_chunk(ChunkContent(bytes(kept), first, last, index))
         if times:
-            self.first = first if self.first is None else min(self.first, first)
-            self.last = max(self.last, last)
-            self.found.messages += len(times)
+            self._first = first if self._first is None else min(self._first, first)
+            self._last = max(self._last, last)
+            self._report.messages += len(times)
 
-    def _declare(self, op: int, content: memoryview, record: memoryview) -> bool:
-        """Note a type or a topic; whether it is one, makes sense, and is new."""
+    def _declare(self, opcode: int, content: memoryview, record: memoryview) -> bool:
+        """Declare a schema or a channel; False if it is neither, is damaged or is known."""
         try:
-            if op == Op.SCHEMA:
-                number = parse_schema(content)[0]
-            elif op == Op.CHANNEL:
-                number = parse_channel(content, {}).id
+            if opcode == Opcode.SCHEMA:
+                id = decode_schema(content)[0]
+            elif opcode == Opcode.CHANNEL:
+                id = decode_channel(content, {}).id
             else:
                 return False
         except (struct.error, UnicodeDecodeError):
             return False
-        if (op, number) in self.declared:
+        if (opcode, id) in self._declared:
             return False
-        self.declared.add((op, number))
-        self._open().declare(Op(op), bytes(record))
+        self._declared.add((opcode, id))
+        self._open().declare(Opcode(opcode), bytes(record))
         return True

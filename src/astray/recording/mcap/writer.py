@@ -1,188 +1,161 @@
-"""An MCAP file that is being written: every piece goes to the disk at once, the summary last.
+"""Writes an MCAP file: each record or chunk goes to the disk at once, the summary at the end.
 
-A piece is one call to the system, so that a file whose writer was killed is whole up to a piece.
+Each append is one system call where possible, so a file whose writer was killed is whole up to a
+record.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from astray.files import lock_file
-from astray.recording.mcap import records
-from astray.recording.mcap.message_index import MessageIndex
-from astray.recording.mcap.records import MAGIC, Op
+from astray.recording.mcap.records import (
+    COMPRESSION,
+    MAGIC,
+    Opcode,
+    compress,
+    encode_attachment,
+    encode_chunk,
+    encode_data_end,
+    encode_footer,
+    encode_header,
+    encode_metadata,
+    encode_record,
+    encode_text,
+)
+from astray.recording.mcap.write_ahead_log import (
+    HEAD_SIZE,
+    TAIL_SIZE,
+    ChunkContent,
+    FilePosition,
+)
 
-LEVEL = -3  # of zstd: three times as fast as its usual one, for a sixth more bytes
-CHANNELS = 1 << 16  # that the format can number
-COMPRESSION = "zstd"
-BEGINNING, END = 1 << 16, 1 << 12  # bytes by which a file is known, and its last chunk
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Records with messages in them, and where those are."""
-
-    raw: bytes | memoryview
-    first: int
-    last: int
-    """Of the messages' times, ns."""
-    index: MessageIndex
-
-
-class Mark(NamedTuple):
-    """A place in a file, and by what the file is known: what it begins with, and its last chunk."""
-
-    position: int
-    until: int
-    """Where that chunk ends."""
-    crc: int
-    """Of the first bytes and the last ones of that chunk."""
-
-    def fits(self, data: memoryview) -> bool:
-        """Whether this is the file, or the beginning of it."""
-        if not self.until <= self.position <= len(data):
-            return False
-        beginning = zlib.crc32(data[: min(BEGINNING, self.position)])
-        return zlib.crc32(data[max(0, self.until - END) : self.until], beginning) == self.crc
+MAX_CHANNELS = 1 << 16  # that the format can number
 
 
 class McapWriter:
-    """Writes MCAP; OSError where the disk does not take it."""
+    """Appends to a new MCAP file; OSError where the disk refuses."""
 
     def __init__(self, path: Path, library: str, profile: str = "ros2") -> None:
+        """Create the file and lock it; FileExistsError if there is one."""
         self.path = path
         self.file = path.open("xb", buffering=0)
-        with contextlib.suppress(OSError):  # a disk that knows no locks
+        with contextlib.suppress(OSError):  # a file system without locks
             lock_file(self.file)
-        self.position = 0
-        self._beginning, self._end, self._until = 0, b"", 0
-        self.counts = np.zeros(CHANNELS, np.int64)
-        """How many messages each channel has."""
-        self._declared: dict[Op, list[bytes]] = {Op.SCHEMA: [], Op.CHANNEL: []}
-        self._chunks: list[bytes] = []
-        self._attached: list[bytes] = []
-        self._metadata: list[bytes] = []
-        self._first: int | None = None
+        self.offset = 0
+        """The size of the file so far, bytes."""
+        self._head_crc, self._chunk_tail, self._chunk_end = 0, b"", 0
+        self.counts = np.zeros(MAX_CHANNELS, np.int64)
+        """The number of messages of each channel."""
+        self._declared: dict[Opcode, list[bytes]] = {Opcode.SCHEMA: [], Opcode.CHANNEL: []}
+        self._chunk_indexes: list[bytes] = []
+        self._attachment_indexes: list[bytes] = []
+        self._metadata_indexes: list[bytes] = []
+        self._first: int | None = None  # time of the first message, ns
         self._last = 0
-        self._put(MAGIC + records.header(profile, library))
+        self._append(MAGIC + encode_header(profile, library))
 
-    def _put(self, data: bytes) -> int:
-        """Append, and tell where."""
-        at, view = self.position, memoryview(data)
-        done = 0
-        while done < len(data):
-            done += self.file.write(view[done:]) or 0
-        if at < BEGINNING:
-            self._beginning = zlib.crc32(view[: BEGINNING - at], self._beginning)
-        self.position += len(data)
-        return at
+    def _append(self, data: bytes) -> int:
+        """Append bytes and return the offset at which they start."""
+        start, view = self.offset, memoryview(data)
+        written = 0
+        while written < len(data):
+            written += self.file.write(view[written:]) or 0
+        if start < HEAD_SIZE:
+            self._head_crc = zlib.crc32(view[: HEAD_SIZE - start], self._head_crc)
+        self.offset += len(data)
+        return start
 
     @property
-    def mark(self) -> Mark:
-        """By what the file as it is now can be told from others."""
-        return Mark(self.position, self._until, zlib.crc32(self._end, self._beginning))
+    def position(self) -> FilePosition:
+        """The end of the file, with what identifies the file."""
+        crc = zlib.crc32(self._chunk_tail, self._head_crc)
+        return FilePosition(self.offset, self._chunk_end, crc)
 
-    def declare(self, op: Op, made: bytes) -> bytes:
-        """Note a schema or a channel for the summary; it belongs into a chunk, too."""
-        self._declared[op].append(made)
-        return made
+    def declare(self, opcode: Opcode, record: bytes) -> bytes:
+        """Repeat a schema or a channel in the summary; the caller puts it into a chunk, too."""
+        self._declared[opcode].append(record)
+        return record
 
     def attach(
         self, name: str, media_type: str, data: bytes, ns: int, created: int | None = None
     ) -> None:
-        """Put a file into the file."""
+        """Append an attachment."""
         times = (ns, ns if created is None else created)
-        made = records.attachment(name, media_type, data, times)
-        content = struct.pack("<QQQQQ", self._put(made), len(made), *times, len(data))
-        content += records.text(name) + records.text(media_type)
-        self._attached.append(records.record(Op.ATTACHMENT_INDEX, content))
+        record = encode_attachment(name, media_type, data, times)
+        content = struct.pack("<QQQQQ", self._append(record), len(record), *times, len(data))
+        content += encode_text(name) + encode_text(media_type)
+        self._attachment_indexes.append(encode_record(Opcode.ATTACHMENT_INDEX, content))
 
-    def describe(self, name: str, values: Mapping[str, str]) -> None:
-        """Put texts under a name."""
-        made = records.metadata(name, values)
-        content = struct.pack("<QQ", self._put(made), len(made)) + records.text(name)
-        self._metadata.append(records.record(Op.METADATA_INDEX, content))
+    def write_metadata(self, name: str, values: Mapping[str, str]) -> None:
+        """Append a named map of texts."""
+        record = encode_metadata(name, values)
+        content = struct.pack("<QQ", self._append(record), len(record)) + encode_text(name)
+        self._metadata_indexes.append(encode_record(Opcode.METADATA_INDEX, content))
 
-    def write(self, batch: Batch) -> None:
+    def write_chunk(self, chunk: ChunkContent) -> None:
         """Append a chunk and the index of its messages."""
-        packed, index = compress(batch.raw), batch.index
-        span = batch.first, batch.last
-        chunk = records.chunk(*span, len(batch.raw), packed, COMPRESSION)
-        start = self._put(b"".join((chunk, index.raw)))
-        self._end, self._until = chunk[-END:], start + len(chunk)
+        compressed, index = compress(chunk.raw), chunk.index
+        times = chunk.first, chunk.last
+        record = encode_chunk(*times, len(chunk.raw), compressed, COMPRESSION)
+        start = self._append(b"".join((record, index.raw)))
+        self._chunk_tail, self._chunk_end = record[-TAIL_SIZE:], start + len(record)
         self.counts[index.channels] += index.counts
         offsets = index.offsets.copy()
-        offsets["at"] += start + len(chunk)
-        places = offsets.tobytes()
-        content = struct.pack("<QQQQI", batch.first, batch.last, start, len(chunk), len(places))
-        content += places + struct.pack("<Q", len(index.raw)) + records.text(COMPRESSION)
-        content += struct.pack("<QQ", len(packed), len(batch.raw))
-        self._chunks.append(records.record(Op.CHUNK_INDEX, content))
+        offsets["offset"] += start + len(record)
+        packed_offsets = offsets.tobytes()
+        content = struct.pack("<QQQQI", *times, start, len(record), len(packed_offsets))
+        content += packed_offsets + struct.pack("<Q", len(index.raw)) + encode_text(COMPRESSION)
+        content += struct.pack("<QQ", len(compressed), len(chunk.raw))
+        self._chunk_indexes.append(encode_record(Opcode.CHUNK_INDEX, content))
         if len(index.channels):
-            self._first = batch.first if self._first is None else min(self._first, batch.first)
-            self._last = max(self._last, batch.last)
+            self._first = chunk.first if self._first is None else min(self._first, chunk.first)
+            self._last = max(self._last, chunk.last)
 
     def finish(self) -> None:
-        """End the data and write the summary."""
-        self._put(records.data_end())
-        start, summary, offsets = self.position, b"", b""
-        groups: Mapping[Op, Sequence[bytes]] = {
+        """End the data section, write the summary and close the file."""
+        self._append(encode_data_end())
+        start, summary, offsets = self.offset, b"", b""
+        groups: Mapping[Opcode, Sequence[bytes]] = {
             **self._declared,
-            Op.STATISTICS: [self._statistics()],
-            Op.CHUNK_INDEX: self._chunks,
-            Op.ATTACHMENT_INDEX: self._attached,
-            Op.METADATA_INDEX: self._metadata,
+            Opcode.STATISTICS: [self._statistics()],
+            Opcode.CHUNK_INDEX: self._chunk_indexes,
+            Opcode.ATTACHMENT_INDEX: self._attachment_indexes,
+            Opcode.METADATA_INDEX: self._metadata_indexes,
         }
-        for op, made in groups.items():
-            group = b"".join(made)
+        for opcode, records in groups.items():
+            group = b"".join(records)
             if group:
-                place = struct.pack("<BQQ", op, start + len(summary), len(group))
-                offsets += records.record(Op.SUMMARY_OFFSET, place)
+                content = struct.pack("<BQQ", opcode, start + len(summary), len(group))
+                offsets += encode_record(Opcode.SUMMARY_OFFSET, content)
                 summary += group
         body = summary + offsets
-        self._put(body + records.footer(start, start + len(summary), body) + MAGIC)
+        self._append(body + encode_footer(start, start + len(summary), body) + MAGIC)
         self.file.close()
 
     def _statistics(self) -> bytes:
         content = struct.pack(
             "<QHIIIIQQ",
             int(self.counts.sum()),
-            len(self._declared[Op.SCHEMA]),
-            len(self._declared[Op.CHANNEL]),
-            len(self._attached),
-            len(self._metadata),
-            len(self._chunks),
+            len(self._declared[Opcode.SCHEMA]),
+            len(self._declared[Opcode.CHANNEL]),
+            len(self._attachment_indexes),
+            len(self._metadata_indexes),
+            len(self._chunk_indexes),
             self._first or 0,
             self._last,
         )
-        spoken = np.flatnonzero(self.counts)
-        pairs = zip(spoken.tolist(), self.counts[spoken].tolist(), strict=True)
+        used = np.flatnonzero(self.counts)
+        pairs = zip(used.tolist(), self.counts[used].tolist(), strict=True)
         counts = b"".join(struct.pack("<HQ", *pair) for pair in pairs)
-        return records.record(Op.STATISTICS, content + struct.pack("<I", len(counts)) + counts)
+        return encode_record(Opcode.STATISTICS, content + struct.pack("<I", len(counts)) + counts)
 
     def abandon(self) -> None:
-        """Leave the file as it is."""
+        """Close the file as it is, without a summary."""
         self.file.close()
-
-
-def compress(raw: bytes | memoryview) -> bytes:
-    """The bytes of a chunk, smaller; with a checksum, which whoever unpacks them looks at."""
-    from zstandard import ZstdCompressor
-
-    return ZstdCompressor(level=LEVEL, write_checksum=True).compress(raw)
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Put a file in the place of another: whoever looks sees the old one or the new one."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(data)
-    os.replace(part, path)

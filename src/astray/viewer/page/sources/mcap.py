@@ -133,7 +133,7 @@ class GroupSeries:
 
 def _times(recording: Recording, topic: Topic) -> list[float]:
     """The times of a topic's messages, s."""
-    news = recording.news.get(topic.name)
+    news = recording.occurrences.get(topic.name)
     return [] if news is None else news.times.tolist()
 
 
