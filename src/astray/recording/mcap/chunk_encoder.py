@@ -39,12 +39,12 @@ from astray.ros.messages import (
     record_size,
     write_fields_all,
 )
-from astray.tables import Array, record
+from astray.tables import Array, record_type
 
 SEQUENCE_OFFSET, TIMES_OFFSET = 11, 15  # bytes from the start of a message's record
 MAX_LAYOUTS = 64  # that are kept
 
-WRITER = record(
+WRITER = record_type(
     [
         (name, "i8")
         for name in (
@@ -61,7 +61,7 @@ class ChunkBuffer(NamedTuple):
 
     bytes: Array
     start: int
-    index: Array
+    message_index: Array
     blank_index: Array
 
 
@@ -126,14 +126,14 @@ def write_chunk(
     scratch: Scratch,
 ) -> None:
     """Write the messages that are made of tables, the heads of all messages, and the index."""
-    copy_bytes(out.index, 0, out.blank_index)
+    copy_bytes(out.message_index, 0, out.blank_index)
     raw = out.bytes[out.start :]
     write_messages(raw, messages, memory, serializers, scratch)
     for k in range(len(records.offsets)):
         channel, time = records.channels[k], numbers.times[records.times[k]]
         write_sequence_and_times(raw, records.offsets[k], numbers.counts[channel], time)
         numbers.counts[channel] += 1
-        write_entry(out.index, records.entries[k], time, out.start + records.offsets[k])
+        write_entry(out.message_index, records.entries[k], time, out.start + records.offsets[k])
 
 
 class ChunkEncoder:

@@ -15,9 +15,9 @@ from astray.recording.mcap.chunk import Chunk, EncodedMessage
 from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.records import MESSAGE_HEAD, RECORD_HEAD, Opcode
 from astray.ros.publishers import Publisher
-from astray.tables import Array, Rows, record
+from astray.tables import Array, Rows, record_type
 
-RUN = record([(name, "i8") for name in ("first", "last", "writer")])
+RUN = record_type([(name, "i8") for name in ("first", "last", "writer")])
 """Consecutive entries of a MessageTable that one ChannelWriter writes: from, to, its index."""
 
 

@@ -59,7 +59,7 @@ class _IndexedChunk(NamedTuple):
     """The content of a chunk's record, and those of its index records by channel."""
 
     content: memoryview
-    index: dict[int, memoryview]
+    indexes: dict[int, memoryview]
 
 
 class McapReader:
@@ -107,7 +107,7 @@ class McapReader:
             elif opcode == Opcode.CHUNK:
                 self._chunks.append(_IndexedChunk(content, {}))
             elif opcode == Opcode.MESSAGE_INDEX and self._chunks:
-                self._chunks[-1].index[int.from_bytes(content[:2], "little")] = content
+                self._chunks[-1].indexes[int.from_bytes(content[:2], "little")] = content
 
     def topics(self) -> dict[str, str]:
         """The type of each topic."""
@@ -118,7 +118,7 @@ class McapReader:
         wanted = {c.id: c.topic for c in self.channels.values() if c.topic in topics}
         found = {topic: ChannelMessages() for topic in wanted.values()}
         for chunk in self._chunks:
-            if chunk.index and not chunk.index.keys() & wanted.keys():
+            if chunk.indexes and not chunk.indexes.keys() & wanted.keys():
                 continue
             records = decode_chunk(chunk.content)
             if not records.sound:
@@ -126,8 +126,8 @@ class McapReader:
                     f"{self.path}: a chunk is damaged; `astray recover {self.path}` mends the file"
                 )
             raw = np.frombuffer(records.raw, np.uint8)
-            index = {k: _decode_index(entry) for k, entry in chunk.index.items() if k in wanted}
-            if not chunk.index or not all(_is_valid(raw, k, part) for k, part in index.items()):
+            index = {k: _decode_index(entry) for k, entry in chunk.indexes.items() if k in wanted}
+            if not chunk.indexes or not all(_is_valid(raw, k, part) for k, part in index.items()):
                 index = _rebuild_index(records.raw)
             chosen = {k: part for k, part in index.items() if k in wanted and len(part)}
             for id, data in _read_messages(raw, chosen).items():
@@ -156,7 +156,7 @@ class McapReader:
     @property
     def time_span(self) -> tuple[int, int]:
         """The log times of the first and the last message, ns."""
-        spans = [FieldReader(c.content).numbers("QQ") for c in self._chunks if c.index]
+        spans = [FieldReader(c.content).numbers("QQ") for c in self._chunks if c.indexes]
         if not spans:
             return 0, 0
         return min(first for first, _ in spans), max(last for _, last in spans)
