@@ -853,3 +853,42 @@ def test_what_a_batch_is_estimated_to_need_is_less_than_it_takes() -> None:
 def test_an_integer_that_no_float_can_hold_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(EventError, match=r"place: x is .{40}: it must be a number"):
         load().post(Event("place", "rover", values=values))
+
+
+def test_what_users_hold_says_what_is_in_it(rover: dict[str, Any]) -> None:
+    rival = {"kind": "odometry", "name": "exact"}
+    robot = {**rover, "rivals": [rival]}
+    sim = astray.load({"robots": [robot], "metrics": [{"kind": "position_error"}]}, worlds=3)
+    log = sim.run(1.0, log=0.5)
+    assert "3 worlds" in repr(sim)
+    assert "3 rover" in repr(sim)
+    for word in ("3 of 3 rows active", "differential", "wheels", "odometry"):
+        assert word in repr(sim.robots["rover"])
+    assert repr(log) == "Log(3 entries, 0 to 1 s; robots: rover)"
+    assert repr(log["rover"]) == (
+        "GroupLog('rover': 3 times x 3 rows; rivals: exact; readings: wheels; metrics: position_error)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda sim, log: sim.robots["rovr"], "no robot 'rovr'; did you mean 'rover'? (rover)"),
+        (lambda sim, log: sim.robots["rover"].readings["weels"], "no sensor 'weels'; did you mean"),
+        (lambda sim, log: sim.robots["rover"].rivals["ekf"], "no rival 'ekf' (there are none)"),
+        (lambda sim, log: log["rovr"], "no robot 'rovr'; did you mean 'rover'? (rover)"),
+        (lambda sim, log: log["rover"].readings["lidar"], "no sensor 'lidar' (wheels)"),
+        (lambda sim, log: log["rover"].metrics["nees"], "no metric 'nees' (position_error)"),
+        (lambda sim, log: log["rover"].metrics["position_error"]["x"], "no belief 'x' (belief)"),
+        (lambda sim, log: log["rover"].truth["yow"], "no column 'yow'; did you mean 'yaw'? (world"),
+        (lambda sim, log: log["rover"].readings["wheels"]["angel"], "did you mean 'angle'?"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(
+    rover: dict[str, Any], ask: Any, says: str
+) -> None:
+    sim = astray.load({"robots": [rover], "metrics": [{"kind": "position_error"}]})
+    log = sim.run(0.1, log=0.1)
+    with pytest.raises(astray.UnknownName) as refused:
+        ask(sim, log)
+    assert says in str(refused.value)

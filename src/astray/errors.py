@@ -22,6 +22,9 @@ import difflib
 import errno
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+T = TypeVar("T")
 
 Path = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
@@ -162,6 +165,18 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
     names = list(known)
     have = ", ".join(names) or "there are none"
     return UnknownName(f"no {what} {name!r}{suggest(str(name), names)} ({have})")
+
+
+class NamedItems(dict[str, T]):
+    """A dictionary by name; an unknown name raises `UnknownName`, which lists the known ones."""
+
+    def __init__(self, what: str, items: Mapping[str, T] | Iterable[tuple[str, T]] = ()) -> None:
+        """Copy the items; `what` says in errors what they are: "robot", "sensor"."""
+        super().__init__(items)
+        self._what = what
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise unknown_name(self._what, name, self)
 
 
 def unknown_attribute(holder: object, name: str, renamed: Mapping[str, str]) -> AttributeError:

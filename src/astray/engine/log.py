@@ -3,31 +3,58 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from astray.engine.robots import RunState
-from astray.errors import WrongInput, unknown_name
+from astray.errors import NamedItems, WrongInput, unknown_name
 from astray.tables import Array, Table
 
 
-@dataclass
+class LogTable(np.ndarray):
+    """Records, (times, rows); `table["x"]` is a plain array, and an unknown column is refused."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in (self.dtype.names or ()):
+            raise unknown_name("column", key, self.dtype.names or ())
+        return self.view(np.ndarray)[key]
+
+
+@dataclass(repr=False)
 class GroupLog:
-    """The series of one group: each table is (times, rows), each column of it alike."""
+    """The log of one group of robots.
+
+    Attributes:
+        name: Of the group.
+        truth: STATE, (times, rows).
+        belief: STATE, (times, rows); the truth for robots without an estimator.
+        rivals: STATE, (times, rows), of each rival estimator, by name.
+        readings: The columns of the readings, (times, rows), by sensor.
+        metrics: Values, (times, rows), by metric, then by "belief" or the name of a rival.
+        bulk: Arrays of the readings, (times, rows, …), by sensor and name.
+        contacts: TRACK of other robots, (times, rows, slots); None without a tracker.
+    """
 
     name: str
     truth: Table
     belief: Table
-    rivals: dict[str, Table]
-    readings: dict[str, Table]
-    metrics: dict[str, dict[str, Array]]
-    """By metric, then by the belief that it evaluates: "belief" or a rival's name."""
-    bulk: dict[str, dict[str, Array]] = field(default_factory=dict)
-    """Arrays beside the readings, (times, rows, …), by sensor and name."""
+    rivals: Mapping[str, Table]
+    readings: Mapping[str, Table]
+    metrics: Mapping[str, Mapping[str, Array]]
+    bulk: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
     contacts: Table | None = None
-    """TRACK of other robots, (times, rows, slots); None without a tracker."""
+
+    def __repr__(self) -> str:
+        """Its size, sensors, rivals and metrics, in one line."""
+        times, rows = self.truth.shape
+        parts = {"rivals": self.rivals, "readings": self.readings, "metrics": self.metrics}
+        have = "; ".join(f"{k}: {', '.join(names)}" for k, names in parts.items() if names)
+        return f"GroupLog({self.name!r}: {times} times x {rows} rows; {have})"
 
 
 class Log:
@@ -38,13 +65,11 @@ class Log:
         groups: The log of each group of robots, by name.
     """
 
-    def __init__(self, time: Array, groups: dict[str, GroupLog]) -> None:
+    def __init__(self, time: Array, groups: Mapping[str, GroupLog]) -> None:
         self.time = time
-        self.groups = groups
+        self.groups = NamedItems("robot", groups)
 
     def __getitem__(self, name: str) -> GroupLog:
-        if name not in self.groups:
-            raise unknown_name("robot", name, self.groups)
         return self.groups[name]
 
     def __repr__(self) -> str:
@@ -131,27 +156,43 @@ class Logger:
             )
 
     def log(self) -> Log:
-        """The series so far."""
-        groups = {}
-        for name, entries in self.entries.items():
-            evaluators = self.run.robots[name].evaluators
-            metrics: dict[str, dict[str, Array]] = {}
-            for k, evaluator in enumerate(evaluators):
-                values = np.stack([m["metrics"][k] for m in entries])
-                metrics.setdefault(evaluator.metric.name, {})[evaluator.subject] = values
-            groups[name] = GroupLog(
-                name,
-                np.stack([m["truth"] for m in entries]),
-                np.stack([m["belief"] for m in entries]),
-                {k: np.stack([m["rivals"][k] for m in entries]) for k in entries[0]["rivals"]},
-                {k: np.stack([m["readings"][k] for m in entries]) for k in entries[0]["readings"]},
-                metrics,
+        """The log so far."""
+        return Log(np.array(self.times), {name: self._group_log(name) for name in self.entries})
+
+    def _group_log(self, name: str) -> GroupLog:
+        entries, group = self.entries[name], self.run.robots[name]
+
+        def stack(*path: str) -> Table:
+            """The entries of one table, one behind the other."""
+            found = []
+            for entry in entries:
+                value: Any = entry
+                for key in path:
+                    value = value[key]
+                found.append(value)
+            return np.stack(found)
+
+        metrics: dict[str, NamedItems[Array]] = NamedItems("metric")
+        for k, evaluator in enumerate(group.evaluators):
+            values = np.stack([entry["metrics"][k] for entry in entries])
+            of = metrics.setdefault(evaluator.metric.name, NamedItems("belief"))
+            of[evaluator.subject] = values
+        first = entries[0]
+        return GroupLog(
+            name,
+            stack("truth").view(LogTable),
+            stack("belief").view(LogTable),
+            NamedItems("rival", {k: stack("rivals", k).view(LogTable) for k in first["rivals"]}),
+            NamedItems(
+                "sensor", {k: stack("readings", k).view(LogTable) for k in first["readings"]}
+            ),
+            metrics,
+            NamedItems(
+                "sensor",
                 {
-                    k: {a: np.stack([m["bulk"][k][a] for m in entries]) for a in arrays}
-                    for k, arrays in entries[0]["bulk"].items()
+                    k: NamedItems("array", {a: stack("bulk", k, a) for a in arrays})
+                    for k, arrays in first["bulk"].items()
                 },
-                np.stack([m["contacts"] for m in entries])
-                if self.run.robots[name].tracker
-                else None,
-            )
-        return Log(np.array(self.times), groups)
+            ),
+            stack("contacts").view(LogTable) if group.tracker else None,
+        )

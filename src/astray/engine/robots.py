@@ -18,7 +18,7 @@ from astray.engine.evaluation import Evaluation, Subjects
 from astray.engine.event_queue import Event, indices
 from astray.engine.manual_override import ManualOverride
 from astray.engine.sensor_pipeline import SensorPipeline
-from astray.errors import PluginError, WrongInput, suggest, unknown_attribute
+from astray.errors import NamedItems, PluginError, WrongInput, suggest, unknown_attribute
 from astray.numerics import kernel, make_schedule, ticks_in
 from astray.plugin import (
     ContactMetric,
@@ -161,12 +161,16 @@ class Robots:
         self.decide_schedule = make_schedule(plan.autonomy.rate, plan.autonomy.offset, self.dt)
         self.steer_schedule = make_schedule(plan.control.rate, plan.control.offset, self.dt)
         self.pipelines = {s.name: SensorPipeline(attach(s), n) for s in plan.sensors}
-        self.readings: dict[str, Reading] = {k: p.arrived for k, p in self.pipelines.items()}
+        self.readings: dict[str, Reading] = NamedItems(
+            "sensor", {name: pipeline.arrived for name, pipeline in self.pipelines.items()}
+        )
         self.estimator = attach(plan.estimator) if plan.estimator else None
         # Without an estimator a robot believes the truth: the same memory, not a copy.
         self.belief = table(STATE, n) if self.estimator else self.truth
         beliefs[self.name] = read_only(self.belief)
-        self.rivals = {r.name: table(STATE, n) for r in plan.rivals}
+        self.rivals: dict[str, Table] = NamedItems(
+            "rival", {rival.name: table(STATE, n) for rival in plan.rivals}
+        )
         self.tracker = attach(plan.contacts) if plan.contacts else None
         self.contacts = Tracks(n, self.tracker.slots if self.tracker else 0)
         self.scene.motion_params = read_only(self.motion.params)

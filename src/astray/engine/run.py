@@ -27,7 +27,7 @@ from astray.engine.robots import Robots
 from astray.engine.state_arrays import digest
 from astray.engine.stepper import PHASES, Stepper
 from astray.engine.worlds import WorldIndex, Worlds, world_numbers
-from astray.errors import WrongInput, unknown_attribute, unknown_name
+from astray.errors import NamedItems, WrongInput, unknown_attribute
 from astray.scenario import Scenario
 from astray.tables import Array, Rows, Table
 from astray.world import Map
@@ -64,13 +64,6 @@ class RestartableObserver(Observer, Protocol):
     def restart(self) -> None:
         """Discard its data: the run was reset."""
         ...
-
-
-class NamedRobots(dict[str, Robots]):
-    """The groups of a run by name; an unknown name raises an error that lists the names."""
-
-    def __missing__(self, name: object) -> NoReturn:
-        raise unknown_name("robot", name, self)
 
 
 class Run(ABC):
@@ -129,7 +122,7 @@ class Run(ABC):
             self.environment.limit_collision_log(NEWEST_COLLISIONS)
         self.truth = self.environment.truth
         self.clocks = Clocks(self.dt, len(self.worlds), self.truth, self.environment.address)
-        self.robots: dict[str, Robots] = NamedRobots()
+        self.robots: dict[str, Robots] = NamedItems("robot")
         beliefs: dict[str, Table] = {}
         first = 0
         for plan in self.scenario.robots:
