@@ -189,7 +189,7 @@ def test_ctrl_c_ends_at_once_and_says_how_to_go_on(folder: Path) -> None:
     finally:
         running.kill()
     assert running.returncode == 1
-    assert "of 500 worlds are in out; the same command goes on from there" in told
+    assert "of 500 worlds are in out; the same command continues" in told
     assert "Traceback" not in told
     assert not any(is_alive(process) for _, process in listed(folder))
 
