@@ -1,4 +1,4 @@
-"""`astray pioneer`: it says where the robots are, and ends in good order."""
+"""`astray pioneer`: it prints where the robots are, and stops in order."""
 
 from __future__ import annotations
 

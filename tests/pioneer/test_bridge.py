@@ -1,4 +1,4 @@
-"""A whole run on the bridge, in lockstep: it moves as MobileSim did, and its belief goes astray."""
+"""Whole runs with clients: motion as MobileSim recorded it, drift of the belief, watchdog, maps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def exact_robot(model: str = "p3dx", **options: Any) -> Any:
 
 
 def follow(name: str, **options: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Send the recorded commands in the recorded cycles; what MobileSim told, and what we tell."""
+    """Send the recorded commands in the recorded cycles; the recorded and the simulated SIPs."""
     records = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").open(encoding="utf-8")]
     begin = next(k for k, record in enumerate(records) if record.get("id") == 0x32)
     recorded_values, simulated = [], []
@@ -70,18 +70,18 @@ def within_a_cycle(recorded_values: list[float], simulated: list[float], slack: 
     return True
 
 
-def first_motion(told: list[dict[str, Any]]) -> int:
-    return next(k for k, one in enumerate(told) if one["v"] or one["w"])
+def first_motion(sips: list[dict[str, Any]]) -> int:
+    return next(k for k, sip in enumerate(sips) if sip["v"] or sip["w"])
 
 
-def driven(told: list[dict[str, Any]]) -> tuple[float, float, float]:
+def driven(sips: list[dict[str, Any]]) -> tuple[float, float, float]:
     """Where the speeds of each cycle lead, the heading taken in the middle of the cycle."""
     x = y = yaw = 0.0
-    for one in told:
-        heading = yaw + one["w"] * 0.05
-        x += one["v"] * 1e-4 * math.cos(heading)
-        y += one["v"] * 1e-4 * math.sin(heading)
-        yaw += one["w"] * 0.1
+    for sip in sips:
+        heading = yaw + sip["w"] * 0.05
+        x += sip["v"] * 1e-4 * math.cos(heading)
+        y += sip["v"] * 1e-4 * math.sin(heading)
+        yaw += sip["w"] * 0.1
     return x, y, yaw
 
 
@@ -92,8 +92,8 @@ def test_a_recorded_session_is_followed_within_a_cycle_to_the_same_pose(name: st
     late = first_motion(recorded_values) - first_motion(simulated)
     assert 0 <= late <= 2  # we obey in the cycle of the command, MobileSim a cycle or two later
     for axis, slack in (("v", 12.0), ("w", 0.06)):
-        profile = [one[axis] for one in recorded_values[late:]]
-        assert within_a_cycle(profile, [one[axis] for one in simulated], slack)
+        profile = [sip[axis] for sip in recorded_values[late:]]
+        assert within_a_cycle(profile, [sip[axis] for sip in simulated], slack)
     (x, y, yaw), (our_x, our_y, our_yaw) = recorded_values[-1]["pose"], simulated[-1]["pose"]
     assert math.hypot(our_x - x, our_y - y) < 0.002
     assert abs(math.remainder(our_yaw - yaw, math.tau)) < DEGREE
@@ -231,7 +231,7 @@ def test_an_emergency_stop_takes_one_cycle() -> None:
 # The watchdog.
 
 
-def listened(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bool:
+def holds_while_silent(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bool:
     """Whether something holds within so many packets, to which nothing is log_lines."""
     return any(client.read() and holds() for _ in range(cycles))
 
@@ -239,8 +239,8 @@ def listened(client: Client, holds: Callable[[], bool], cycles: int = 600) -> bo
 def test_a_robot_with_a_silent_client_stops_and_continues_with_the_next_packet() -> None:
     with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.3)
-        assert listened(client, lambda: client.speed > 0.28)
-        assert listened(client, lambda: client.speed == 0.0)
+        assert holds_while_silent(client, lambda: client.speed > 0.28)
+        assert holds_while_silent(client, lambda: client.speed == 0.0)
         client.wait_for(lambda c: c.speed > 0.2, cycles=200)
 
 
@@ -251,8 +251,8 @@ def test_like_mobilesim_a_robot_with_a_silent_client_drives_on() -> None:
         Client(port=bridge.ports[0]) as client,
     ):
         client.velocity(0.3)
-        assert listened(client, lambda: client.speed > 0.28)
-        assert not listened(client, lambda: client.speed < 0.25, cycles=60)
+        assert holds_while_silent(client, lambda: client.speed > 0.28)
+        assert not holds_while_silent(client, lambda: client.speed < 0.25, cycles=60)
 
 
 def test_a_robot_stops_when_its_client_vanishes_and_keeps_its_true_pose_for_the_next() -> None:
@@ -318,7 +318,9 @@ def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre(
         client.wait(20.0)
         truth, odometry = client.true_pose(), client.odometry
         robot = bridge.sim.robots["p3dx"]
-        assert math.hypot(truth[0] - odometry[0], truth[1] - odometry[1]) < 0.06  # a cycle's way
+        assert (
+            math.hypot(truth[0] - odometry[0], truth[1] - odometry[1]) < 0.06
+        )  # the distance of a cycle
         assert robot.belief["x"][0] == pytest.approx(robot.truth["x"][0], abs=0.001)
 
 
@@ -373,7 +375,7 @@ def test_maps_are_loaded_from_the_allowed_folder_only(tmp_path: Path) -> None:
             loaded = client.load_map("near.map")
             assert (loaded.loaded, loaded.file) == (1, "near.map")
             assert client.load_map("near.map").loaded == 0  # it is there already
-            # The run is faster than the bridge, so nobody knows after how many cycles it is heard.
+            # The run is faster than the network, so the number of cycles until the event is unknown.
             client.wait_for(lambda c: bool(c.laser) and c.laser[90] < 2.0, cycles=1000)
             assert client.laser[90] == pytest.approx(1.5, abs=0.1)
             client.command(PioneerCommand.SIM_RESET)
@@ -393,41 +395,41 @@ def test_no_map_is_loaded_where_no_folder_was_allowed() -> None:
 # Several robots.
 
 
-def becomes(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Whether something holds soon, by the real clock."""
+def holds_soon(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether a condition holds within some seconds of real time."""
     deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.01)
     return holds()
 
 
-def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_and_takes_it_along() -> None:
+def test_each_client_of_a_shared_port_gets_a_robot_of_its_own_until_it_disconnects() -> None:
     with serving("p3dx", per_client=("amigo",), speed=20.0) as bridge:
-        made = bridge.sim.robots["amigo"]
-        with Client(port=bridge.ports[1]) as one:
-            with Client(port=bridge.ports[1]) as two:
-                assert (one.subclass, two.subclass) == ("amigo", "amigo")
-                assert made.truth["alive"].sum() == 2
-                assert one.true_pose()[1] - two.true_pose()[1] == pytest.approx(1.0)
-            assert becomes(lambda: made.truth["alive"].sum() == 1)
-        assert becomes(lambda: made.truth["alive"].sum() == 0)
+        group = bridge.sim.robots["amigo"]
+        with Client(port=bridge.ports[1]) as first:
+            with Client(port=bridge.ports[1]) as second:
+                assert (first.subclass, second.subclass) == ("amigo", "amigo")
+                assert group.truth["alive"].sum() == 2
+                assert first.true_pose()[1] - second.true_pose()[1] == pytest.approx(1.0)
+            assert holds_soon(lambda: group.truth["alive"].sum() == 1)
+        assert holds_soon(lambda: group.truth["alive"].sum() == 0)
 
 
-def test_robots_see_each_other_but_have_odometers_of_their_own() -> None:
+def test_robots_measure_each_other_and_have_odometers_of_their_own() -> None:
     with serving("p3dx", "p3dx:ben", lockstep=True, speed=None) as bridge:
         assert list(bridge.sim.robots) == ["p3dx"]
         anna, ben = (Client(port=port).connect(wait=False) for port in bridge.ports)
         with anna, ben:
             anna.velocity(0.3)
-            nearest = []
+            ranges = []
             for _ in range(30):
                 for robot in (anna, ben):
                     robot.read()
                     robot.pulse()
-                nearest.append(anna.sonar[7])
+                ranges.append(anna.sonar[7])
             assert anna.odometry[0] > 0.3
             assert ben.odometry[0] == 0.0
-            assert min(nearest) == pytest.approx(1.0 - 0.136 - 0.2, abs=0.1)  # ben, to its right
+            assert min(ranges) == pytest.approx(1.0 - 0.136 - 0.2, abs=0.1)  # ben, to its right
 
 
 # The same bytes.
@@ -457,11 +459,11 @@ def test_a_program_in_lockstep_gets_the_same_packets_every_time_and_its_events_r
         truth, belief = bridge.sim.truth.copy(), bridge.sim.belief.copy()
     assert len(runs[0]) > 200
     assert runs[0] == runs[1]
-    again = astray.Sim(bridge.sim.scenario, seed=bridge.sim.seed)
-    again.replay(events)
-    again.step(steps)
-    assert same(again.truth, truth)
-    assert same(again.belief, belief)
+    replayed = astray.Sim(bridge.sim.scenario, seed=bridge.sim.seed)
+    replayed.replay(events)
+    replayed.step(steps)
+    assert same(replayed.truth, truth)
+    assert same(replayed.belief, belief)
 
 
 def test_intervals_report_the_timing_of_the_run() -> None:

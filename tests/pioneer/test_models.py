@@ -1,4 +1,4 @@
-"""The robots that answer on the wire: their figures, their files, and how wrong their wheels are."""
+"""Robot models: their figures, their files and their odometry errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def load(model: RobotModel, worlds: int = 1, only: tuple[str, ...] = (), **world
     return astray.load({"dt": 0.01, "robots": [robot], **world}, worlds=worlds)
 
 
-def tell(sim: Sim, model: RobotModel, step: int | None = None, **values: Any) -> None:
+def command(sim: Sim, model: RobotModel, step: int | None = None, **values: Any) -> None:
     """Command the robot as a session does."""
     limits = ("accel", "decel", "turn_accel", "turn_decel")
     values = {"mode": "servo", **{k: getattr(model, k) for k in limits}, **values}
@@ -53,7 +53,7 @@ def test_every_model_drives_senses_and_stops(name: str) -> None:
     model = find_model(name)
     room = {"walls": [[[-5, -5], [5, -5], [5, 5], [-5, 5], [-5, -5]]]}
     sim = load(model, world={"map": room})
-    tell(sim, model, vx=0.4, wz=0.5)
+    command(sim, model, vx=0.4, wz=0.5)
     sim.run(2.0)
     robot = sim.robots["robot"]
     assert float(robot.truth["vx"][0]) == pytest.approx(0.4)
@@ -68,7 +68,7 @@ def test_every_model_drives_senses_and_stops(name: str) -> None:
         assert (ranges < 12.0).all()
     if model.bumper:
         assert not robot.readings[model.bumper]["pressed"][0]
-    tell(sim, model)
+    command(sim, model)
     sim.run(2.0)
     assert float(robot.truth["vx"][0]) == 0.0
 
@@ -79,7 +79,7 @@ def test_a_model_has_the_limits_of_its_session_and_an_emergency_stop_takes_a_cyc
 ) -> None:
     model = find_model(name)
     sim = load(model, only=("wheels",))
-    tell(sim, model, vx=0.6)
+    command(sim, model, vx=0.6)
     sim.run(1.0)
     assert float(sim.truth["vx"][0]) == pytest.approx(model.accel)
     sim.run(2.0)
@@ -92,7 +92,7 @@ def test_only_a_seekur_moves_sideways() -> None:
     for name in ("seekur", "p3dx"):
         model = find_model(name)
         sim = load(model, only=("wheels",))
-        tell(sim, model, vy=0.3)
+        command(sim, model, vy=0.3)
         sim.run(3.0)
         assert model.lateral == (float(sim.truth["vy"][0]) == pytest.approx(0.3))
 
@@ -163,7 +163,7 @@ def test_a_preset_alone_is_a_model(tmp_path: Path) -> None:
     assert (model.name, model.sonar, model.laser, model.bumper) == ("p3dx-sh", None, None, None)
     assert model.max_speed == 0.4
     sim = load(model)
-    assert sim.robots["robot"].belief is not sim.robots["robot"].truth  # it can be told where it is
+    assert sim.robots["robot"].belief is not sim.robots["robot"].truth  # clients can set it
     sim.run(0.1)
 
 
@@ -175,7 +175,7 @@ def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("- 1\n", r"mine.yaml:1: a robot is a mapping"),
         ("robot: {preset: p3dx}\nwatchdg: 1\n", r"no key 'watchdg'; did you mean 'watchdog'"),
@@ -207,55 +207,59 @@ def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_
         ("motion: [\n", r"mine.yaml:"),
     ],
 )
-def test_a_model_that_is_wrong_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises((WrongInput, ScenarioError), match=says):
+def test_a_model_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises((WrongInput, ScenarioError), match=message):
         find_model(write(tmp_path, text))
 
 
-# How wrong the wheels are.
+# Odometry errors.
 
 
 def wheels(model: RobotModel) -> Mapping[str, Any]:
     return next(s for s in model.robot["sensors"] if s["kind"] == "wheels")
 
 
-def test_the_belief_after_a_straight_way_has_the_configured_spread() -> None:
+def test_the_belief_after_a_straight_drive_has_the_configured_spread() -> None:
     model = find_model("p3dx")
     sim = load(model, WORLDS, ("wheels",))
-    tell(sim, model, vx=0.5)
+    command(sim, model, vx=0.5)
     sim.run(5.0 / 0.5 + 0.5 / model.accel / 2)
-    way, baseline = 5.0, model.robot["motion"]["baseline"]
-    assert sim.truth["x"].mean() == pytest.approx(way, abs=0.01)
+    distance, baseline = 5.0, model.robot["motion"]["baseline"]
+    assert sim.truth["x"].mean() == pytest.approx(distance, abs=0.01)
     radius, slip = wheels(model)["radius_sd"], wheels(model)["slip_density"]
-    # Each wheel is off by its radius, in proportion to the way, and by slip, by its root.
-    each, walk = radius * way, slip * math.sqrt(way)
+    # The error of a wheel grows with the distance by its radius, with its root by slip.
+    each, walk = radius * distance, slip * math.sqrt(distance)
     along = math.hypot(each, walk) / math.sqrt(2)
     about = math.sqrt(2) * math.hypot(each, walk) / baseline
-    aside = math.sqrt(2) * math.hypot(each * way / 2, slip * way**1.5 / math.sqrt(3)) / baseline
+    aside = (
+        math.sqrt(2)
+        * math.hypot(each * distance / 2, slip * distance**1.5 / math.sqrt(3))
+        / baseline
+    )
     spread = errors(sim).std(axis=0, ddof=1)
     assert spread[1:] == pytest.approx([aside, about], rel=SURE)
-    # Along the way, a heading that is wrong shortens it besides, to second order.
+    # A heading error shortens the distance along the path besides, to second order.
     assert spread[0] == pytest.approx(along, rel=2 * SURE)
 
 
-def test_the_belief_after_a_square_is_as_wrong_as_it_claims() -> None:
+def test_the_belief_after_a_square_has_the_error_of_its_covariance() -> None:
     model = find_model("p3dx")
     sim = load(model, WORLDS, ("wheels",))
     for side in range(4):
-        tell(sim, model, side * 1600, distance=2.0, heading=side * math.pi / 2, serial=side)
-        tell(sim, model, side * 1600 + 900, heading=(side + 1) * math.pi / 2, serial=side)
+        command(sim, model, side * 1600, distance=2.0, heading=side * math.pi / 2, serial=side)
+        command(sim, model, side * 1600 + 900, heading=(side + 1) * math.pi / 2, serial=side)
     sim.run(64.0)
     belief = sim.robots["robot"].belief
     assert np.hypot(belief["x"], belief["y"]).max() < 0.03  # closed on the belief
     off = errors(sim)
-    said = wheels(model)
+    datasheet = wheels(model)
     baseline = model.robot["motion"]["baseline"]
-    way, turn = 8.0, math.tau
+    distance, turn = 8.0, math.tau
     about = math.sqrt(
-        2 * (said["radius_sd"] * way / baseline) ** 2
-        + (said["radius_sd"] * turn) ** 2 / 2
-        + (said["baseline_sd"] * turn) ** 2
-        + 2 * said["slip_density"] ** 2 * (way + turn * baseline / 2) / baseline**2
+        2 * (datasheet["radius_sd"] * distance / baseline) ** 2
+        + (datasheet["radius_sd"] * turn) ** 2 / 2
+        + (datasheet["baseline_sd"] * turn) ** 2
+        + 2 * datasheet["slip_density"] ** 2 * (distance + turn * baseline / 2) / baseline**2
     )
     assert off[:, 2].std(ddof=1) == pytest.approx(about, rel=1.2 * SURE)
     nees = np.einsum("ni,nij,nj->n", off, np.linalg.inv(belief["cov"]), off)
@@ -263,34 +267,34 @@ def test_the_belief_after_a_square_is_as_wrong_as_it_claims() -> None:
 
 
 def straight(mode: str, worlds: int = WORLDS) -> tuple[RobotModel, Sim]:
-    """4 m straight on with one of MobileSim's odometry errors, made larger."""
+    """A drive of 4 m straight ahead with one of MobileSim's odometry errors, enlarged."""
     model = dataclasses.replace(find_model("p3dx"), way_error=0.02, turn_error=0.01)
     model = odometry_errors(model, mode)
     sim = load(model, worlds, ("wheels", "odometer"))
-    tell(sim, model, vx=0.8)
-    tell(sim, model, 500)
+    command(sim, model, vx=0.8)
+    command(sim, model, 500)
     sim.run(7.0)
     assert float(sim.truth["vx"][0]) == 0.0
     return model, sim
 
 
-def test_no_odometry_error_is_none_at_all() -> None:
+def test_without_odometry_error_the_belief_is_exact() -> None:
     _, sim = straight("none", 1)
     assert float(sim.truth["x"][0]) > 2.0
     assert np.abs(errors(sim)).max() < 1e-12
 
 
-def test_a_constant_odometry_error_is_a_share_of_way_and_turn() -> None:
+def test_a_constant_odometry_error_is_a_share_of_distance_and_turn() -> None:
     model, sim = straight("constant", 2)
     assert sim.robots["robot"].belief["x"] == pytest.approx(1.02 * sim.truth["x"])
     before = errors(sim)[:, 2].copy()
-    tell(sim, model, wz=0.5)
+    command(sim, model, wz=0.5)
     sim.run(4.0)
     turned = sim.truth["yaw"]
     assert errors(sim)[:, 2] - before == pytest.approx(0.01 * turned)
 
 
-def test_an_odometry_error_of_the_beginning_is_spread_evenly() -> None:
+def test_an_initial_odometry_error_is_uniform() -> None:
     _, sim = straight("random_init")
     share = errors(sim)[:, 0] / sim.truth["x"]
     assert np.abs(share).max() < 0.02
@@ -300,7 +304,7 @@ def test_an_odometry_error_of_the_beginning_is_spread_evenly() -> None:
 
 def test_an_odometry_error_of_each_update_cancels_as_in_mobilesim() -> None:
     _, sim = straight("random_each_update")
-    # What MobileSim sums up over its cycles of 100 ms, with the speeds of this very course.
+    # The sum over MobileSim's cycles of 100 ms, with the speeds of this drive.
     accel, decel, top, lasts = 0.3, 0.6, 0.8, 5.0
     times = np.arange(0.0, 7.0, 0.1)
     speed = np.minimum(np.minimum(accel * times, top), np.maximum(0, top - decel * (times - lasts)))
@@ -316,7 +320,7 @@ def test_modes_of_odometry_error_are_named_or_suggested() -> None:
         odometry_errors(model, "constnt")
 
 
-def test_an_odometer_reads_platforms_and_cars_too() -> None:
+def test_an_odometer_measures_platforms_and_cars_too() -> None:
     for motion in ("omni", "ackermann", "differential"):
         robot = {
             "name": "robot",
@@ -332,10 +336,10 @@ def test_an_odometer_reads_platforms_and_cars_too() -> None:
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_can_be_as_mobilesim_has_it(name: str) -> None:
+def test_every_model_can_be_simulated_like_mobilesim(name: str) -> None:
     model = like_mobilesim(find_model(name))
     sim = load(model, world={"map": {"walls": [[[3, -9], [3, 9]]]}})
-    tell(sim, model, vx=5.0)
+    command(sim, model, vx=5.0)
     sim.run(1.0)
     assert float(sim.truth["vx"][0]) == pytest.approx(min(model.accel, model.max_speed))
     assert sim.robots["robot"].pipelines["wheels"].sensor.kind == "odometer"
@@ -344,8 +348,8 @@ def test_every_model_can_be_as_mobilesim_has_it(name: str) -> None:
         assert reading["fired"][0] == len(reading.arrays["ranges"][0])
 
 
-def test_a_sonar_of_mobilesim_is_one_ray_that_always_comes_back() -> None:
-    # A wall that is met at 60 degrees from its normal throws the sound of a cone elsewhere.
+def test_a_sonar_of_mobilesim_is_one_ray_that_any_surface_returns() -> None:
+    # A wall at 60 degrees from its normal reflects the sound of a cone away.
     slanted = {"map": {"walls": [[[1.0, -5.0], [9.0, 9.0]]]}}
     x, y, heading = 0.166, 0.027, math.radians(10)
     along, aside = (math.cos(heading), math.sin(heading)), (8.0, 14.0)
@@ -354,5 +358,5 @@ def test_a_sonar_of_mobilesim_is_one_ray_that_always_comes_back() -> None:
     model = like_mobilesim(find_model("p3dx"))
     assert model.max_speed == 1.0
     sim = load(model, world=slanted)
-    heard = sim.robots["robot"].readings[model.sonar or ""].arrays["ranges"][0]
-    assert heard[3] == pytest.approx(true, abs=0.002)
+    ranges = sim.robots["robot"].readings[model.sonar or ""].arrays["ranges"][0]
+    assert ranges[3] == pytest.approx(true, abs=0.002)

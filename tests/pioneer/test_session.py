@@ -242,12 +242,12 @@ def test_a_silent_client_is_logged_once_and_its_move_is_cancelled() -> None:
         session.report_cycle(RobotSnapshot(time=t), CycleIntervals()).requests
         for t in (50.0, 51.9, 52.1, 52.2)
     ]
-    assert [len(one) for one in logged] == [
+    assert [len(texts) for texts in logged] == [
         0,
         0,
         1,
         0,
-    ]  # from when it came, not from the start of the run
+    ]  # from the first cycle of the session, not from the start of the run
     values = posted_command(send(session, commands.encode_empty(PioneerCommand.PULSE)))
     assert "distance" not in values
 
@@ -446,8 +446,8 @@ def test_the_first_scan_after_a_teleport_is_flagged() -> None:
 def test_config_siminfo_encoders_and_inputs_are_sent_on_request() -> None:
     session = open_session()
     (config,) = replies(send_int(session, PioneerCommand.CONFIG, 1))
-    told = Config.decode(config.data)
-    assert (told.subclass, told.speed_max, told.turn_max, told.accel) == ("p3dx", 3000, 150, 300)
+    sent = Config.decode(config.data)
+    assert (sent.subclass, sent.speed_max, sent.turn_max, sent.accel) == ("p3dx", 3000, 150, 300)
     (info,) = replies(send_int(session, PioneerCommand.SIM_CTRL, ControlCommand.INFO))
     names = [device.name for device in SimInfo.decode(info.data).devices]
     assert names == ["anna.pioneerSonar:0", "anna.sicklms200:0"]

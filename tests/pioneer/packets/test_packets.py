@@ -1,4 +1,4 @@
-"""The Pioneer protocol as bytes: what MobileSim sent is read and written back byte for byte."""
+"""Packets and commands: what MobileSim sent is decoded and encoded again byte for byte."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def recording(name: str) -> Iterator[dict[str, Any]]:
 
 def packets_of(name: str) -> list[tuple[bytes, Packet]]:
     raw = [bytes.fromhex(record["raw"]) for record in recording(name) if "raw" in record]
-    return [(one, Framer().feed(one)[0]) for one in raw]
+    return [(framed, Framer().feed(framed)[0]) for framed in raw]
 
 
 # Framing.
@@ -121,13 +121,13 @@ def test_a_damaged_packet_is_dropped_and_the_next_is_found(
     packet: Packet, place: int, change: int
 ) -> None:
     damaged = bytearray(packet.encode())
-    place = 3 + place % (len(damaged) - 3)  # not its head or its length
+    place = 3 + place % (len(damaged) - 3)  # neither its header nor its length
     damaged[place] ^= change
     framer = Framer()
     good = Packet(PioneerCommand.VEL, b"\x3b\x64\x00")
     found = framer.feed(
         bytes(damaged) + 50 * good.encode()
-    )  # what looks like a head may wait for more
+    )  # an apparent header may wait for more bytes
     assert found[-1] == good
     assert packet not in found or packet == good
 
@@ -181,9 +181,9 @@ def test_recorded_packets_decode_to_the_recorded_values() -> None:
 @recorded
 def test_our_default_configuration_is_mobilesims_but_for_what_it_did_not_initialise() -> None:
     (packet,) = [packet for _, packet in packets_of("a_info") if packet.id == 0x20]
-    theirs = vars(Config.decode(packet.data))
-    ours = vars(Config())
-    assert {key for key in ours if ours[key] != theirs[key]} == set(UNINITIALISED)
+    recorded_fields = vars(Config.decode(packet.data))
+    defaults = vars(Config())
+    assert {key for key in defaults if defaults[key] != recorded_fields[key]} == set(UNINITIALISED)
 
 
 @recorded
@@ -203,12 +203,12 @@ def test_a_recorded_scan_is_complete_in_six_packets_and_encoded_again_from_its_r
     assert encode_reflectance_scan(ranges) == b"".join(raw for raw, _ in packets)
 
 
-# Packets of our own making.
+# Encoding and decoding.
 
 u8, u16 = st.integers(0, 255), st.integers(0, 65535)
 i16, i32 = st.integers(-(2**15), 2**15 - 1), st.integers(-(2**31), 2**31 - 1)
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-MADE = st.one_of(
+ROBOT_PACKETS = st.one_of(
     st.builds(
         Sip,
         x=i16,
@@ -249,11 +249,11 @@ MADE = st.one_of(
 )
 
 
-@given(MADE)
-def test_a_packet_decodes_to_what_was_encoded(made: Any) -> None:
-    (packet,) = Framer().feed(made.encode())
-    assert KINDS[packet.id] is type(made)
-    assert KINDS[packet.id].decode(packet.data) == made
+@given(ROBOT_PACKETS)
+def test_a_packet_decodes_to_what_was_encoded(robot_packet: Any) -> None:
+    (packet,) = Framer().feed(robot_packet.encode())
+    assert KINDS[packet.id] is type(robot_packet)
+    assert KINDS[packet.id].decode(packet.data) == robot_packet
 
 
 @settings(max_examples=300)
@@ -368,7 +368,7 @@ def test_a_text_arrives_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "words"),
+    ("raw", "text"),
     [
         (commands.encode_empty(PioneerCommand.STOP), "STOP"),
         (commands.encode_int(PioneerCommand.VEL, -300), "VEL -300"),
@@ -376,8 +376,8 @@ def test_a_text_arrives_as_it_was_sent() -> None:
         (encode_packet(224, bytes(13)), "SIM_SET_POSE " + "00" * 13),
     ],
 )
-def test_a_command_is_described_as_text(raw: bytes, words: str) -> None:
-    assert commands.describe_command(Framer().feed(raw)[0]) == words
+def test_a_command_is_described_as_text(raw: bytes, text: str) -> None:
+    assert commands.describe_command(Framer().feed(raw)[0]) == text
 
 
 @given(st.builds(Packet, st.integers(0, 255), st.binary(max_size=20)))
