@@ -14,14 +14,14 @@ from typing import Any
 
 from astray.engine import Event, Run
 from astray.pioneer.command_handlers import ClearMaster, ExitSimulator, LoadMap, SessionRequest
-from astray.pioneer.connection import ClientConnection, Log
+from astray.pioneer.connection import ClientConnection
 from astray.pioneer.fleet import RobotSpec, plan_fleet
 from astray.pioneer.map_loading import MapLoader
 from astray.pioneer.models import PoseTuple
 from astray.pioneer.server import PioneerServer, Port
 from astray.pioneer.session import SessionOptions
 from astray.pioneer.snapshot import CycleIntervals, take_snapshot
-from astray.server import BackgroundRun
+from astray.server import BackgroundRun, LogLine
 from astray.sim import Sim, load
 
 CYCLE = 0.1  # s of simulated time from one SIP to the next
@@ -52,7 +52,7 @@ class PioneerBridge:
         lockstep: bool = False,
         map_folder: Path | None = None,
         log_packets: bool = False,
-        log: Log = lambda text: None,
+        log: LogLine = lambda text: None,
     ) -> None:
         self.sim, self.options = sim, options or SessionOptions()
         self.lockstep = lockstep
@@ -197,7 +197,7 @@ def serving(
     options: SessionOptions | None = None,
     map_folder: Path | None = None,
     per_client: tuple[str, ...] = (),
-    log: Log = lambda text: None,
+    log: LogLine = lambda text: None,
 ) -> Iterator[PioneerBridge]:
     """Serve robots in the background of a with block: for tests, notebooks and examples.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 from astray.errors import WrongInput
@@ -12,13 +11,12 @@ from astray.pioneer.commands import describe_command
 from astray.pioneer.models import ServedRobot
 from astray.pioneer.packets import Framer
 from astray.pioneer.session import Session, SessionOptions, SessionOutput, SessionState
+from astray.server import LogLine
 
 HANDSHAKE_TIMEOUT = 10.0  # s of real time
 PACKET_TIMEOUT = 1.0  # s of real time without a byte, after which a partial packet is dropped
 READ_QUOTA = 4096  # bytes that are read from a client in one cycle
 MAX_UNSENT = 1 << 16  # bytes that a client may leave unread before it is disconnected
-
-Log = Callable[[str], None]
 
 
 class Transport(Protocol):
@@ -85,7 +83,7 @@ class ClientConnection:
         transport: Transport,
         robot: ServedRobot,
         options: SessionOptions,
-        log: Log,
+        log: LogLine,
         log_packets: bool = False,
     ) -> None:
         self.transport, self.robot, self.options = transport, robot, options
@@ -150,7 +148,7 @@ class ClientConnection:
             self.log("reads too slowly and is disconnected")
 
     def expect_reply(self) -> None:
-        """Note that the client was sent a cycle."""
+        """Record that the client was sent a cycle."""
         if not self.awaits_reply:
             self.awaits_reply, self.cycle_sent_at = True, time.monotonic()
 

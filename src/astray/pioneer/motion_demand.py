@@ -27,7 +27,7 @@ class MotionDemand:
         self.accel, self.decel = model.accel, model.decel
         self.turn_accel, self.turn_decel = model.turn_accel, model.turn_decel
         self.move_serial = 0
-        """Counts MOVE commands, so that the servo tells a repeated one from a new one."""
+        """Counts MOVE commands, so that the servo distinguishes a new one from a repeated one."""
         self._stop(emergency=False)
         self.changed = False
         """Whether the demand differs from the last one that was posted."""

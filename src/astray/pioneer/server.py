@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 
 from astray.engine import Event
 from astray.pioneer.command_handlers import LogText, SessionRequest
-from astray.pioneer.connection import READ_QUOTA, ClientConnection, Log, PseudoTerminal
+from astray.pioneer.connection import READ_QUOTA, ClientConnection, PseudoTerminal
 from astray.pioneer.models import ServedRobot
 from astray.pioneer.session import SessionOptions, SessionOutput, SessionState
-from astray.server import Listener, guarded_log, short_switch_interval
+from astray.server import Listener, LogLine, guarded_log, short_switch_interval
 
 MAX_WAIT = 0.1  # s of real time after which the loop checks timeouts and refills quotas
 SLEEP_MARGIN = 0.0015  # s before a due time; a selector may be a millisecond late, sleep is not
@@ -49,7 +49,7 @@ class Port:
         """The index of the first robot without a client."""
         return next((k for k in range(len(self.robots)) if k not in self.connections), None)
 
-    def listen(self, address: str, log: Log) -> None:
+    def listen(self, address: str, log: LogLine) -> None:
         """Listen for clients. The robots limit their number, so the listener does not."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = Listener(family, limit=None, log=log)
@@ -72,7 +72,7 @@ class PioneerServer:
         ports: Sequence[Port],
         post: Callable[[Event], None],
         options: SessionOptions,
-        log: Log,
+        log: LogLine,
         log_packets: bool = False,
     ) -> None:
         self.ports, self.options, self.log = ports, options, guarded_log(log)
@@ -233,7 +233,7 @@ class PioneerServer:
             sent = self._send_at is not None or connection.flush()
             is_sound = not connection.must_close and not connection.handshake_timed_out()
             stays = output is not None and sent and is_sound
-        except Exception as problem:  # noqa: BLE001 - no client may end the service of the others
+        except Exception as problem:  # noqa: BLE001 - an error ends the session of this client alone
             connection.log(f"is disconnected: {type(problem).__name__}: {problem}")
             stays = False
         if stays and connection.session.state is not SessionState.CLOSED:
@@ -258,7 +258,7 @@ class PioneerServer:
     def _accept(self, port: Port) -> None:
         """Accept a client, or refuse it where every robot has one."""
         assert port.listener is not None
-        with contextlib.suppress(OSError):  # the client has gone, or no descriptor is left
+        with contextlib.suppress(OSError):  # the client has disconnected, or no descriptor is left
             sock, _ = port.listener.accept()
             index = port.first_free_robot()
             if index is None or not self._may_post(port.robots[index]):

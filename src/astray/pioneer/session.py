@@ -19,6 +19,7 @@ from enum import Enum
 
 from astray.engine import Event
 from astray.pioneer.command_handlers import COMMANDS, LogText, SessionRequest
+from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.models import PoseTuple, ServedRobot
 from astray.pioneer.motion_demand import MotionDemand
 from astray.pioneer.packet_builders import (
@@ -39,6 +40,7 @@ from astray.pioneer.packets import (
 )
 from astray.pioneer.snapshot import CycleIntervals, RobotSnapshot
 
+SYNC0, SYNC1, SYNC2 = 0, 1, 2  # of the handshake; in a session they are PULSE, OPEN and CLOSE
 STANDSTILL = 0.001  # m/s and rad/s: a slower robot has completed its emergency stop
 
 
@@ -120,18 +122,18 @@ class Session:
 
     def _handshake(self, packet: Packet) -> None:
         """Answer SYNC packets; after the last of them, OPEN opens the session."""
-        if packet.id == 0:
+        if packet.id == SYNC0:
             self.state = SessionState.SYNCING
-            self.send(encode_packet(0))
-        elif packet.id == 1 and self.state is SessionState.SYNCING:
-            self.send(encode_packet(1))
-        elif packet.id == 1:
+            self.send(encode_packet(SYNC0))
+        elif packet.id == SYNC1 and self.state is SessionState.SYNCING:
+            self.send(encode_packet(SYNC1))
+        elif packet.id == PioneerCommand.OPEN:
             self.state = SessionState.OPEN
             self.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
             self.motion.changed = True
-        elif packet.id == 2 and packet.data:
+        elif packet.id == PioneerCommand.CLOSE and packet.data:
             self.state = SessionState.CLOSED
-        elif packet.id == 2:
+        elif packet.id == SYNC2:
             self.state = SessionState.SYNCED
             self.send(build_sync2(self.model))
 
@@ -145,7 +147,7 @@ class Session:
             command.handler(self, command.argument(packet))
 
     def _restart_watchdog(self) -> None:
-        """Note that the client is alive. If the watchdog stopped the robot, its MOVE is over."""
+        """Record that the client is alive. A MOVE that the watchdog stopped is cancelled."""
         silence = self._time - self._last_packet_time
         if silence >= self.model.watchdog and not self.options.like_mobilesim:
             self.motion.cancel_move()
@@ -165,11 +167,11 @@ class Session:
             self._last_packet_time, self._has_time = snapshot.time, True
         self._time, self.odometry_heading = snapshot.time, snapshot.belief[2]
         self._kept_alive = False
-        if self.settings.estop and max(abs(snapshot.vx), abs(snapshot.wz)) < STANDSTILL:
-            self.settings.estop = False
+        settings = self.settings
+        if settings.estop and max(abs(snapshot.vx), abs(snapshot.wz)) < STANDSTILL:
+            settings.estop = False
             self.motion.end_emergency_stop()
         self._check_watchdog()
-        settings = self.settings
         if self.state is SessionState.OPEN:
             if settings.simstat:
                 self.send(build_simstat(snapshot, intervals).encode())

@@ -275,13 +275,13 @@ def _reason(error: Any) -> str:
     return describe_error(error)
 
 
-def _keys(where: tuple[int | str, ...]) -> list[str]:
-    """The keys of a section."""
-    here: Any = Model
-    for part in where:
+def _keys(path: tuple[int | str, ...]) -> list[str]:
+    """The keys of the section at a path in the file."""
+    section: Any = Model
+    for part in path:
         if isinstance(part, int):
-            here = StaticTransform
-        elif here is not None and part in here.model_fields:
-            kind = here.model_fields[part].annotation
-            here = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
-    return list(here.model_fields) if here is not None else []
+            section = StaticTransform
+        elif section is not None and part in section.model_fields:
+            kind = section.model_fields[part].annotation
+            section = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return list(section.model_fields) if section is not None else []

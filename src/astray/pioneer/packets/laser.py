@@ -47,7 +47,7 @@ class ReflectanceLaserPacket(RobotPacket):
     first: int = u16()  # 2: index of the first reading in this packet
     readings: tuple[tuple[int, int, int, int], ...] = counted_list("B", "HBBB")  # 4
     laser: int = u8()  # 5 + 5 n: index of the laser
-    flags: int = u8()  # 6 + 5 n: bit 0 says that the robot was teleported
+    flags: int = u8()  # 6 + 5 n: bit 0: the robot was teleported since the last scan
 
     @property
     def ranges(self) -> tuple[int, ...]:

@@ -36,8 +36,8 @@ NO_GPS = -1  # quality of a robot without a receiver
 class SimStat(RobotPacket):
     """The true pose of a robot, the timing of the run, and fields of GPS and odometry error.
 
-    Offsets count from the byte behind the id. Flag bit 1 says that latitude, longitude and altitude
-    are valid, bit 2 that the errors are; we set neither.
+    Offsets count from the byte behind the id. Bit 1 of the flags marks latitude, longitude and
+    altitude as valid, bit 2 the errors; we set neither.
     """
 
     ID = 0x62
