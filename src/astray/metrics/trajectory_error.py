@@ -29,14 +29,13 @@ from astray.tables import Array, Column, Row, Rows, Table, columns
 # Absolute trajectory error.
 
 ATE_MEMORY = columns(
-    "points",
+    "points",  # how many there are
     Column("aligned", "", "?"),
-    Column("centre", "m", "f8", (4,)),
-    Column("moments", "m²", "f8", (5,)),
-    "squares m²",
+    Column("centre", "m", "f8", (4,)),  # means of the points: PX, PY, QX, QY
+    Column("moments", "m²", "f8", (5,)),  # centred: PP, QQ, COS, SIN; the last one is unused
+    "squares m²",  # Σ of the squared distances
 )
-"""How many points there are, whether to align them, their means (`centre`), their centred moments
-(the last one is unused), and the sum of squared distances."""
+"""The running sums of ATE."""
 PX, PY, QX, QY = range(4)
 """The entries of `centre`: believed and true."""
 PP, QQ, COS, SIN = range(4)
@@ -95,14 +94,13 @@ class Ate(Metric, kind="ate"):
 
 RPE_MEMORY = columns(
     Column("started", "", "?"),
-    Column("segments", "", "i8"),
-    Column("start_poses", "m, m, rad", "f8", (2, 3)),
-    Column("last_point", "m", "f8", (2,)),
-    "path m",
-    "squares m²",
+    Column("segments", "", "i8"),  # that ended
+    Column("start_poses", "m, m, rad", "f8", (2, 3)),  # true and believed, of this segment
+    Column("last_point", "m", "f8", (2,)),  # true
+    "path m",  # since the start of this segment
+    "squares m²",  # Σ of the squared errors
 )
-"""Whether there is a segment, and how many ended; the true and the believed pose at the start of
-this one, the last true point, the path since, and the sum of squared errors so far."""
+"""The segment of RPE that is under way, and the sum over those before."""
 TRUE, BELIEVED = range(2)
 
 

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from astray.numerics import kernel
 from astray.plugin import Datasheets, Estimator, Known, find_sensor
-from astray.tables import INS, Row, Rows, Table
-
-
-@kernel
-def copy_solution(belief: Row, reading: Row) -> None:
-    """Copy one navigation solution into the belief."""
-    belief.stamp, belief.x, belief.y, belief.yaw = reading.stamp, reading.x, reading.y, reading.yaw
-    belief.vx, belief.vy, belief.wz = reading.vx, reading.vy, reading.wz
-    for i in range(3):
-        for j in range(3):
-            belief.cov[i, j] = reading.cov[i, j]
+from astray.tables import INS, Rows, Table
 
 
 @kernel
 def copy_solution_all(belief: Table, ins: Table, rows: Rows) -> None:
-    """Copy the fresh navigation solutions of these rows."""
-    for i in rows:
-        if ins[i].fresh:
-            copy_solution(belief[i], ins[i])
+    """Copy the fresh navigation solutions of these rows to the beliefs."""
+    for row in rows:
+        if ins[row].fresh:
+            b, solution = belief[row], ins[row]
+            b.stamp, b.x, b.y, b.yaw = solution.stamp, solution.x, solution.y, solution.yaw
+            b.vx, b.vy, b.wz = solution.vx, solution.vy, solution.wz
+            for i in range(3):
+                for j in range(3):
+                    b.cov[i, j] = solution.cov[i, j]
 
 
 class Trust(Estimator, kind="trust"):

@@ -37,21 +37,16 @@ from astray.tables import IMU, Array, Column, Row, Rows, Table, columns
 
 MEMORY = columns(
     Column("started", "", "?"),
-    Column("synthesize", "", "?"),
-    Column("axes", "", "f8", (3, 3)),
-    "x m",
+    Column("synthesize", "", "?"),  # whether to add the centripetal term
+    Column("axes", "", "f8", (3, 3)),  # rotation from the IMU to the body
+    "x m",  # the mount of the IMU on the body
     "y m",
-    "stamp s",
-    "map_vx m/s",
+    "stamp s",  # of the last reading
+    "map_vx m/s",  # velocity of the mount
     "map_vy m/s",
     "map_vz m/s",
 )
-"""What strapdown integration keeps of a robot.
-
-Datasheet: the mount of the IMU in the body (`x`, `y`, and `axes`, the rotation from sensor to
-body), and whether to `synthesize` the centripetal term. State: whether a reading has `started` the
-integration, the `stamp` of the last one, and the velocity of the mount in the map frame.
-"""
+"""The mount by the datasheet, and the state of the integration."""
 
 Heading = tuple[float, float, float]
 """A yaw, rad, its sine and its cosine."""

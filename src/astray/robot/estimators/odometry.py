@@ -46,32 +46,26 @@ CONSTANT_ERRORS = WHEELS_PER_ROBOT + 1
 
 MEMORY = columns(
     "radius m",
-    "wheelbase m",
+    "wheelbase m",  # 0 where nothing steers
     "lag s",
     Column("started", "", "?"),
-    Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at the last reading
     "steer rad",
     "arm m",
     "slip_density m/√m",
     Column("forward", "", "f8", (WHEELS_PER_ROBOT,)),
     Column("left", "", "f8", (WHEELS_PER_ROBOT,)),
     Column("turn", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),
+    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),  # that each wheel rolled in the last step
     "quantization_variance m²",
     "turn_quantization_variance rad²",
     Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
     Column("error_variance", "", "f8", (CONSTANT_ERRORS,)),
-    Column("cross_cov", "m, rad", "f8", (3, CONSTANT_ERRORS)),
+    Column("cross_cov", "m, rad", "f8", (3, CONSTANT_ERRORS)),  # of the pose with constant errors
     Column("error_jacobian", "m, rad", "f8", (3, CONSTANT_ERRORS)),
     Column("slip_jacobian", "m, rad", "f8", (3, WHEELS_PER_ROBOT)),
 )
-"""What odometry keeps of a robot.
-
-Datasheet: the kinematics (`wheelbase` is 0 where nothing steers), the errors' variances and the
-variances of a count. Last reading: `angle` and `steer`; `started` once there is one. Last step:
-`distance` that each wheel rolled, and the Jacobians of the pose by constant errors and by slip.
-Covariance: `cov` of the pose, `cross_cov` of the pose with the constant errors.
-"""
+"""The datasheets, the last reading, and the covariance of the error of a robot's odometry."""
 
 
 class WheelKinematics(NamedTuple):

@@ -29,33 +29,26 @@ from astray.numerics import Pose, inlined_kernel, sincos
 from astray.tables import Array, Column, Row, columns
 
 TRACK_FILTER = columns(
-    Column("number", "", "i8"),
-    Column("identity", "", "i4"),
-    Column("source", "", "i4"),
+    Column("number", "", "i8"),  # 0 until confirmed
+    Column("identity", "", "i4"),  # of the robot, −1 if unknown
+    Column("source", "", "i4"),  # the sensor that detected it last
     Column("looks", "", "i2"),
-    Column("hits", "", "i2"),
-    Column("votes", "", "i2"),
-    Column("status", "", "i2"),
+    Column("hits", "", "i2"),  # detections in those looks
+    Column("votes", "", "i2"),  # for the identity
+    Column("status", "", "i2"),  # FREE, TENTATIVE or CONFIRMED: track_lifecycle.py
     "first_seen s",
     "last_seen s",
-    Column("missed", "", "i8"),
-    "candidate_stamp s",
+    Column("missed", "", "i8"),  # looks since
+    "candidate_stamp s",  # the detection that may end a time in which it was hidden
     "candidate_x m",
     "candidate_y m",
     "x m",
     "y m",
     "map_vx m/s",
     "map_vy m/s",
-    Column("cov", "m², m²/s, m²/s²", "f8", (10,)),
+    Column("cov", "m², m²/s, m²/s²", "f8", (10,)),  # upper triangle, without the observer's own
 )
-"""A track in the tracker. Kept small: it is read from one end to the other.
-
-Lifecycle: its `number`, the robot's `identity` and how many `votes` it has, the `source` (sensor)
-that detected it last, `hits` in how many `looks`, its `status`, and the looks `missed` since. A
-hidden track has a candidate detection that may confirm it (track_lifecycle.py).
-Filter: position and velocity in the map frame, and the upper triangle of their covariance without
-that of the observer's own pose.
-"""
+"""A track in the tracker. Kept small: it is read from one end to the other."""
 XX, XY, YY, XU, XV, YU, YV, UU, UV, VV = range(10)
 """The entries of `cov`: x, y, and the velocities u and v."""
 

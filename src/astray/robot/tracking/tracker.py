@@ -55,21 +55,16 @@ MIN_FIELD = 1e-12  # m² of a field of view, and false alarms in one
 MIN_CONFUSION = 1e-3  # no sensor identifies without error
 MEMORY = columns(
     Column("started", "", "?"),
-    "stamp s",
-    Column("used", "", "i8"),
-    Column("numbered", "", "i8"),
-    Column("recorded", "", "i8"),
-    "ego_x m",
+    "stamp s",  # of the last detections
+    Column("used", "", "i8"),  # slots
+    Column("numbered", "", "i8"),  # tracks that got a number
+    Column("recorded", "", "i8"),  # poses in the history
+    "ego_x m",  # the own position at the last belief
     "ego_y m",
     Column("ego_cov", "m², m·rad, rad²", "f8", (6,)),
-    Column("drift_cov", "m², m·rad, rad²", "f8", (6,)),
+    Column("drift_cov", "m², m·rad, rad²", "f8", (6,)),  # ego drift since the last detections
 )
-"""What a tracker keeps of an observer.
-
-Whether and at which `stamp` it took detections, the number of slots in use, of tracks that were
-numbered, and of poses that were recorded; the own position and covariance at the last belief, and
-the covariance of the ego drift since the last detections (ego_pose.py).
-"""
+"""What a tracker keeps of an observer beside its tracks."""
 
 
 class TrackingTables(NamedTuple):

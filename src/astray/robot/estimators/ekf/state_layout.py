@@ -54,8 +54,9 @@ FROM_VELOCITY = 5
 SOURCES = 6
 
 FILTER = columns(
-    Column("started", "", "?"),
+    Column("started", "", "?"),  # by the IMU, or by the wheels without one
     Column("wheels_started", "", "?"),
+    # Nominal state.
     "stamp s",
     "x m",
     "y m",
@@ -66,61 +67,51 @@ FILTER = columns(
     "dx m",
     "dy m",
     "dyaw rad",
+    # Inputs.
     "imu_stamp s",
-    Column("imu_reading", "rad/s, m/s²", "f8", (3,)),
-    Column("wheel_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
-    Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("imu_reading", "rad/s, m/s²", "f8", (3,)),  # turn rate, acceleration forward and left
+    Column("wheel_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at `stamp`
+    Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at `wheel_stamp`
     Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     "wheel_stamp s",
     "steer rad",
-    Column("error", "", "f8", (MAX_STATES,)),
+    # Sensor errors, and the covariance of all states.
+    Column("error", "", "f8", (MAX_STATES,)),  # at their state indices
     Column("cov", "", "f8", (MAX_STATES, MAX_STATES)),
-    Column("rejected", "", "i8", (SOURCES,)),
+    # Gating: update.py.
+    Column("rejected", "", "i8", (SOURCES,)),  # measurements in a row
     Column("rejected_since", "s", "f8", (SOURCES,)),
-    Column("landmark", "s, , m, m, m, m", "f8", (6,)),
-    "nis_sum",
-    "nis_dof",
-    "lateral_sd m",
+    Column("landmark", "s, , m, m, m, m", "f8", (6,)),  # RejectedLandmark of recovery.py
+    "nis_sum",  # of the newest measurements
+    "nis_dof",  # their degrees of freedom
+    # Second-order noise: propagation.py.
+    "lateral_sd m",  # of the displacement by errors of speed and heading together
     "lateral_rate m/s",
+    # Readings of the IMU in the window of zero_velocity.py.
     "window_start s",
     Column("window_count", "", "i8"),
     Column("window_mean", "rad/s, m/s²", "f8", (3,)),
-    Column("window_squares", "rad²/s², m²/s⁴", "f8", (3,)),
+    Column("window_squares", "rad²/s², m²/s⁴", "f8", (3,)),  # of the differences from the mean
+    # Recovery by fixes: recovery.py.
     Column("heading_lost", "", "?"),
-    "lost_distance m",
-    Column("fixes", "", "i8"),
-    Column("outliers", "", "i8"),
+    "lost_distance m",  # since the last position
+    Column("fixes", "", "i8"),  # rejected ones that fit each other
+    Column("outliers", "", "i8"),  # in a row, that do not
     "fixes_since s",
-    "fix_stamp s",
-    "yaw_variance rad²",
-    Column("correction", "m", "f8", (2,)),
-    Column("reckoned", "m", "f8", (2,)),
+    "fix_stamp s",  # of the last one
+    "yaw_variance rad²",  # before the first one
+    Column("correction", "m", "f8", (2,)),  # of the position by the fixes meanwhile
+    Column("reckoned", "m", "f8", (2,)),  # the antenna by dead reckoning, at the last fix
     Column("reckoned_mean", "m", "f8", (2,)),
-    Column("fixed", "m", "f8", (2,)),
+    Column("fixed", "m", "f8", (2,)),  # the antenna by the last fix
     Column("fixed_mean", "m", "f8", (2,)),
-    "dot m²",
-    "cross m²",
-    "scatter m²",
-    Column("faded_sum", "m", "f8", (2,)),
+    "dot m²",  # Σ of the dot products of the centred points
+    "cross m²",  # Σ of their cross products
+    "scatter m²",  # Σ of the squares of the reckoned ones
+    Column("faded_sum", "m", "f8", (2,)),  # of reckoned points, with the drift's time constant
     "faded_count",
 )
-"""The state of one filter.
-
-Nominal state: `stamp` to `dyaw`, and `error`, the sensor errors at their state indices; `cov` is
-the covariance of them all. `started` and `wheels_started` once the filter and its wheels have.
-Inputs: `imu_reading` (turn rate and two accelerations) at `imu_stamp`; the wheels were read as
-`wheel_reading` at `wheel_stamp` and have turned by `wheel_angle` where the filter is now.
-Gating (update.py): how many measurements of a source were `rejected` in a row, and since when;
-`nis_sum` and `nis_dof`, the NIS and degrees of freedom of the newest measurements.
-Propagation: `lateral_sd`, which errors of speed and heading cause together, and its rate.
-Zero-velocity update: start, count, mean and sum of squares of the IMU readings in the window.
-Recovery (recovery.py): `landmark`, the last one that was rejected; `heading_lost`, and the
-`lost_distance` since the last position; and from `fixes` on the rejected fixes: how many fit each
-other since when, how many `outliers` came in a row, the stamp of the last one, the variance of the
-yaw before them, the `correction` that fixes have made meanwhile; the antenna's last and mean
-position by dead reckoning (`reckoned`) and by the fixes (`fixed`); sums of the Procrustes problem
-(`dot`, `cross`, `scatter`) and exponentially faded sums.
-"""
+"""The state of one filter."""
 
 REJECTED_FIXES = (
     "fixes",
@@ -137,8 +128,9 @@ REJECTED_FIXES = (
 """The columns of FILTER that are about rejected fixes, and zero without any."""
 
 MODEL = columns(
-    Column("states", "", "i8"),
-    Column("moving", "", "i8"),
+    # State indices.
+    Column("states", "", "i8"),  # how many there are
+    Column("moving", "", "i8"),  # how many of them are moving states
     Column("gyro", "", "i8"),
     Column("accel", "", "i8"),
     Column("gyro_drift", "", "i8"),
@@ -148,10 +140,12 @@ MODEL = columns(
     Column("arm_error", "", "i8"),
     Column("fix", "", "i8", (MAX_SENSORS,)),
     Column("compass", "", "i8", (MAX_SENSORS,)),
+    # Processes of the errors.
     Column("sd", "", "f8", (MAX_STATES,)),
-    Column("tau", "s", "f8", (MAX_STATES,)),
-    Column("walk", "", "f8", (MAX_STATES,)),
-    Column("sideways", "", "?"),
+    Column("tau", "s", "f8", (MAX_STATES,)),  # time constant
+    Column("walk", "", "f8", (MAX_STATES,)),  # density of a random walk
+    # Body, with the wheel kinematics of odometry.py.
+    Column("sideways", "", "?"),  # whether it can go so
     "radius m",
     "wheelbase m",
     "arm m",
@@ -162,82 +156,61 @@ MODEL = columns(
     "encoder_tick m",
     "quantization_variance m²",
     "turn_quantization_variance rad²",
+    # IMU.
     "imu_x m",
     "imu_y m",
-    Column("axes", "", "f8", (3, 3)),
+    Column("axes", "", "f8", (3, 3)),  # rotation from the IMU to the body
     "gyro_density rad/s/√Hz",
     "accel_density m/s²/√Hz",
-    "gyro_rounding rad²/s²",
+    "gyro_rounding rad²/s²",  # variance by a limited resolution
     "accel_rounding m²/s⁴",
-    Column("zero_velocity", "", "?"),
+    Column("zero_velocity", "", "?"),  # whether to make zero-velocity updates
+    # GNSS receivers.
     Column("antenna_x", "m", "f8", (MAX_SENSORS,)),
     Column("antenna_y", "m", "f8", (MAX_SENSORS,)),
-    Column("drift_variance", "m²", "f8", (MAX_SENSORS,)),
-    "fix_variance m²",
-    Column("compass_error_variance", "rad²", "f8", (MAX_SENSORS,)),
-    "compass_variance rad²",
+    Column("drift_variance", "m²", "f8", (MAX_SENSORS,)),  # the part of a claim that is a state
+    "fix_variance m²",  # of a fix that claims none
+    # Compasses.
+    Column("compass_error_variance", "rad²", "f8", (MAX_SENSORS,)),  # the part that is a state
+    "compass_variance rad²",  # of a heading that claims none
+    # Landmark sensors.
     Column("mount_x", "m", "f8", (MAX_SENSORS,)),
     Column("mount_y", "m", "f8", (MAX_SENSORS,)),
     Column("mount_yaw", "rad", "f8", (MAX_SENSORS,)),
     Column("range_sd", "m", "f8", (MAX_SENSORS,)),
     Column("range_sd_per_m", "", "f8", (MAX_SENSORS,)),
     Column("bearing_sd", "rad", "f8", (MAX_SENSORS,)),
-    Column("beacons", "", "i8", (MAX_SENSORS, 2)),
-    Column("gate", "", "f8", (3,)),
+    Column("beacons", "", "i8", (MAX_SENSORS, 2)),  # first and last + 1 of those of each sensor
+    # Settings.
+    Column("gate", "", "f8", (3,)),  # of the NIS, for 0, 1 and 2 degrees of freedom
     "patience s",
+    # The queue of delayed_measurements.py.
     "horizon s",
-    Column("oldest", "", "i8"),
-    Column("queued", "", "i8"),
-    Column("count_nis", "", "?"),
+    Column("oldest", "", "i8"),  # its index
+    Column("queued", "", "i8"),  # how many there are
+    # What follows is the workspace of one step.
+    Column("count_nis", "", "?"),  # whether the measurement is a new one
     Column("has_compass", "", "?"),
-    Column("corrected", "", "i8"),
-    Column("next_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
-    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),
-    Column("transition", "", "f8", (MAX_MOVING, MAX_STATES)),
-    Column("transition_cov", "", "f8", (MAX_MOVING, MAX_STATES)),
-    Column("noise_input", "", "f8", (MAX_MOVING, WHEELS_PER_ROBOT)),
-    Column("noise_variance", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("jacobian", "", "f8", (2, MAX_STATES)),
-    Column("innovation", "", "f8", (2,)),
-    Column("noise", "", "f8", (2, 2)),
-    Column("innovation_cov", "", "f8", (2, 2)),
-    Column("cross_cov", "", "f8", (MAX_STATES, 2)),
-    Column("gain", "", "f8", (MAX_STATES, 2)),
-    Column("reduced_cov", "", "f8", (MAX_STATES, MAX_STATES)),
+    Column("corrected", "", "i8"),  # how many states an update corrects, the first ones
+    Column("next_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # to which the wheels turn
+    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),  # that each wheel rolls
+    Column("transition", "", "f8", (MAX_MOVING, MAX_STATES)),  # F, rows of the moving states
+    Column("transition_cov", "", "f8", (MAX_MOVING, MAX_STATES)),  # F P
+    Column("noise_input", "", "f8", (MAX_MOVING, WHEELS_PER_ROBOT)),  # G
+    Column("noise_variance", "", "f8", (WHEELS_PER_ROBOT,)),  # q
+    Column("jacobian", "", "f8", (2, MAX_STATES)),  # H
+    Column("innovation", "", "f8", (2,)),  # ν
+    Column("noise", "", "f8", (2, 2)),  # R
+    Column("innovation_cov", "", "f8", (2, 2)),  # S
+    Column("cross_cov", "", "f8", (MAX_STATES, 2)),  # P Hᵀ
+    Column("gain", "", "f8", (MAX_STATES, 2)),  # K
+    Column("reduced_cov", "", "f8", (MAX_STATES, MAX_STATES)),  # (I − K H) P
 )
-"""What one filter knows of its robot, and the matrices of the step that it is at.
-
-State indices: how many `states` there are, how many of them `moving`, and where the errors are;
-`sd`, `tau` and `walk` are the standard deviation, time constant and random walk of each error.
-Body: whether it can go `sideways`, and its wheel kinematics as in odometry.py.
-Sensors: mounts, noise densities, and variances. `gyro_rounding` and `accel_rounding` are those of a
-limited resolution. `drift_variance` and `compass_error_variance` are the parts of a claimed
-variance that a state models; `fix_variance` and `compass_variance` count where none is claimed.
-`beacons` are the first and last+1 of those that each landmark sensor knows.
-Settings: the `gate` of 0, 1 and 2 degrees of freedom, the `patience`, whether to make
-`zero_velocity` updates, and the `horizon` of the measurement queue.
-Queue (delayed_measurements.py): the index of the `oldest` measurement, and how many are `queued`.
-Propagation: `next_angle` to which the wheels turn and the `distance` that each rolls; F
-(`transition`, rows of the moving states), F P (`transition_cov`), G (`noise_input`) and the
-variances q of the noise.
-Update: H (`jacobian`), ν (`innovation`), R (`noise`), S (`innovation_cov`), P Hᵀ (`cross_cov`), K
-(`gain`), (I − K H) P (`reduced_cov`). Only the first `corrected` states are corrected, and the NIS
-is only counted where `count_nis`.
-"""
+"""What one filter knows of its robot by the datasheets, and the matrices of its present step."""
 
 SIDEWAYS = ("omni", "integrator")
 """Motions that can go sideways."""
-ERRORS = (
-    "gyro",
-    "accel",
-    "gyro_drift",
-    "accel_drift",
-    "gyro_scale",
-    "wheel",
-    "arm_error",
-    "fix",
-    "compass",
-)
+ERRORS = "gyro accel gyro_drift accel_drift gyro_scale wheel arm_error fix compass".split()
 """The columns of MODEL that are indices of sensor errors."""
 MIN_TICK = 1e-6  # m; encoders that claim to be perfect are trusted as far as this
 MIN_RANGE_SD, MIN_BEARING_SD = 1e-6, 1e-7  # m and rad; landmark sensors likewise

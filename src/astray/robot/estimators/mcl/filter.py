@@ -75,28 +75,22 @@ EXPECTED_Q = 0.5  # mean q of a beam before any scan
 UNKNOWN_SD = 100.0  # m: standard deviation of an unknown position
 
 MEMORY = columns(
-    Column("lost", "", "?"),
-    Column("updated", "", "?"),
+    Column("lost", "", "?"),  # without any idea of the pose
+    Column("updated", "", "?"),  # by a scan
     ODOMETRY,  # which must be no prefix of it: numba would take one for the other, with a warning
-    "w_fast",
+    "w_fast",  # the averages of augmented MCL
     "w_slow",
-    "x m",
+    "x m",  # the pose at the last update
     "y m",
     "yaw rad",
     Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
-    Column("odometry", "m, rad", "f8", (5,)),
-    Column("world", "", "i4"),
+    Column("odometry", "m, rad", "f8", (5,)),  # OdometryPose at the last update
+    Column("world", "", "i4"),  # from here on the address of the noise
     Column("robot", "", "i4"),
     Column("episode", "", "i4"),
-    Column("tick", "", "i8"),
+    Column("tick", "", "i8"),  # counts draws
 )
-"""What a particle filter keeps of a robot.
-
-Whether it is `lost`, without any idea of its pose, and whether a scan has `updated` it; the state
-of dead reckoning; the averages of augmented MCL; the pose at the last update with its covariance,
-and `odometry`, the OdometryPose then. From `world` on is the address of its noise: a draw counts
-`tick`.
-"""
+"""What a particle filter keeps of a robot beside its arrays."""
 
 
 class ParticleTables(NamedTuple):

@@ -25,13 +25,12 @@ ODOMETRY = columns(
     Column("forward", "", "f8", (WHEELS_PER_ROBOT,)),
     Column("left", "", "f8", (WHEELS_PER_ROBOT,)),
     Column("turn", "", "f8", (WHEELS_PER_ROBOT,)),
-    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),
-    Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),  # that each wheel rolled in the last step
+    Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at the last reading
     "steer rad",
-    Column("readings", "", "i8"),
+    Column("readings", "", "i8"),  # how many there were
 )
-"""The wheel kinematics as in odometry.py, the `distance` that each wheel rolled in the last step,
-its `angle` and the steering at the last reading, and how many `readings` there were."""
+"""The wheel kinematics as in odometry.py, and the last reading."""
 
 
 class OdometryPose(NamedTuple):
