@@ -1,4 +1,4 @@
-"""A run on the bus of ROS 2, with a client in the same process."""
+"""A run in ROS 2, with a client in the same process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def seconds(stamp: Any) -> float:
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
-def test_a_client_hears_the_readings_and_the_truth_as_they_are() -> None:
+def test_a_client_receives_the_readings_and_the_truth() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
         imu = peer.subscribe("/imu/data", "sensor_msgs/msg/Imu")
@@ -79,37 +79,39 @@ def test_a_client_hears_the_readings_and_the_truth_as_they_are() -> None:
     assert np.median(ticks) == pytest.approx(0.01)
 
 
-def test_moments_that_wait_are_said_as_if_each_had_been_said_alone() -> None:
+def test_ticks_serialized_together_have_the_messages_of_each_tick() -> None:
     sim = load(count=2)
-    feed, moments, alone = PublisherSet(sim), [], []
+    publishers, ticks, alone = PublisherSet(sim), [], []
     for _ in range(30):
         sim.step(1)
-        said = [(speaker, speaker.sample(rows)) for speaker, rows in feed.due_publishers()]
-        moments.append(said)
-        alone.extend(serialize_batch([said]))
-    together = list(serialize_batch(moments))
+        sampled = [
+            (publisher, publisher.sample(rows)) for publisher, rows in publishers.due_publishers()
+        ]
+        ticks.append(sampled)
+        alone.extend(serialize_batch([sampled]))
+    together = list(serialize_batch(ticks))
     assert together == alone
     assert sum(map(len, together)) > 100
 
 
-def test_nothing_of_ours_says_where_odom_is_if_that_is_left_to_others() -> None:
+def test_the_bridge_publishes_no_map_to_odom_if_another_node_does() -> None:
     with Running(load(), localization="external"), Peer() as peer:
         frames = peer.subscribe("/tf", "tf2_msgs/msg/TFMessage")
         static = peer.subscribe("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         peer.until(lambda: len(frames) > 20 and static)
-    said = {t.child_frame_id for message in (*frames, *static) for t in message.transforms}
-    assert "odom" not in said
-    assert {"base_link", "base_link_truth", "map"} <= said
+    frames_found = {t.child_frame_id for message in (*frames, *static) for t in message.transforms}
+    assert "odom" not in frames_found
+    assert {"base_link", "base_link_truth", "map"} <= frames_found
 
 
-def test_late_comers_are_told_the_map_and_where_sensors_sit() -> None:
+def test_late_subscribers_get_the_map_and_the_static_transforms() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
         grids = peer.subscribe("/map", "nav_msgs/msg/OccupancyGrid", latched=True)
         frames = peer.subscribe("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         peer.until(lambda: grids and frames)
         sim.replace_map({"walls": [[[0, 0], [3, 0]]]})
-        peer.until(lambda: len(grids) > 1, "a map that is replaced is told")
+        peer.until(lambda: len(grids) > 1, "a map that is replaced is published")
     grid = grids[0]
     cells = np.asarray(grid.data).reshape(grid.info.height, grid.info.width)
     resolution = grid.info.resolution
@@ -117,12 +119,12 @@ def test_late_comers_are_told_the_map_and_where_sensors_sit() -> None:
     row = int((1.0 - grid.info.origin.position.y) / resolution)
     assert 100 in cells[row, column - 1 : column + 2]  # the wall in the east
     assert cells[row, column - 20] == 0
-    said = {t.child_frame_id: t.header.frame_id for t in frames[0].transforms}
-    assert said["map"] == "world"
-    assert said["scan_link"] == said["imu_link"] == "base_link"
+    parents = {t.child_frame_id: t.header.frame_id for t in frames[0].transforms}
+    assert parents["map"] == "world"
+    assert parents["scan_link"] == parents["imu_link"] == "base_link"
 
 
-def test_a_client_drives_and_the_robot_stops_when_it_falls_silent() -> None:
+def test_a_client_drives_and_the_robot_stops_when_commands_end() -> None:
     sim = load()
     with Running(sim), Peer() as peer:
         truth = peer.subscribe("/ground_truth/odom", ODOMETRY)
@@ -158,35 +160,35 @@ def test_resets_and_goals_reach_the_run() -> None:
     assert [event.kind for event in sim.events] == ["believe", "goal"]
 
 
-def test_what_is_no_speed_and_peers_that_leave_harm_nothing() -> None:
+def test_invalid_commands_and_peers_that_leave_do_no_harm() -> None:
     sim = load()
-    with Running(sim) as running, Peer() as stays:
-        clock = stays.subscribe("/clock", CLOCK)
+    with Running(sim) as running, Peer() as peer:
+        clock = peer.subscribe("/clock", CLOCK)
         for _ in range(3):
-            with Peer() as leaves:
-                leaves.subscribe("/scan", "sensor_msgs/msg/LaserScan")
-                leaves.writer("/cmd_vel", TWIST)
+            with Peer() as leaving:
+                leaving.subscribe("/scan", "sensor_msgs/msg/LaserScan")
+                leaving.writer("/cmd_vel", TWIST)
         nan = {"linear": {"x": math.nan}}
-        stays.publish("/cmd_vel", TWIST, nan)
-        stays.until(lambda: any("finite" in text for text in running.reports))
-        stays.publish("/cmd_vel", TWIST, {"linear": {"x": 0.2}})
-        stays.until(lambda: len(sim.events) > 0)
+        peer.publish("/cmd_vel", TWIST, nan)
+        peer.until(lambda: any("finite" in text for text in running.reports))
+        peer.publish("/cmd_vel", TWIST, {"linear": {"x": 0.2}})
+        peer.until(lambda: len(sim.events) > 0)
         count = len(clock)
-        stays.until(lambda: len(clock) > count + 5)
+        peer.until(lambda: len(clock) > count + 5)
     assert all(np.isfinite(event.values["vx"]) for event in sim.events)
 
 
-def test_tools_are_told_of_the_node_and_its_topics() -> None:
+def test_tools_find_the_node_and_its_topics() -> None:
     sim = load()
     with Running(sim) as running, Peer() as peer:
         reader = peer.participant.reader(TOPIC, TYPE, latched=True)
         found: list[Any] = []
 
-        def told() -> bool:
+        def has_arrived() -> bool:
             found.extend(decode(TYPE, data) for data in reader.take())
             return bool(found)
 
-        peer.until(told)
+        peer.until(has_arrived)
         writers = set(running.bridge.node._writers)
     (node,) = found[-1].node_entities_info_seq
     assert (node.node_namespace, node.node_name) == ("/", "astray")
@@ -195,14 +197,14 @@ def test_tools_are_told_of_the_node_and_its_topics() -> None:
     assert "/bumper" not in writers  # ROS 2 has no such message
 
 
-def test_readings_without_a_message_are_said_in_our_own_if_asked_for() -> None:
+def test_readings_without_a_message_type_have_one_of_our_own_if_asked_for() -> None:
     running = Running(load(), own_types=True)
     assert "/bumper" in running.bridge.node.published_topics
     running.bridge.node.close()
 
 
 @pytest.mark.parametrize(("distro", "size"), [("humble", 24), ("jazzy", 16)])
-def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size: int) -> None:
+def test_gids_have_the_size_of_the_distribution(distro: str, size: int) -> None:
     peer = Participant(Discovery(DOMAIN + 10))
     sent: list[bytes] = []
     graph = NodeGraph(peer, distro)
@@ -219,7 +221,7 @@ def test_addresses_are_as_long_as_the_distribution_wants_them(distro: str, size:
         assert [bytes(g.data) for g in read.writer_gid_seq] == [b"v" * 16, b"w" * 16]
 
 
-def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_names_of_cyclone_dds_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should another version lack the private ones: the same bytes come out, only slower."""
     monkeypatch.setattr(participant, "ddspy_write", None)
     monkeypatch.setattr(participant, "ddspy_take", None)
@@ -235,7 +237,7 @@ def test_public_names_of_the_transport_do_as_well(monkeypatch: pytest.MonkeyPatc
 
 def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
     """Digest, events and recording of a run whose client takes up to 50 ms for each answer."""
-    lazy = random.Random(seed)
+    random_delay = random.Random(seed)
     sim = astray.load(
         {
             "dt": 0.01,
@@ -251,7 +253,7 @@ def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
         for k in range(1, 20):
             now = round(0.05 * k, 9)
             peer.until(lambda now=now: clock and round(seconds(clock[-1].clock), 9) == now)  # type: ignore[misc]
-            time.sleep(0.05 * lazy.random())
+            time.sleep(0.05 * random_delay.random())
             v = 0.4 - 0.1 * truth[-1].pose.pose.position.x
             writer.write(peer_message(TWIST, {"linear": {"x": v}, "angular": {"z": 0.02 * k}}))
         running.join()
@@ -259,7 +261,7 @@ def run_in_lockstep(seed: int, file: Path) -> tuple[str, str, bytes]:
     return sim.digest(), "\n".join(event.to_json() for event in sim.events), file.read_bytes()
 
 
-def test_a_lazy_client_in_lockstep_gives_the_same_recording_every_time(
+def test_a_slow_client_in_lockstep_gives_the_same_recording_every_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(bridge_module, "SETTLE_TIME", 0.05)
@@ -270,7 +272,7 @@ def test_a_lazy_client_in_lockstep_gives_the_same_recording_every_time(
 
 
 def test_a_run_folder_of_a_driven_run_repeats_it(tmp_path: Path) -> None:
-    """What was heard is logged as events: without any wire the run is the same."""
+    """Commands are logged as events: without a bridge the run is the same."""
     sim = load()
     with Running(sim), Peer() as peer:
         truth = peer.subscribe("/ground_truth/odom", ODOMETRY)

@@ -176,7 +176,9 @@ def check(topic: str, message: Any) -> None:
         assert message["clock"]["nanosec"] % 10_000_000 == 0
 
 
-def test_rustdds_hears_a_run_and_drives_it(network: Network, tmp_path: Path) -> None:
+def test_a_rustdds_client_subscribes_to_a_run_and_drives_it(
+    network: Network, tmp_path: Path
+) -> None:
     pytest.importorskip("rosless", reason="needs rosless: pip install rosless")
     with running(network, tmp_path):
         topics = [f"{topic}={type}" for topic, type in HEARD.items()]
@@ -192,7 +194,9 @@ def test_rustdds_hears_a_run_and_drives_it(network: Network, tmp_path: Path) -> 
     assert found[-1]["speed"] == pytest.approx(0.25, abs=1e-3)
 
 
-def test_fast_dds_hears_a_run(network: Network, fastdds: str, tmp_path: Path) -> None:
+def test_a_fast_dds_client_subscribes_to_a_run(
+    network: Network, fastdds: str, tmp_path: Path
+) -> None:
     from astray.ros.messages.types import to_plain, type_hash
 
     with running(network, tmp_path):
@@ -217,7 +221,7 @@ def test_fast_dds_hears_a_run(network: Network, fastdds: str, tmp_path: Path) ->
     assert {"rt/cmd_vel", "rt/position_reset", "rt/map", "ros_discovery_info"} <= set(about)
 
 
-def test_fast_dds_finds_a_run_where_loopback_has_no_multicast(
+def test_a_fast_dds_client_finds_a_run_without_multicast_on_loopback(
     without_multicast: Network, fastdds: str, tmp_path: Path
 ) -> None:
     with running(without_multicast, tmp_path):
@@ -227,7 +231,7 @@ def test_fast_dds_finds_a_run_where_loopback_has_no_multicast(
         peer.kill()
 
 
-def test_fast_dds_drives_a_run_after_garbage(
+def test_a_fast_dds_client_drives_a_run_after_invalid_bytes(
     network: Network, fastdds: str, tmp_path: Path
 ) -> None:
     """Bytes that are no Twist at all, and then a Twist: only the second moves the robot."""
@@ -260,7 +264,7 @@ def test_fast_dds_drives_a_run_after_garbage(
     assert speeds[-1] == pytest.approx(0.25, abs=1e-3)
 
 
-def test_fast_dds_hears_the_approximator_that_hears_the_simulator(
+def test_a_fast_dds_client_subscribes_to_the_approximator_of_simulated_data(
     network: Network, fastdds: str, tmp_path: Path
 ) -> None:
     """Two programs of ours and one of another maker: 1 m/s² for a second, and a metre on."""

@@ -1,4 +1,4 @@
-"""What is to be published: the oldest goes first if there is no room, or the run waits."""
+"""The publish queue: if it is full, the oldest item is dropped or the run waits."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ class Slow:
     """Publishes only while it is allowed to."""
 
     def __init__(self) -> None:
-        self.said: list[int] = []
-        self.asked, self.allowed = threading.Event(), threading.Event()
+        self.published: list[int] = []
+        self.called, self.allowed = threading.Event(), threading.Event()
 
-    def publish(self, moments: object) -> None:
-        self.asked.set()
+    def publish(self, items: object) -> None:
+        self.called.set()
         assert self.allowed.wait(30)
-        self.said += list(moments)  # type: ignore[call-overload]
+        self.published += list(items)  # type: ignore[call-overload]
 
 
-def test_a_bus_that_is_too_slow_loses_the_oldest_and_keeps_the_order() -> None:
+def test_a_slow_publisher_drops_the_oldest_and_keeps_the_order() -> None:
     slow = Slow()
-    outbox = PublishQueue(slow.publish, 5, lambda: False)
-    outbox.open()
-    outbox.put(0)
-    assert slow.asked.wait(30)
+    queue = PublishQueue(slow.publish, 5, lambda: False)
+    queue.open()
+    queue.put(0)
+    assert slow.called.wait(30)
     for k in range(1, 21):
-        outbox.put(k)
-    assert outbox.dropped == 15
+        queue.put(k)
+    assert queue.dropped == 15
     slow.allowed.set()
-    outbox.close()
-    assert slow.said == [0, 16, 17, 18, 19, 20]
+    queue.close()
+    assert slow.published == [0, 16, 17, 18, 19, 20]
 
 
-def test_nothing_is_lost_if_the_run_waits() -> None:
+def test_nothing_is_dropped_if_the_run_waits() -> None:
     slow = Slow()
-    outbox = PublishQueue(slow.publish, 5, lambda: True)
-    outbox.open()
-    thread = threading.Thread(target=lambda: [outbox.put(k) for k in range(10 * BATCH_SIZE)])
+    queue = PublishQueue(slow.publish, 5, lambda: True)
+    queue.open()
+    thread = threading.Thread(target=lambda: [queue.put(k) for k in range(10 * BATCH_SIZE)])
     thread.start()
-    assert slow.asked.wait(30)
-    assert len(outbox._waiting) <= 5
+    assert slow.called.wait(30)
+    assert len(queue._waiting) <= 5
     slow.allowed.set()
     thread.join(30)
-    outbox.close()
-    assert slow.said == list(range(10 * BATCH_SIZE))
-    assert outbox.dropped == 0
+    queue.close()
+    assert slow.published == list(range(10 * BATCH_SIZE))
+    assert queue.dropped == 0
 
 
-def test_a_run_that_need_not_wait_any_more_goes_on() -> None:
+def test_a_run_that_need_not_wait_any_more_continues() -> None:
     slow, waits = Slow(), [True]
-    outbox = PublishQueue(slow.publish, 1, lambda: waits[0])
-    outbox.open()
-    outbox.put(0)
-    assert slow.asked.wait(30)
-    outbox.put(1)
+    queue = PublishQueue(slow.publish, 1, lambda: waits[0])
+    queue.open()
+    queue.put(0)
+    assert slow.called.wait(30)
+    queue.put(1)
     threading.Timer(0.05, lambda: waits.__setitem__(0, False)).start()
-    outbox.put(2)
-    assert outbox.dropped == 1
+    queue.put(2)
+    assert queue.dropped == 1
     slow.allowed.set()
-    outbox.close()
+    queue.close()
 
 
-def test_a_bus_that_fails_ends_the_run_with_its_words() -> None:
-    def publish(moments: object) -> None:
-        raise ValueError("no bus")
+def test_an_error_while_publishing_is_raised_in_the_run() -> None:
+    def publish(items: object) -> None:
+        raise ValueError("no network")
 
-    outbox = PublishQueue(publish, 5, lambda: True)
-    outbox.open()
-    outbox.put(0)
-    outbox._thread.join(30)
-    with pytest.raises(ValueError, match="no bus"):
-        outbox.put(1)
-    outbox.close()
+    queue = PublishQueue(publish, 5, lambda: True)
+    queue.open()
+    queue.put(0)
+    queue._thread.join(30)
+    with pytest.raises(ValueError, match="no network"):
+        queue.put(1)
+    queue.close()

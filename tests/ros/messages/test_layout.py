@@ -73,7 +73,7 @@ def test_another_text_of_the_same_length_can_be_written() -> None:
     assert read == ["rover_1", "rover_2"]
 
 
-def test_a_length_of_what_is_not_there_is_refused() -> None:
+def test_a_length_of_an_unknown_sequence_is_refused() -> None:
     with pytest.raises(WrongInput, match="'rays'"):
         MessageLayout("sensor_msgs/msg/LaserScan", {"rays": 3})
 
@@ -123,7 +123,7 @@ def test_values_that_do_not_fit_are_refused_with_the_reason(
 
 
 @given(st.binary(max_size=200))
-def test_bytes_of_others_are_a_message_or_refused(data: bytes) -> None:
+def test_any_bytes_are_a_message_or_refused(data: bytes) -> None:
     for kind in ("geometry_msgs/msg/Twist", "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"):
         with contextlib.suppress(BadMessage):
             decode(kind, data)

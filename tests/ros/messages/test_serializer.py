@@ -144,7 +144,7 @@ def test_a_time_is_the_nearest_nanosecond_and_never_before_zero(seconds: float) 
         assert 0 <= at.nanosec < 10**9
 
 
-def test_values_are_narrowed_where_the_message_wants_that() -> None:
+def test_values_are_converted_to_the_type_of_the_field() -> None:
     values = np.array([[1.0, 0.1, np.inf]])
     paths = ("radiation_type", "field_of_view", "range")
     fields = {path: Computed(lambda read: read("")) for path in paths}

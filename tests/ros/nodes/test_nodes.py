@@ -1,4 +1,4 @@
-"""The nodes of the documents on the bus: made-up data, and positions from it."""
+"""The standalone nodes on DDS: simulated data, and positions estimated from it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_approximator_follows_the_simulator_to_the_end_of_the_course(tmp_pat
     assert velocity[-1].linear.x == pytest.approx(0.0, abs=1e-9)
 
 
-def test_times_that_make_no_sense_are_skipped_over_the_bus() -> None:
+def test_invalid_time_steps_are_skipped() -> None:
     times = [10.0, 10.5, 10.5, 10.4, 11.0, 13.0, 13.5]
     with node("imu_position_approximator", "initial_x:=1", "imu_topic:=imu"), Peer() as peer:
         velocity = peer.subscribe("/estimated_velocity", TWIST)
@@ -101,16 +101,16 @@ def test_times_that_make_no_sense_are_skipped_over_the_bus() -> None:
         for seconds in (14.0, 14.5):
             peer.publish("/imu", IMU, imu(seconds))
         peer.until(lambda: len(velocity) >= 5)
-    # 0.5, then 0.5, skip 2 s, 0.5; what comes after feels nothing
+    # 0.5, then 0.5, skip 2 s, 0.5; the messages after it have no acceleration
     assert [v.linear.x for v in velocity] == pytest.approx([0.5, 1.0, 1.5, 1.5, 1.5])
 
 
 def test_the_first_message_moves_nothing_and_neither_does_a_gap() -> None:
     made = InertialApproximator(ImuPositionSettings())
-    took = [
+    moved = [
         made.update(message(IMU, **imu(t, ax=1.0)), 0) for t in (5.0, 5.1, 5.1, 7.0, 7.1, 1.0, 1.1)
     ]
-    assert took == [False, True, False, False, True, False, True]
+    assert moved == [False, True, False, False, True, False, True]
     assert made.velocity["linear"]["x"] == pytest.approx(0.3)
 
 
@@ -134,23 +134,23 @@ def test_velocity_is_in_the_map_frame_and_z_is_kept_by_a_reset() -> None:
     assert made.belief["z"][0] == pytest.approx(4.0)
 
 
-def test_signals_without_the_centripetal_term_need_it_put_in() -> None:
-    """A metre per second on a circle of one metre: the signals feel nothing of the turn."""
+def test_the_centripetal_term_can_be_added_to_signals_without_it() -> None:
+    """A metre per second on a circle of one metre: the signals have no centripetal term."""
     ends = {}
-    for way in ("measured", "synthesize"):
-        made = InertialApproximator(ImuPositionSettings(centripetal=way))  # type: ignore[arg-type]
+    for source in ("measured", "synthesize"):
+        made = InertialApproximator(ImuPositionSettings(centripetal=source))  # type: ignore[arg-type]
         for k in range(1001):
             t = k * 0.001
             made.update(message(IMU, **imu(1.0 + t, ax=1.0)), 0)
         for k in range(1, 1001):
             made.update(message(IMU, **imu(2.0 + k * 0.001, wz=math.pi / 2)), 0)
-        ends[way] = made.velocity["linear"]
+        ends[source] = made.velocity["linear"]
     assert ends["measured"]["x"] == pytest.approx(1.0)
     assert ends["synthesize"]["y"] == pytest.approx(1.0, abs=2e-3)
     assert ends["synthesize"]["x"] == pytest.approx(0.0, abs=2e-3)
 
 
-def test_what_is_not_finite_is_refused() -> None:
+def test_values_that_are_not_finite_are_refused() -> None:
     made = InertialApproximator(ImuPositionSettings())
     with pytest.raises(BadMessage):
         made.update(message(IMU, **imu(1.0, ax=math.nan)), 0)
@@ -188,19 +188,19 @@ def test_wheel_nodes_agree_on_the_odometry_of_a_mecanum_robot(kind: str) -> None
         assert moved == pytest.approx(0.4 * elapsed, abs=1e-6)
 
 
-def test_mecanum_wheels_go_sideways_and_around_by_the_kinematics() -> None:
+def test_mecanum_wheels_move_sideways_and_turn_by_the_kinematics() -> None:
     side, turn = [-1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]
     for rates, column, rate in ((side, "y", 0.2), (turn, "yaw", 0.2 / (0.3 + 0.6))):
         made = WheelApproximator(WheelPositionSettings())
-        took = [made.update(None, by_wheel([], rates), k * 10**8) for k in range(11)]
-        assert took == [False] + [True] * 10
+        moved = [made.update(None, by_wheel([], rates), k * 10**8) for k in range(11)]
+        assert moved == [False] + [True] * 10
         assert made.belief[column][0] == pytest.approx(rate)
         assert not made.update(None, by_wheel([], rates), 10**9)  # the same time again
         assert not made.update(None, by_wheel([], rates), 5 * 10**9)  # after a gap
         assert made.belief[column][0] == pytest.approx(rate)
 
 
-def test_wheels_are_known_by_their_names_in_any_order() -> None:
+def test_wheels_are_found_by_their_names_in_any_order() -> None:
     names = ["wheel_rr", "caster", "wheel_fl", "wheel_rl", "wheel_fr"]
     assert by_wheel(names, [4, 9, 1, 3, 2]).tolist() == [1, 2, 3, 4]
     with pytest.raises(BadMessage, match="wheel_fl"):
@@ -215,15 +215,15 @@ def test_with_sim_time_signals_follow_the_clock() -> None:
         node("imu_data_simulator", f"linear_x:={ramp}", "use_sim_time:=true", "rate:=10"),
         Peer() as peer,
     ):
-        heard = peer.subscribe("/imu_data", IMU)
+        received = peer.subscribe("/imu_data", IMU)
         clock = "rosgraph_msgs/msg/Clock"
         for tenths in range(1, 20):
             peer.publish(
                 "/clock", clock, {"clock": {"sec": tenths // 10, "nanosec": tenths % 10 * 10**8}}
             )
-            peer.until(lambda tenths=tenths: len(heard) > tenths)  # type: ignore[misc]
-    assert len(heard) == 20  # t = 0 as well
-    for one in heard:
+            peer.until(lambda tenths=tenths: len(received) > tenths)  # type: ignore[misc]
+    assert len(received) == 20  # t = 0 as well
+    for one in received:
         stamp = one.header.stamp.sec + one.header.stamp.nanosec * 1e-9
         assert one.linear_acceleration.x == pytest.approx(stamp)
         assert one.linear_acceleration.z == 9.81
@@ -250,7 +250,7 @@ def test_names_are_remapped_as_users_type_them() -> None:
         ("wheel_position_approximator", ["lx:=-1.0"], WrongInput, "lx"),
     ],
 )
-def test_what_a_node_cannot_take_is_told(
+def test_invalid_arguments_of_a_node_are_reported(
     name: str, params: list[str], error: type[AstrayError], words: str
 ) -> None:
     with pytest.raises(error, match=words):

@@ -32,28 +32,30 @@ def load(estimator: Any, **robot: Any) -> astray.Sim:
 
 
 class Frames:
-    """Keeps every transform that a run says, by child frame."""
+    """Keeps every transform that a run publishes, by child frame."""
 
     def __init__(self, sim: astray.Sim, localization: Localization = "belief") -> None:
-        self.feed = PublisherSet(sim, localization)
-        self.said: dict[str, list[tuple[float, float, float, float]]] = {}
+        self.publishers = PublisherSet(sim, localization)
+        self.transforms: dict[str, list[tuple[float, float, float, float]]] = {}
         sim.observers.append(self)
 
     def next_due(self, step: int) -> int:
-        return self.feed.next_due(step)
+        return self.publishers.next_due(step)
 
     def observe(self, sim: astray.Sim) -> None:
-        for speaker, rows in self.feed.due_publishers():
-            if isinstance(speaker, TransformPublisher):
-                for _, data in speaker.messages(rows):
-                    for t in decode(speaker.layout.type, data).transforms:
+        for publisher, rows in self.publishers.due_publishers():
+            if isinstance(publisher, TransformPublisher):
+                for _, data in publisher.messages(rows):
+                    for t in decode(publisher.layout.type, data).transforms:
                         q, p = t.transform.rotation, t.transform.translation
                         time = t.header.stamp.sec + t.header.stamp.nanosec * 1e-9
                         yaw = 2.0 * np.arctan2(q.z, q.w)
-                        self.said.setdefault(t.child_frame_id, []).append((time, p.x, p.y, yaw))
+                        self.transforms.setdefault(t.child_frame_id, []).append(
+                            (time, p.x, p.y, yaw)
+                        )
 
     def of(self, frame: str) -> Any:
-        return np.array(self.said[frame])
+        return np.array(self.transforms[frame])
 
 
 def test_the_body_never_jumps_in_odom_whatever_is_believed() -> None:
@@ -86,12 +88,12 @@ def test_map_to_body_is_what_is_believed_or_true(localization: Any) -> None:
     assert np.allclose([*at, yaw + byaw], [state["x"], state["y"], state["yaw"]], atol=1e-3)
 
 
-def test_nobody_says_where_odom_is_if_that_is_left_to_others() -> None:
+def test_map_to_odom_is_not_published_if_another_node_does() -> None:
     sim = load({"kind": "odometry"})
     frames = Frames(sim, "external")
     sim.robots["rover"].drive(SPEED)
     sim.run(1.0)
-    assert set(frames.said) == {"base_link", "base_link_truth"}
+    assert set(frames.transforms) == {"base_link", "base_link_truth"}
 
 
 def test_a_late_belief_is_compared_with_the_dead_reckoning_of_its_time() -> None:
@@ -113,7 +115,7 @@ def test_a_late_belief_is_compared_with_the_dead_reckoning_of_its_time() -> None
     assert np.allclose(odom[-1, 1:], [1.0, 2.0, 0.5], atol=2e-3)  # where the robot began
 
 
-def test_where_a_robot_was_is_on_the_line_between_two_moments() -> None:
+def test_a_past_pose_is_interpolated_between_two_kept_ones() -> None:
     state = table(STATE, 2)
     history = PoseHistory(state)
     for k in range(3):

@@ -1,4 +1,4 @@
-"""What a run says in the messages of ROS 2: the right values, names and frames, at the right time."""
+"""The messages that a run publishes: their values, names and frames, and when they are due."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ def load(*sensors: dict[str, Any], worlds: Any = 1, count: int = 1, **more: Any)
     )
 
 
-class Listener:
-    """Decodes all that is said, by topic, with the step at which it was said."""
+class Subscriber:
+    """Decodes all messages by topic, with the step at which each was published."""
 
     def __init__(self, sim: astray.Sim, localization: Localization = "belief") -> None:
-        self.feed = PublisherSet(sim, localization)
-        self.said: dict[str, list[Any]] = {}
+        self.publishers = PublisherSet(sim, localization)
+        self.messages: dict[str, list[Any]] = {}
         self.steps: dict[str, list[int]] = {}
         sim.observers.append(self)
         self.observe(sim)
 
     def next_due(self, step: int) -> int:
-        return self.feed.next_due(step)
+        return self.publishers.next_due(step)
 
     def observe(self, sim: astray.Sim) -> None:
-        for speaker, rows in self.feed.due_publishers():
-            for topic, data in speaker.messages(rows):
-                self.said.setdefault(topic.name, []).append(decode(topic.type, data))
+        for publisher, rows in self.publishers.due_publishers():
+            for topic, data in publisher.messages(rows):
+                self.messages.setdefault(topic.name, []).append(decode(topic.type, data))
                 self.steps.setdefault(topic.name, []).append(sim.steps)
 
     def transforms(self, parent: str, child: str) -> Array:
         """Poses of one frame in another over time, (n, 3)."""
         found = [
             t.transform
-            for message in self.said["/tf"]
+            for message in self.messages["/tf"]
             for t in message.transforms
             if (t.header.frame_id, t.child_frame_id) == (parent, child)
         ]
@@ -73,20 +73,20 @@ def seconds(stamp: Any) -> float:
 # Values.
 
 
-def test_readings_are_said_once_each_when_they_arrive() -> None:
+def test_each_reading_is_published_once_when_it_arrives() -> None:
     late = {**WHEELS, "latency": 0.03}
     sim = load(IMU, late)
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.4, 0.2)
     log = sim.run(1.0, log=0.01)
     imu = log["rover"].readings["imu"][:, 0]
-    said = heard.said["/imu/data"]
-    assert [m.angular_velocity.z for m in said] == imu["wz"].tolist()
-    assert [m.linear_acceleration.x for m in said] == imu["ax"].tolist()
-    assert all(m.header.frame_id == "imu_link" for m in said)
-    assert said[0].orientation_covariance[0] == -1.0
-    stamps = [seconds(m.header.stamp) for m in heard.said["/joint_states"]]
-    steps = heard.steps["/joint_states"]
+    messages = received.messages["/imu/data"]
+    assert [m.angular_velocity.z for m in messages] == imu["wz"].tolist()
+    assert [m.linear_acceleration.x for m in messages] == imu["ax"].tolist()
+    assert all(m.header.frame_id == "imu_link" for m in messages)
+    assert messages[0].orientation_covariance[0] == -1.0
+    stamps = [seconds(m.header.stamp) for m in received.messages["/joint_states"]]
+    steps = received.steps["/joint_states"]
     np.testing.assert_allclose(np.array(steps) * 0.01 - stamps, 0.03, atol=1e-9)
     assert len(stamps) == len(set(stamps)) == 49
 
@@ -97,20 +97,20 @@ def test_wheels_have_the_names_and_the_number_that_the_robot_has() -> None:
         ("omni", ["wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr"]),
     ):
         sim = load(WHEELS, motion={"kind": motion})
-        heard = Listener(sim)
+        received = Subscriber(sim)
         sim.robots["rover"].drive(0.3, 0.1)
         sim.run(0.2)
-        message = heard.said["/joint_states"][-1]
+        message = received.messages["/joint_states"][-1]
         assert list(message.name) == names
         angles = sim.robots["rover"].readings["wheels"]["angle"][0]
         assert message.position.tolist() == angles[: len(names)].tolist()
 
 
-def test_a_scan_says_where_each_ray_points_and_infinity_for_nothing() -> None:
+def test_a_scan_has_the_angle_of_each_ray_and_infinity_beyond_its_range() -> None:
     sim = load({"kind": "lidar", "rate": 10, "rays": 8, "max_range": 3.5, "field_of_view": 6.0})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.1)
-    scan, truth = heard.said["/scan"][0], sim.robots["rover"].readings["lidar"]
+    scan, truth = received.messages["/scan"][0], sim.robots["rover"].readings["lidar"]
     angles = scan.angle_min + np.arange(8) * scan.angle_increment
     assert angles[-1] == pytest.approx(scan.angle_max, abs=1e-5)
     walls = 3.0 / np.maximum(np.abs(np.cos(angles)), np.abs(np.sin(angles)))
@@ -122,12 +122,12 @@ def test_a_scan_says_where_each_ray_points_and_infinity_for_nothing() -> None:
     assert scan.range_max == pytest.approx(truth["max_range"][0])
 
 
-def test_truth_hangs_from_the_world_and_has_the_velocity_of_the_body() -> None:
+def test_the_truth_is_in_the_world_frame_with_the_velocity_of_the_body() -> None:
     sim = load(WHEELS, start={"x": 1.0, "y": -1.0, "yaw": 0.7})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.5, 0.4)
     sim.run(1.0)
-    message, state = heard.said["/ground_truth/odom"][-1], sim.truth[0]
+    message, state = received.messages["/ground_truth/odom"][-1], sim.truth[0]
     assert (message.header.frame_id, message.child_frame_id) == ("world", "base_link_truth")
     assert pose(message.pose.pose.position, message.pose.pose.orientation) == pytest.approx(
         (state["x"], state["y"], state["yaw"])
@@ -138,17 +138,17 @@ def test_truth_hangs_from_the_world_and_has_the_velocity_of_the_body() -> None:
     )
 
 
-def test_a_belief_is_said_with_its_covariance_and_only_when_it_is_new() -> None:
+def test_a_belief_is_published_with_its_covariance_and_only_when_it_is_new() -> None:
     sim = load({**WHEELS, "rate": 10}, estimator={"kind": "odometry"})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.5, 0.4)
     sim.run(1.0)
-    said, belief = heard.said["/belief/pose"], sim.robots["rover"].belief[0]
-    assert len(said) == 11
-    assert said[-1].header.frame_id == "map"
-    whole = said[-1].pose.covariance.reshape(6, 6)
+    messages, belief = received.messages["/belief/pose"], sim.robots["rover"].belief[0]
+    assert len(messages) == 11
+    assert messages[-1].header.frame_id == "map"
+    whole = messages[-1].pose.covariance.reshape(6, 6)
     np.testing.assert_array_equal(whole[np.ix_([0, 1, 5], [0, 1, 5])], belief["cov"])
-    assert not whole[2:5].any()  # of z, roll and pitch it says nothing
+    assert not whole[2:5].any()  # z, roll and pitch have none
 
 
 def test_rivals_and_sensors_of_one_kind_have_topics_of_their_own() -> None:
@@ -158,18 +158,20 @@ def test_rivals_and_sensors_of_one_kind_have_topics_of_their_own() -> None:
         IMU,
         second,
         estimator={"kind": "odometry"},
-        rivals=[{"kind": "inertial", "name": "by-feel"}],
+        rivals=[{"kind": "inertial", "name": "by-inertia"}],
     )
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.1)
-    assert {"/imu/data", "/imu_2", "/rivals/by_feel/pose", "/belief/pose"} <= set(heard.said)
+    assert {"/imu/data", "/imu_2", "/rivals/by_inertia/pose", "/belief/pose"} <= set(
+        received.messages
+    )
 
 
 def test_a_fix_is_metres_from_the_origin_of_the_map() -> None:
     sim = load({"kind": "gnss", "rate": 5}, start={"x": 2.0, "y": -1.5})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.1)
-    fix = heard.said["/gps/fix"][0]
+    fix = received.messages["/gps/fix"][0]
     read = sim.robots["rover"].readings["gnss"]
     a, b = 6378137.0, 6356752.314245  # m: the axes of WGS 84
     assert np.radians(fix.longitude) * a == pytest.approx(read["x"][0], rel=1e-6)
@@ -178,10 +180,10 @@ def test_a_fix_is_metres_from_the_origin_of_the_map() -> None:
 
 def test_a_command_is_what_the_motion_is_asked_for() -> None:
     sim = load(WHEELS)
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.4, -0.2)
     sim.run(0.5)
-    twist = heard.said["/command"][-1].twist
+    twist = received.messages["/command"][-1].twist
     assert (twist.linear.x, twist.angular.z) == pytest.approx((0.4, -0.2))
 
 
@@ -190,12 +192,12 @@ def test_a_command_is_what_the_motion_is_asked_for() -> None:
 
 def test_the_frames_lead_from_the_map_to_the_belief() -> None:
     sim = load(WHEELS, estimator={"kind": "odometry"}, start={"x": 1.0, "yaw": 0.5})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.5, 0.4)
     sim.run(1.0)
     sim.robots["rover"].believe(x=2.0, y=2.0, yaw=-1.0)
     sim.run(0.5)
-    outer, inner = heard.transforms("map", "odom"), heard.transforms("odom", "base_link")
+    outer, inner = received.transforms("map", "odom"), received.transforms("odom", "base_link")
     belief = sim.robots["rover"].belief[0]
     found = compose(outer[-1], inner[-1])
     assert found[:2] == pytest.approx([belief["x"], belief["y"]])
@@ -205,65 +207,65 @@ def test_the_frames_lead_from_the_map_to_the_belief() -> None:
 @pytest.mark.parametrize("sensors", [(PERFECT,), ()], ids=["wheels", "none"])
 def test_odometry_never_jumps_though_the_belief_does(sensors: tuple[dict[str, Any], ...]) -> None:
     sim = load(*sensors, estimator={"kind": "odometry"} if sensors else {"kind": "remote"})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     rover = sim.robots["rover"]
     rover.drive(0.5, 0.4)
     for k in range(5):
         sim.run(0.5)
         rover.believe(x=float(k), y=-float(k), yaw=0.3 * k)
     sim.run(0.5)
-    steps = np.diff(heard.transforms("odom", "base_link"), axis=0)
+    steps = np.diff(received.transforms("odom", "base_link"), axis=0)
     assert len(steps) == 150
     assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.5 * 0.02 * 1.05
-    jumps = np.diff(heard.transforms("map", "odom"), axis=0)
+    jumps = np.diff(received.transforms("map", "odom"), axis=0)
     assert np.hypot(jumps[:, 0], jumps[:, 1]).max() > 0.5
-    odom = [pose(m.pose.pose.position, m.pose.pose.orientation) for m in heard.said["/odom"]]
-    np.testing.assert_allclose(odom, heard.transforms("odom", "base_link"), atol=1e-12)
+    odom = [pose(m.pose.pose.position, m.pose.pose.orientation) for m in received.messages["/odom"]]
+    np.testing.assert_allclose(odom, received.transforms("odom", "base_link"), atol=1e-12)
 
 
 @pytest.mark.parametrize("sensors", [(WHEELS,), ()], ids=["wheels", "none"])
 def test_odometry_begins_anew_with_every_start(sensors: tuple[dict[str, Any], ...]) -> None:
     sim = load(*sensors)
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.5)
     sim.run(1.0)
-    assert heard.said["/odom"][-1].pose.pose.position.x > 0.3
+    assert received.messages["/odom"][-1].pose.pose.position.x > 0.3
     for again in (lambda: sim.reset(worlds=[0]), sim.reset):
         again()
         sim.run(0.1)
-        assert abs(heard.said["/odom"][-1].pose.pose.position.x) < 0.01
+        assert abs(received.messages["/odom"][-1].pose.pose.position.x) < 0.01
         sim.robots["rover"].drive(0.5)
         sim.run(1.0)
 
 
-def test_odometry_without_wheels_does_not_notice_being_carried() -> None:
+def test_odometry_without_wheels_ignores_that_a_robot_is_placed() -> None:
     sim = load()
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.robots["rover"].drive(0.5)
     sim.run(0.5)
     sim.robots["rover"].place(x=2.0, y=2.0, yaw=1.0)
     sim.run(0.5)
-    steps = np.diff(heard.transforms("odom", "base_link"), axis=0)
+    steps = np.diff(received.transforms("odom", "base_link"), axis=0)
     assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.5 * 0.02 * 1.05
     assert np.abs(steps[:, 2]).max() < 1e-9
 
 
 @pytest.mark.parametrize("localization", ["belief", "truth", "external"])
-def test_who_says_where_odom_is_can_be_chosen(localization: Localization) -> None:
+def test_what_map_to_odom_follows_can_be_chosen(localization: Localization) -> None:
     sim = load(WHEELS, estimator={"kind": "odometry"})
-    heard = Listener(sim, localization)
+    received = Subscriber(sim, localization)
     sim.robots["rover"].drive(0.5, 0.2)
     sim.run(1.0)
-    outer = heard.transforms("map", "odom")
+    outer = received.transforms("map", "odom")
     if localization == "external":
         assert not len(outer)
         return
-    inner = heard.transforms("odom", "base_link")
+    inner = received.transforms("odom", "base_link")
     state = sim.truth[0] if localization == "truth" else sim.robots["rover"].belief[0]
     assert compose(outer[-1], inner[-1])[:2] == pytest.approx([state["x"], state["y"]])
 
 
-def test_sensors_sit_where_the_datasheet_has_them() -> None:
+def test_static_transforms_have_the_mounts_of_the_datasheets() -> None:
     sim = load(WHEELS, IMU)
     (data,) = PublisherSet(sim).static_transforms()
     frames = decode("tf2_msgs/msg/TFMessage", data).transforms
@@ -278,34 +280,34 @@ def test_sensors_sit_where_the_datasheet_has_them() -> None:
 
 def test_every_robot_has_its_own_names_though_they_differ_in_length() -> None:
     sim = load(WHEELS, count=11, estimator={"kind": "odometry"}, start={"spread": 1.0})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.1)
     for row in (0, 9, 10):
-        message = heard.said[f"/rover_{row}/ground_truth/odom"][-1]
+        message = received.messages[f"/rover_{row}/ground_truth/odom"][-1]
         assert message.child_frame_id == f"rover_{row}/base_link_truth"
         assert message.pose.pose.position.x == sim.truth["x"][row]
-        belief = heard.said[f"/rover_{row}/belief/pose"][-1]
+        belief = received.messages[f"/rover_{row}/belief/pose"][-1]
         assert belief.header.frame_id == "map"
-    frames = {t.child_frame_id for message in heard.said["/tf"] for t in message.transforms}
+    frames = {t.child_frame_id for message in received.messages["/tf"] for t in message.transforms}
     assert {"rover_10/odom", "rover_0/base_link", "rover_9/base_link_truth"} <= frames
 
 
-def test_worlds_are_told_apart_and_keep_their_own_clocks() -> None:
+def test_worlds_have_their_own_names_and_clocks() -> None:
     sim = load(WHEELS, worlds=[4, 12], estimator={"kind": "odometry"})
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.5)
     sim.reset(worlds=[12])
     sim.run(0.1)
-    four, twelve = (heard.said[f"/world_{w}/rover/ground_truth/odom"][-1] for w in (4, 12))
+    four, twelve = (received.messages[f"/world_{w}/rover/ground_truth/odom"][-1] for w in (4, 12))
     assert seconds(four.header.stamp) == pytest.approx(0.6)
     assert seconds(twelve.header.stamp) == pytest.approx(0.1)
     assert four.header.frame_id == "world_4/world"
-    assert heard.said["/world_12/rover/belief/pose"][-1].header.frame_id == "world_12/map"
+    assert received.messages["/world_12/rover/belief/pose"][-1].header.frame_id == "world_12/map"
 
 
-def test_a_run_with_a_new_seed_is_not_told_from_the_tables_of_the_old_one() -> None:
+def test_a_run_with_a_new_seed_is_not_published_from_the_old_tables() -> None:
     sim = load(start={"x": 1.0})
-    Listener(sim)
+    Subscriber(sim)
     sim.reset()
     sim.run(0.1)  # the same seed has the same tables
     sim.reset(seed=9)
@@ -313,39 +315,43 @@ def test_a_run_with_a_new_seed_is_not_told_from_the_tables_of_the_old_one() -> N
         sim.run(0.1)
 
 
-def test_a_robot_that_sleeps_says_nothing() -> None:
+def test_a_robot_that_is_not_alive_publishes_nothing() -> None:
     sim = load(WHEELS, count=1, capacity=2)
-    heard = Listener(sim)
+    received = Subscriber(sim)
     sim.run(0.2)
-    assert "/rover_1/ground_truth/odom" not in heard.said
+    assert "/rover_1/ground_truth/odom" not in received.messages
     sim.robots["rover"].spawn(x=1.0)
     sim.run(0.2)
-    assert len(heard.said["/rover_1/ground_truth/odom"]) == 10
+    assert len(received.messages["/rover_1/ground_truth/odom"]) == 10
     sim.robots["rover"].remove(robots=[0])
-    before = len(heard.said["/rover_0/ground_truth/odom"])
+    before = len(received.messages["/rover_0/ground_truth/odom"])
     sim.run(0.2)
-    assert len(heard.said["/rover_0/ground_truth/odom"]) == before
+    assert len(received.messages["/rover_0/ground_truth/odom"]) == before
 
 
-def test_what_is_said_does_not_depend_on_how_the_run_is_cut() -> None:
-    def told(cut: list[float]) -> Any:
+def test_what_is_published_does_not_depend_on_how_the_run_is_cut() -> None:
+    def published(cut: list[float]) -> Any:
         sim = load(WHEELS, IMU, estimator={"kind": "odometry"})
-        heard = Listener(sim)
+        received = Subscriber(sim)
         sim.robots["rover"].drive(0.5, 0.2)
         for part in cut:
             sim.run(part)
-        return heard.steps
+        return received.steps
 
-    assert told([1.0]) == told([0.01] * 100) == told([0.3, 0.33, 0.37])
+    assert published([1.0]) == published([0.01] * 100) == published([0.3, 0.33, 0.37])
 
 
 def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> None:
-    heard = Listener(load(PERFECT, IMU, worlds=11, count=11))
+    received = Subscriber(load(PERFECT, IMU, worlds=11, count=11))
     for world, robot in ((7, 10), (10, 7), (10, 10), (0, 0)):
-        who = f"world_{world}/rover_{robot}"
-        assert heard.said[f"/{who}/belief/pose"][0].header.frame_id == f"world_{world}/map"
-        assert heard.said[f"/{who}/odom"][0].child_frame_id == f"{who}/base_link"
-    static = [decode("tf2_msgs/msg/TFMessage", data) for data in heard.feed.static_transforms()]
+        prefix = f"world_{world}/rover_{robot}"
+        assert (
+            received.messages[f"/{prefix}/belief/pose"][0].header.frame_id == f"world_{world}/map"
+        )
+        assert received.messages[f"/{prefix}/odom"][0].child_frame_id == f"{prefix}/base_link"
+    static = [
+        decode("tf2_msgs/msg/TFMessage", data) for data in received.publishers.static_transforms()
+    ]
     found = {t.child_frame_id for message in static for t in message.transforms}
     assert {f"world_{w}/rover_{r}/imu_link" for w in range(11) for r in range(11)} <= found
     assert {f"world_{w}/map" for w in range(11)} <= found
@@ -354,7 +360,7 @@ def test_worlds_and_robots_whose_numbers_differ_in_length_keep_their_names() -> 
 @pytest.mark.parametrize(
     ("dt", "ticks"), [(0.001, 10), (0.0035, 2), (0.006, 1), (0.01, 1), (0.02, 1)]
 )
-def test_time_is_told_every_ten_milliseconds_or_sooner_or_every_tick(dt: float, ticks: int) -> None:
+def test_the_clock_is_published_every_ten_milliseconds_or_every_tick(dt: float, ticks: int) -> None:
     assert ClockPublisher(astray.load({"dt": dt, "robots": [{"name": "rover"}]})).schedule == (
         ticks,
         0,

@@ -1,4 +1,4 @@
-"""The services of simulation_interfaces on a run that goes on in another thread; no wire is in it."""
+"""The services of simulation_interfaces on a run in another thread, without a transport."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_entities_are_found_by_pattern_and_category(services: Services) -> None:
 
 
 @pytest.mark.parametrize("text", ["(a+)+b", "a*" * 4, "(a|b){9}", "x" * 201, "["])
-def test_a_pattern_that_could_take_for_ever_is_refused(text: str) -> None:
+def test_a_pattern_that_could_block_the_run_is_refused(text: str) -> None:
     with pytest.raises(BadFilter):
         name_pattern(text)
 
@@ -113,7 +113,7 @@ def test_states_are_the_truth_seen_from_the_world(services: Services) -> None:
         assert state["header"]["frame_id"] == "world"
 
 
-def test_a_state_that_is_set_is_the_state_that_is_got(services: Services) -> None:
+def test_a_state_that_is_set_is_the_state_that_is_read(services: Services) -> None:
     set_state(services, SimulationState.PAUSED)
     yaw = 2.0
     pose = {
@@ -134,7 +134,7 @@ def test_a_state_that_is_set_is_the_state_that_is_got(services: Services) -> Non
     assert x_of(services, "rover_1") == 4.0
 
 
-def test_a_quaternion_that_is_not_quite_of_length_1_is_the_heading_that_it_means(
+def test_a_quaternion_that_is_not_quite_of_length_1_has_its_yaw(
     services: Services,
 ) -> None:
     set_state(services, SimulationState.PAUSED)
@@ -152,20 +152,20 @@ def test_a_quaternion_that_is_not_quite_of_length_1_is_the_heading_that_it_means
         {"header": {"frame_id": "the_moon"}},
     ],
 )
-def test_a_pose_that_is_none_is_refused(services: Services, state: Any) -> None:
+def test_an_invalid_pose_is_refused(services: Services, state: Any) -> None:
     assert code(call(services, "/set_entity_state", entity="rover_0", state=state)) == 101
     wanted = {"initial_pose": state, "allow_renaming": True, "entity_resource": {"uri": "rover"}}
     if "header" in state or "pose" in state:
         assert code(call(services, "/spawn_entity", **wanted)) == SpawnFault.INVALID_POSE
 
 
-def test_who_is_not_there_is_not_found(services: Services) -> None:
+def test_a_robot_that_is_not_alive_is_not_found(services: Services) -> None:
     for name in ("/get_entity_state", "/get_entity_info", "/delete_entity", "/set_entity_state"):
-        for entity in ("nobody", "rover_3", ""):
+        for entity in ("stranger", "rover_3", ""):
             assert code(call(services, name, entity=entity)) == ServiceResult.NOT_FOUND
 
 
-def test_robots_are_spawned_as_long_as_there_are_some(services: Services) -> None:
+def test_robots_are_spawned_until_all_of_the_scenario_are_alive(services: Services) -> None:
     def spawn(**more: Any) -> Any:
         return call(services, "/spawn_entity", **more)
 
@@ -252,7 +252,7 @@ def test_time_alone_cannot_be_reset(services: Services) -> None:
         assert code(response) == ServiceResult.FEATURE_UNSUPPORTED
 
 
-def test_what_services_did_replays_from_its_events() -> None:
+def test_a_run_changed_by_services_replays_from_its_events() -> None:
     sim = load(count=1, capacity=2)
     with running(sim) as services:
         pose = {"pose": {"position": {"x": 4.0, "y": 3.0}}}
@@ -280,7 +280,7 @@ def test_what_services_did_replays_from_its_events() -> None:
     assert twin.digest() == digest
 
 
-def test_what_happened_to_a_run_at_rest_replays_in_its_order() -> None:
+def test_the_events_of_a_paused_run_replay_in_their_order() -> None:
     sim = load(count=2)
     with running(sim) as services:
         set_state(services, SimulationState.PAUSED)
@@ -296,14 +296,14 @@ def test_what_happened_to_a_run_at_rest_replays_in_its_order() -> None:
     assert twin.digest() == digest
 
 
-def test_the_world_says_what_it_is(services: Services) -> None:
+def test_the_world_has_a_name_and_a_description(services: Services) -> None:
     world = call(services, "/get_current_world")["world"]
     assert world["name"]
     assert "seed 5" in world["description"]
     assert call(services, "/get_entity_info", entity="rover_0")["info"]["tags"] == ["rover"]
 
 
-def test_a_run_that_does_not_go_on_does_not_keep_its_callers() -> None:
+def test_a_call_to_a_run_that_does_not_step_times_out() -> None:
     response = call(Services(load(), timeout=0.05), "/get_entity_state", entity="rover")
     assert code(response) == ServiceResult.OPERATION_FAILED
     assert "did not answer" in response["result"]["error_message"]
@@ -317,6 +317,6 @@ def test_a_request_with_unknown_fields_is_refused(services: Services) -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of what brackets may once mean
 @given(st.text(alphabet="ab_1.*+?[](){}|^$\\", max_size=12))
 @settings(max_examples=200)
-def test_a_pattern_is_one_or_refused(text: str) -> None:
+def test_a_pattern_is_valid_or_refused(text: str) -> None:
     with contextlib.suppress(BadFilter):
         name_pattern(text).search("world_12/rover_3")

@@ -1,4 +1,4 @@
-"""Messages of ROS 2 become events, whatever wire brought them."""
+"""ROS 2 messages become events, whatever transport they come by."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def load(**robot: Any) -> astray.Sim:
     return astray.load({"dt": 0.01, "robots": [rover]})
 
 
-def say(ears: Subscriptions, topic: str, **values: Any) -> None:
-    heard = ears.topics[topic]
-    heard.callback(make_message(heard.type, values))
+def send(subscriptions: Subscriptions, topic: str, **values: Any) -> None:
+    subscription = subscriptions.topics[topic]
+    subscription.callback(make_message(subscription.type, values))
 
 
-def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> None:
+def test_cmd_vel_overrides_a_robot_that_drives_itself_for_half_a_second() -> None:
     sim = load(autonomy={"kind": "scripted", "steps": [{"lasts": 9, "vx": 0.2}]})
     sim.step()
     twist = make_message("geometry_msgs/msg/Twist", {"linear": {"x": -0.1}})
@@ -42,7 +42,7 @@ def test_a_robot_that_drives_itself_does_as_it_is_told_for_half_a_second() -> No
     assert sim.truth["vx"][0] == pytest.approx(0.2)
 
 
-def test_a_robot_alone_hears_plain_names_and_one_in_company_its_own() -> None:
+def test_a_single_robot_has_plain_topics_and_several_have_namespaces() -> None:
     alone = Subscriptions(load(autonomy=REMOTE, estimator={"kind": "odometry"})).topics
     assert set(alone) == {"/cmd_vel", "/initialpose", "/position_reset"}
     assert alone["/cmd_vel"].type == "geometry_msgs/msg/Twist"
@@ -56,9 +56,9 @@ def test_a_robot_alone_hears_plain_names_and_one_in_company_its_own() -> None:
 @pytest.mark.parametrize("stamped", [False, True])
 def test_a_twist_drives_one_robot_of_several(stamped: bool) -> None:
     sim = load(autonomy=REMOTE, count=2, motion={"kind": "omni"})
-    ears = Subscriptions(sim, SubscriptionSettings(stamped_cmd_vel=stamped))
+    subscriptions = Subscriptions(sim, SubscriptionSettings(stamped_cmd_vel=stamped))
     twist = {"linear": {"x": 0.3, "y": 0.1}, "angular": {"z": 0.2}}
-    say(ears, "/rover_1/cmd_vel", **({"twist": twist} if stamped else twist))
+    send(subscriptions, "/rover_1/cmd_vel", **({"twist": twist} if stamped else twist))
     sim.run(2.0)
     assert sim.truth["vx"].tolist() == [0.0, pytest.approx(0.3)]
     assert sim.truth["vy"][1] == pytest.approx(0.1)
@@ -68,18 +68,18 @@ def test_a_twist_drives_one_robot_of_several(stamped: bool) -> None:
 
 def test_an_initial_pose_and_a_reset_move_the_belief_and_not_the_truth() -> None:
     sim = load(autonomy=REMOTE, estimator={"kind": "odometry"}, count=3)
-    ears = Subscriptions(sim)
+    subscriptions = Subscriptions(sim)
     cov = np.zeros((6, 6))
     cov[np.ix_((0, 1, 5), (0, 1, 5))] = np.array([[4, 1, 0], [1, 3, 0.5], [0, 0.5, 2]]) / 10
     pose = {"position": {"x": 3.0, "y": 4.0}, "orientation": quaternion(-2.0)}
     header = {"frame_id": "map"}
-    say(
-        ears,
+    send(
+        subscriptions,
         "/rover_2/initialpose",
         header=header,
         pose={"pose": pose, "covariance": cov.ravel().tolist()},
     )
-    say(ears, "/rover_0/position_reset", x=1.0, y=2.0, theta=0.5)
+    send(subscriptions, "/rover_0/position_reset", x=1.0, y=2.0, theta=0.5)
     before = sim.truth.copy()
     sim.step()
     belief = sim.robots["rover"].belief
@@ -92,20 +92,32 @@ def test_an_initial_pose_and_a_reset_move_the_belief_and_not_the_truth() -> None
 
 def test_a_goal_drives_a_robot_that_navigates() -> None:
     sim = load(autonomy={"kind": "navigate", "rate": 10}, start={"x": 2, "y": 2})
-    ears = Subscriptions(sim)
-    say(ears, "/goal_pose", header={"frame_id": "map"}, pose={"position": {"x": 2.0, "y": 3.0}})
+    subscriptions = Subscriptions(sim)
+    send(
+        subscriptions,
+        "/goal_pose",
+        header={"frame_id": "map"},
+        pose={"position": {"x": 2.0, "y": 3.0}},
+    )
     sim.run(10.0)
     assert math.hypot(sim.truth["x"][0] - 2.0, sim.truth["y"][0] - 3.0) < 0.2
 
 
 @pytest.mark.parametrize("source", ["pose", "odometry"])
-def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) -> None:
+def test_the_belief_of_an_external_filter_is_taken_with_its_stamp(source: Any) -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Subscriptions(sim, SubscriptionSettings(belief_from=source, belief_topic="filter"))
+    subscriptions = Subscriptions(
+        sim, SubscriptionSettings(belief_from=source, belief_topic="filter")
+    )
     sim.run(1.0)
     header = {"frame_id": "map", "stamp": {"sec": 0, "nanosec": 750_000_000}}
     pose = {"position": {"x": 5.0, "y": 6.0}, "orientation": quaternion(1.0)}
-    say(ears, "/filter", header=header, pose={"pose": pose, "covariance": np.eye(6).ravel()})
+    send(
+        subscriptions,
+        "/filter",
+        header=header,
+        pose={"pose": pose, "covariance": np.eye(6).ravel()},
+    )
     sim.step()
     belief = sim.robots["rover"].belief[0]
     assert [belief["x"], belief["y"], belief["yaw"]] == pytest.approx([5.0, 6.0, 1.0])
@@ -113,20 +125,20 @@ def test_the_belief_of_a_filter_elsewhere_is_taken_with_its_time(source: Any) ->
     assert belief["cov"].tolist() == np.eye(3).tolist()
 
 
-def test_a_filter_that_does_not_use_the_time_of_the_run_is_told_so() -> None:
+def test_a_filter_that_does_not_use_simulated_time_is_reported() -> None:
     sim = load(autonomy=REMOTE, estimator=REMOTE)
-    ears = Subscriptions(sim, SubscriptionSettings(belief_topic="filter"))
+    subscriptions = Subscriptions(sim, SubscriptionSettings(belief_topic="filter"))
     with pytest.raises(BadMessage, match="use_sim_time"):
-        say(ears, "/filter", header={"stamp": {"sec": 1_700_000_000}})
+        send(subscriptions, "/filter", header={"stamp": {"sec": 1_700_000_000}})
     sim.run(1.0)
-    say(ears, "/filter", header={"stamp": {"sec": 1, "nanosec": 500_000_000}})
-    say(ears, "/filter")
+    send(subscriptions, "/filter", header={"stamp": {"sec": 1, "nanosec": 500_000_000}})
+    send(subscriptions, "/filter")
     sim.step()
     assert [event.values.get("stamp") for event in sim.events] == [pytest.approx(1.0), None]
 
 
-def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
-    """What AMCL does: map → odom, said ahead of time; odom → base_link is our dead reckoning."""
+def test_a_filter_that_publishes_map_to_odom_sets_the_belief() -> None:
+    """What AMCL does: map → odom, stamped ahead of time; odom → base_link is our dead reckoning."""
     sim = load(autonomy=REMOTE, estimator=REMOTE, start={"x": 2, "y": 2, "yaw": 0.5})
     feed = PublisherSet(sim, "external")
 
@@ -138,14 +150,14 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
             list(feed.due_publishers())
 
     sim.observers.append(Watching())
-    ears = Subscriptions(sim, SubscriptionSettings(belief_from="tf"), feed.dead_reckonings)
+    subscriptions = Subscriptions(sim, SubscriptionSettings(belief_from="tf"), feed.dead_reckonings)
     sim.robots["rover"].drive(0.4, 0.3)
     sim.run(2.0)
     moved = {"translation": {"x": 2.0, "y": 2.0}, "rotation": quaternion(0.5)}
-    said = {"child_frame_id": "odom", "transform": moved}
+    transform = {"child_frame_id": "odom", "transform": moved}
     ahead = {"frame_id": "map", "stamp": {"sec": 3, "nanosec": 0}}
     other = {"header": {"frame_id": "odom"}, "child_frame_id": "laser"}
-    say(ears, "/tf", transforms=[other, {"header": ahead, **said}])
+    send(subscriptions, "/tf", transforms=[other, {"header": ahead, **transform}])
     truth = sim.truth[0].copy()
     sim.step()
     belief = sim.robots["rover"].belief[0]
@@ -166,10 +178,10 @@ def test_a_filter_that_shifts_odom_in_the_map_is_a_belief_as_well() -> None:
         ("/initialpose", {"pose": {"pose": {"position": {"y": math.inf}}}}),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(topic: str, values: Any) -> None:
+def test_an_invalid_message_is_refused_and_changes_nothing(topic: str, values: Any) -> None:
     sim = load(autonomy=REMOTE, estimator={"kind": "odometry"})
-    ears = Subscriptions(sim)
+    subscriptions = Subscriptions(sim)
     with pytest.raises(AstrayError):
-        say(ears, topic, **values)
+        send(subscriptions, topic, **values)
     sim.step()
     assert not sim.events

@@ -47,12 +47,12 @@ class MessageLayout:
         self.type = type
         self._lengths, self._texts = dict(lengths or {}), dict(texts or {})
         self._fields: dict[str, tuple[Any, int]] = {}
-        self._template = bytearray(CDR_HEADER)
+        self._message = bytearray(CDR_HEADER)
         self._add_message(type, "")
         unknown = [*self._lengths, *self._texts]
         if unknown:
             raise WrongInput(f"{type} has no sequence or text {unknown[0]!r}")
-        self.size = len(self._template)
+        self.size = len(self._message)
         """Bytes of one message, header included."""
         self.dtype = np.dtype(
             {
@@ -72,7 +72,7 @@ class MessageLayout:
     def zeros(self, count: int) -> Array:
         """Messages with these texts, in which all numbers are zero, (count,) records."""
         made = np.empty((count, self.size), np.uint8)
-        made[:] = np.frombuffer(bytes(self._template), np.uint8)
+        made[:] = np.frombuffer(bytes(self._message), np.uint8)
         return made.reshape(-1).view(self.dtype)
 
     def _add_message(self, type: str, prefix: str) -> None:
@@ -114,19 +114,19 @@ class MessageLayout:
         text = self._texts.pop(path, "").encode()
         self._append(np.dtype("<u4"), len(text) + 1)
         if text:
-            self._fields[path] = (np.dtype(f"S{len(text)}"), len(self._template))
-        self._template += text + b"\0"
+            self._fields[path] = (np.dtype(f"S{len(text)}"), len(self._message))
+        self._message += text + b"\0"
 
     def _add_number(self, dtype: np.dtype[Any], path: str, length: int | None = None) -> None:
         offset = self._align(dtype.itemsize)
         self._fields[path] = ((dtype, (length,)) if length is not None else dtype, offset)
-        self._template += bytes(dtype.itemsize * (1 if length is None else length))
+        self._message += bytes(dtype.itemsize * (1 if length is None else length))
 
     def _append(self, dtype: np.dtype[Any], value: int) -> None:
         self._align(dtype.itemsize)
-        self._template += np.array(value, dtype).tobytes()
+        self._message += np.array(value, dtype).tobytes()
 
     def _align(self, size: int) -> int:
-        body = len(self._template) - len(CDR_HEADER)
-        self._template += bytes(-body % size)
-        return len(self._template)
+        body = len(self._message) - len(CDR_HEADER)
+        self._message += bytes(-body % size)
+        return len(self._message)
