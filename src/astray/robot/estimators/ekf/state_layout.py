@@ -210,7 +210,8 @@ MODEL = columns(
 
 SIDEWAYS = ("omni", "integrator")
 """Motions that can go sideways."""
-ERRORS = "gyro accel gyro_drift accel_drift gyro_scale wheel arm_error fix compass".split()
+IMU_ERRORS = ("gyro", "accel", "gyro_drift", "accel_drift", "gyro_scale")
+OTHER_ERRORS = ("wheel", "arm_error", "fix", "compass")
 """The columns of MODEL that are indices of sensor errors."""
 MIN_TICK = 1e-6  # m; encoders that claim to be perfect are trusted as far as this
 MIN_RANGE_SD, MIN_BEARING_SD = 1e-6, 1e-7  # m and rad; landmark sensors likewise
@@ -245,7 +246,7 @@ def make_model(body: Datasheet, sheets: Mapping[str, Datasheet]) -> Any:
     model["tau"] = math.inf
     model["sideways"] = body.kind in SIDEWAYS
     model["moving"] = MAX_MOVING if "imu" in sheets else YAW + 1
-    for name in ERRORS:
+    for name in (*IMU_ERRORS, *OTHER_ERRORS):
         model[name] = NONE
     errors = ErrorStates(model)
     if "imu" in sheets:
