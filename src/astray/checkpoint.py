@@ -1,7 +1,8 @@
-"""Checkpoints: the arrays of a run and what it was built from, in one NumPy archive.
+"""Checkpoints: the state arrays of a run and what it was built from, in one NumPy archive.
 
-`FORMAT` is the version. A file of another version is refused; a change of what is written, or of
-the names of the arrays (`engine/state_arrays.py`), needs a new one.
+The entry "about" is JSON with a format version. A checkpoint of another version is refused. When
+what is written changes, or the name of a state array (`engine/state_arrays.py`), FORMAT_VERSION
+must be increased. The names of entries are part of the format.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from astray.scenario import embed_maps
 from astray.tables import Array
 from astray.version import __version__
 
-FORMAT = 1
-ABOUT: dict[str, type] = {
+FORMAT_VERSION = 1
+INFO_TYPES: dict[str, type] = {
     "scenario": dict,
     "seed": int,
     "steps": int,
@@ -30,22 +31,31 @@ ABOUT: dict[str, type] = {
     "events": list,
     "waiting": list,
 }
+"""The keys of the entry "about", beside the versions, and their types."""
 
 
-class Saved(NamedTuple):
-    """What a file holds."""
+class Checkpoint(NamedTuple):
+    """The content of a checkpoint file."""
 
     path: Path
-    about: dict[str, Any]
-    """What the run was built from, and its events."""
+    info: dict[str, Any]
+    """What the run was built from, and its events; see INFO_TYPES."""
     arrays: dict[str, Array]
-    """Its state, as bytes."""
+    """The state arrays, maps and collisions by name, as bytes."""
 
 
-def save(run: Run, file: str | os.PathLike[str]) -> None:
-    """Write the whole state of a run to a file."""
-    about = {
-        "format": FORMAT,
+def write_checkpoint(run: Run, file: str | os.PathLike[str]) -> None:
+    """Write the whole state of a run to a file, completely or not at all.
+
+    Args:
+        run: The run.
+        file: The file; replaced if it exists.
+
+    Raises:
+        SavedError: It cannot be written.
+    """
+    info = {
+        "format": FORMAT_VERSION,
         "astray": __version__,
         "scenario": embed_maps(run.scenario),
         "seed": run.seed,
@@ -55,52 +65,72 @@ def save(run: Run, file: str | os.PathLike[str]) -> None:
         "events": [event.to_json() for event in run.event_queue.log],
         "waiting": [event.to_json() for event in run.event_queue.waiting()],
     }
-    raw: dict[str, Any] = {name: _bytes(array) for name, array in state_arrays(run).items()}
-    raw |= run.environment.saved_maps()
-    raw["hits"] = _bytes(run.collisions)
-    told = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    entries: dict[str, Any] = {name: _to_bytes(array) for name, array in state_arrays(run).items()}
+    entries |= run.environment.saved_maps()
+    entries["hits"] = _to_bytes(run.collisions)
+    encoded_info = np.frombuffer(json.dumps(info).encode(), np.uint8)
     with atomic_write(Path(file), SavedError) as stream:
-        np.savez(stream, about=told, **raw)
+        np.savez(stream, about=encoded_info, **entries)
 
 
-def _bytes(array: Array) -> Array:
+def _to_bytes(array: Array) -> Array:
     return np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
 
 
-def read(path: Path) -> Saved:
-    """Read a saved run; SavedError if it is none or damaged."""
-    raw = read_npz(path, "a saved run", SavedError)
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its content.
+
+    Raises:
+        SavedError: It is no checkpoint, is damaged, or has another format version.
+    """
+    entries = read_npz(path, "a saved run", SavedError)
     try:
-        about: dict[str, Any] = json.loads(raw.pop("about").tobytes())
-        saved_in = about["format"]
+        info: dict[str, Any] = json.loads(entries.pop("about").tobytes())
+        version = info["format"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise SavedError(f"{path}: not a saved run") from None
-    if saved_in != FORMAT:
-        raise SavedError(f"{path}: saved by astray {about.get('astray')} in another format")
-    for name, kind in ABOUT.items():
-        if not isinstance(about.get(name), kind) or (name == "steps" and about[name] < 0):
-            raise SavedError(f"{path}: damaged: its {name} is {about.get(name)!r:.40}")
-    return Saved(path, about, raw)
+    if version != FORMAT_VERSION:
+        raise SavedError(f"{path}: saved by astray {info.get('astray')} in another format")
+    for key, kind in INFO_TYPES.items():
+        if not isinstance(info.get(key), kind) or (key == "steps" and info[key] < 0):
+            raise SavedError(f"{path}: damaged: its {key} is {info.get(key)!r:.40}")
+    return Checkpoint(path, info, entries)
 
 
-def restore(run: Run, saved: Saved) -> None:
-    """Fill a run, built from the same scenario, with what was saved."""
-    path, about, raw = saved
+def restore_checkpoint(run: Run, checkpoint: Checkpoint) -> None:
+    """Set the state of a run to that of a checkpoint.
+
+    Args:
+        run: A run of the same scenario, seed and worlds.
+        checkpoint: The checkpoint.
+
+    Raises:
+        SavedError: It is damaged, or its plugins have other state arrays.
+    """
+    path, info, entries = checkpoint
     for name, group in run.robots.items():
-        group.override = ManualOverride(len(group.truth)) if f"{name}/hand" in raw else None
+        group.override = ManualOverride(len(group.truth)) if f"{name}/hand" in entries else None
     try:
-        maps = {name: raw.pop(name) for name in list(raw) if name.startswith("map/")}
-        collisions = np.frombuffer(raw.pop("hits").tobytes(), run.collisions.dtype)
+        maps = {name: entries.pop(name) for name in list(entries) if name.startswith("map/")}
+        collisions = np.frombuffer(entries.pop("hits").tobytes(), run.collisions.dtype)
         arrays = state_arrays(run)
-        if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in raw.items()}:
+        if {k: v.nbytes for k, v in arrays.items()} != {k: v.nbytes for k, v in entries.items()}:
             raise SavedError(f"{path}: its plugins keep other memory than the ones installed now")
         for name, array in arrays.items():
-            array[...] = np.frombuffer(raw[name].tobytes(), array.dtype).reshape(array.shape)
+            array[...] = np.frombuffer(entries[name].tobytes(), array.dtype).reshape(array.shape)
         run.environment.restore_saved_maps(maps)
-        happened = [[Event.from_json(line) for line in about[k]] for k in ("events", "waiting")]
+        log, waiting = (
+            [Event.from_json(line) for line in info[key]] for key in ("events", "waiting")
+        )
     except KeyError as missing:
         raise SavedError(f"{path}: damaged: it has no {missing}") from None
     except (ValueError, TypeError, AttributeError, WrongInput) as problem:
         raise SavedError(f"{path}: damaged: {problem}") from None
-    run.restore(about["steps"], collisions.copy())
-    run.event_queue.restore(*happened)
+    run.restore(info["steps"], collisions.copy())
+    run.event_queue.restore(log, waiting)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from astray import checkpoint
+from astray.checkpoint import read_checkpoint, restore_checkpoint, write_checkpoint
 from astray.engine import Event, Log, Run, Worlds
 from astray.engine.events import apply_event, check_event
 from astray.errors import SavedError, ScenarioError, WrongInput
@@ -49,7 +49,7 @@ class Sim(Run):
             SavedError: The folder does not exist.
             WritingFailed: The disk is full or broken.
         """
-        checkpoint.save(self, file)
+        write_checkpoint(self, file)
 
     def write(self, log: Log, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the log to a folder, with a picture and the files that repeat the run.
@@ -136,15 +136,15 @@ def resume(file: str | os.PathLike[str], threads: int = 1) -> Sim:
         SavedError: The file is damaged, or needs plugins that are not installed.
     """
     path = Path(file)
-    saved = checkpoint.read(path)
+    checkpoint = read_checkpoint(path)
+    info = checkpoint.info
     try:
-        scenario = load_scenario(saved.about["scenario"])
+        scenario = load_scenario(info["scenario"])
     except ScenarioError as problem:
         raise SavedError(f"{path}: its scenario no longer loads:\n{problem}") from None
-    about = saved.about
     try:
-        sim = Sim(scenario, about["worlds"], about["seed"], threads, about["keep_events"])
+        sim = Sim(scenario, info["worlds"], info["seed"], threads, info["keep_events"])
     except WrongInput as problem:
         raise SavedError(f"{path}: its scenario no longer runs: {problem}") from problem
-    checkpoint.restore(sim, saved)
+    restore_checkpoint(sim, checkpoint)
     return sim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import astray
 from astray.datasets import read_logs
-from astray.errors import RecordingError
+from astray.errors import RecordingError, UnknownName
 from astray.recording.mcap.reader import McapReader
 from astray.recording.message_tables import odometry_states
 from astray.recording.recorder import record
@@ -202,6 +203,35 @@ def test_what_robots_believe_of_each_other_is_read_back(tmp_path: Path) -> None:
     last = whole.tracks[-1]
     numbers = set(found.tracks["number"][-1][found.tracks["confirmed"][-1]].tolist())
     assert numbers == {int(t[1]) for t in last if t[0] == 1 and t[1] > 0}
+
+
+def test_a_recording_and_its_robots_say_what_is_in_them(
+    pair: tuple[astray.Log, astray.Recording],
+) -> None:
+    _, recording = pair
+    assert re.fullmatch(
+        r"Recording\('.*run.mcap': '.*', 2.1 s, seed 4; robots: rover_0, rover_1\)", repr(recording)
+    )
+    assert repr(recording.robots["rover_0"]) == (
+        "RecordedRobot('rover_0'; beliefs: belief, inertial; sensors: wheels, imu, lidar, compass)"
+    )
+
+
+def test_a_wrong_name_is_answered_with_the_names_there_are(
+    pair: tuple[astray.Log, astray.Recording],
+) -> None:
+    _, recording = pair
+    robot = recording.robots["rover_0"]
+    for ask, answer in (
+        (lambda: recording.robots["rover_2"], "no robot 'rover_2'; did you mean 'rover_1'?"),
+        (lambda: robot.readings["ima"], "no sensor 'ima'; did you mean 'imu'?"),
+        (lambda: robot.rivals["inertia"], "no rival 'inertia'; did you mean 'inertial'?"),
+        (lambda: robot.sensor_truth["wheel"], "no sensor 'wheel'; did you mean 'wheels'?"),
+        (lambda: robot.times("scam"), "no topic 'scam'; did you mean 'scan'?"),
+    ):
+        with pytest.raises(UnknownName) as caught:
+            ask()
+        assert answer in str(caught.value)
 
 
 @pytest.mark.parametrize("length", [0.5, 1.0, 2.0])

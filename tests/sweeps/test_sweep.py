@@ -16,7 +16,7 @@ from scipy import stats
 import astray
 from astray.cli import astray as commands
 from astray.cli.sweep import short_names
-from astray.errors import AstrayError, WrongInput
+from astray.errors import AstrayError, UnknownName, WrongInput
 from astray.plugin import KINDS
 from astray.scenario.plugin_files import SOURCES
 
@@ -143,6 +143,16 @@ def test_the_table_reads_back_from_csv_and_as_pandas(small: dict[str, Any], tmp_
     assert again.to_csv() == found.to_csv()
     assert again.summary() == found.summary()
     assert json.loads((tmp_path / "s" / "summary.json").read_text()) == found.summary()
+
+
+def test_a_sweep_says_what_is_in_it_and_answers_a_wrong_column_with_the_right_ones(
+    small: dict[str, Any], tmp_path: Path
+) -> None:
+    found = sweep(small, tmp_path / "s", vary={SLIP: [0.001, 0.02]})
+    assert (found["rms"] == found.table["rms"]).all()
+    assert f"over {SLIP}: 8 of 8 worlds of 2 cases; columns: {SLIP}, world, group" in repr(found)
+    with pytest.raises(UnknownName, match=r"no column 'rmse'; did you mean 'rms'\?"):
+        _ = found["rmse"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from astray.recording.mcap import (
     COLLISIONS,
     EVENTS,
     STATIC_TRANSFORMS,
-    Channels,
+    ChannelDeclarations,
     ChannelWriter,
     Chunk,
     ChunkEncoder,
@@ -68,7 +68,7 @@ class Recorder:
         self._robots = sim.robots
         self._maps, self._events = MapCursor(sim, self.publishers), EventCursor(sim)
         publishers = self.publishers.publishers
-        channels = Channels(
+        channels = ChannelDeclarations(
             publishers, (STATIC_TRANSFORMS, *self._maps.topics.values(), EVENTS, COLLISIONS)
         )
         self._channels = channels.ids
@@ -110,7 +110,7 @@ class Recorder:
         except OSError as problem:
             raise WrongInput(_cannot_write(self.path, problem)) from None
 
-    def _write_header(self, channels: Channels) -> None:
+    def _write_header(self, channels: ChannelDeclarations) -> None:
         """Write the attachments, and a chunk with schemas, channels and latched messages."""
         ns, writer = self._now(), self._writer
         declarations = [writer.declare(Opcode.SCHEMA, r) for r in channels.schema_records]

@@ -11,7 +11,7 @@ from astray.recording.mcap.header import (
     RUN_FILE,
     SCENARIO_FILE,
     STATIC_TRANSFORMS,
-    Channels,
+    ChannelDeclarations,
     run_attachments,
     world_map_file,
 )
@@ -29,8 +29,8 @@ __all__ = [
     "RUN_FILE",
     "SCENARIO_FILE",
     "STATIC_TRANSFORMS",
+    "ChannelDeclarations",
     "ChannelWriter",
-    "Channels",
     "Chunk",
     "ChunkEncoder",
     "EventCursor",

@@ -40,7 +40,7 @@ GEOJSON = "application/geo+json"
 # Schemas and channels.
 
 
-class Channels:
+class ChannelDeclarations:
     """Numbers the types and topics of a recording, and encodes the records that declare them."""
 
     def __init__(self, publishers: Sequence[Publisher], others: Iterable[Topic]) -> None:

@@ -18,9 +18,9 @@ from astray.recording.mcap.records import (
     MESSAGE_HEAD,
     RECORD_HEAD,
     Attachment,
-    FieldReader,
     McapChannel,
     Opcode,
+    RecordFields,
     TornRecord,
     decode_attachment,
     decode_channel,
@@ -156,7 +156,7 @@ class McapReader:
     @property
     def time_span(self) -> tuple[int, int]:
         """The log times of the first and the last message, ns."""
-        spans = [FieldReader(c.content).numbers("QQ") for c in self._chunks if c.indexes]
+        spans = [RecordFields(c.content).numbers("QQ") for c in self._chunks if c.indexes]
         if not spans:
             return 0, 0
         return min(first for first, _ in spans), max(last for _, last in spans)

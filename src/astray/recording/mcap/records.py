@@ -207,7 +207,7 @@ def find_chunk(data: memoryview, start: int) -> int:
 def _is_chunk(content: memoryview) -> bool:
     """Whether some bytes are exactly the fields of a chunk."""
     try:
-        fields = FieldReader(content)
+        fields = RecordFields(content)
         fields.numbers("QQQI")
         known = fields.text() in COMPRESSIONS
         (length,) = fields.numbers("Q")
@@ -216,7 +216,7 @@ def _is_chunk(content: memoryview) -> bool:
     return known and fields.offset + length == len(content)
 
 
-class FieldReader:
+class RecordFields:
     """Reads the fields of a record one after the other; struct.error where they end early."""
 
     def __init__(self, content: memoryview) -> None:
@@ -243,7 +243,7 @@ class FieldReader:
     def text_map(self) -> dict[str, str]:
         """A map of texts after its length."""
         (length,) = self.numbers("I")
-        entries, found = FieldReader(self.raw(length)), {}
+        entries, found = RecordFields(self.raw(length)), {}
         while entries.offset < length:
             key = entries.text()
             found[key] = entries.text()
@@ -273,7 +273,7 @@ class Attachment:
 
 def decode_schema(content: memoryview) -> tuple[int, str, str]:
     """The id and name of a message type, and the text of its definition."""
-    fields = FieldReader(content)
+    fields = RecordFields(content)
     (id,) = fields.numbers("H")
     name, _encoding = fields.text(), fields.text()
     return id, name, fields.text()
@@ -281,7 +281,7 @@ def decode_schema(content: memoryview) -> tuple[int, str, str]:
 
 def decode_channel(content: memoryview, types: Mapping[int, str]) -> McapChannel:
     """A topic, given the names of the types by their ids."""
-    fields = FieldReader(content)
+    fields = RecordFields(content)
     id, schema = fields.numbers("HH")
     topic = fields.text()
     return McapChannel(id, topic, types.get(schema, ""), fields.text())
@@ -289,7 +289,7 @@ def decode_channel(content: memoryview, types: Mapping[int, str]) -> McapChannel
 
 def decode_attachment(content: memoryview) -> Attachment:
     """A file within a file; ValueError if its checksum is wrong."""
-    fields = FieldReader(content)
+    fields = RecordFields(content)
     log_time, create_time = fields.numbers("QQ")
     name, media_type = fields.text(), fields.text()
     (length,) = fields.numbers("Q")
@@ -303,7 +303,7 @@ def decode_attachment(content: memoryview) -> Attachment:
 
 def decode_metadata(content: memoryview) -> tuple[str, dict[str, str]]:
     """A named map of texts."""
-    fields = FieldReader(content)
+    fields = RecordFields(content)
     return fields.text(), fields.text_map()
 
 
@@ -317,7 +317,7 @@ class ChunkRecords(NamedTuple):
 def decode_chunk(content: memoryview) -> ChunkRecords:
     """Decompress a chunk; of one that is cut off or damaged, as much as possible."""
     try:
-        fields = FieldReader(content)
+        fields = RecordFields(content)
         _, _, size, crc = fields.numbers("QQQI")
         compression = fields.text()
         (length,) = fields.numbers("Q")

@@ -25,8 +25,8 @@ from astray.recording.mcap.message_index import IndexLayout
 from astray.recording.mcap.records import (
     MAGIC,
     RECORD_HEAD,
-    FieldReader,
     Opcode,
+    RecordFields,
     TornRecord,
     decode_attachment,
     decode_channel,
@@ -227,7 +227,7 @@ class _Recovery:
 
     def _copy_record(self, opcode: int, content: memoryview) -> None:
         if opcode == Opcode.HEADER:
-            fields = FieldReader(content)
+            fields = RecordFields(content)
             self._open(fields.text(), fields.text())
         elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
             self._pending += RECORD_HEAD.pack(opcode, len(content)) + content
