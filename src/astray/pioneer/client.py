@@ -18,6 +18,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from astray.errors import AstrayError
 from astray.pioneer import commands
@@ -33,12 +34,15 @@ from astray.pioneer.packets import (
     Packet,
     PlainLaserPacket,
     ReflectanceLaserPacket,
+    RobotPacket,
     SimInfo,
     SimStat,
     Sip,
     decode_c_string,
     encode_packet,
 )
+
+P = TypeVar("P", bound=RobotPacket)
 
 ODOMETER_RANGE = 0x8000  # firmware units after which the odometer of a robot starts again
 SYNC_ATTEMPTS = 5  # of each SYNC packet
@@ -153,21 +157,38 @@ class Client:
                 self.command(PioneerCommand.LATVEL, vy * 1000.0)
 
     def wheels(self, left: float, right: float) -> None:
-        """Keep the speeds of the two wheels, m/s; robots take steps of 20 mm/s."""
+        """Keep the speeds of the two wheels, in steps of 20 mm/s.
+
+        Args:
+            left: The speed of the left wheel, m/s.
+            right: The speed of the right wheel, m/s.
+        """
         steps = [round(speed * 1000.0 / self.vel2_divisor) for speed in (left, right)]
         left_step, right_step = (max(-128, min(step, 127)) for step in steps)
         self._socket.send(commands.encode_byte_pair(PioneerCommand.VEL2, left_step, right_step))
 
     def move(self, distance: float) -> None:
-        """Drive a distance, m, and stop; backwards if it is negative."""
+        """Drive a distance and stop.
+
+        Args:
+            distance: The distance, m; negative backwards.
+        """
         self.command(PioneerCommand.MOVE, distance * 1000.0)
 
     def turn_to(self, heading: float) -> None:
-        """Turn to a heading of the odometry, rad."""
+        """Turn to a heading.
+
+        Args:
+            heading: The heading by the odometry, rad.
+        """
         self.command(PioneerCommand.HEAD, math.degrees(math.remainder(heading, math.tau)))
 
     def turn_by(self, angle: float) -> None:
-        """Turn by an angle, rad."""
+        """Turn by an angle.
+
+        Args:
+            angle: The angle, rad; positive counter-clockwise.
+        """
         self.command(PioneerCommand.DHEAD, math.degrees(angle))
 
     def stop(self) -> None:
@@ -195,7 +216,12 @@ class Client:
             self._socket.send(commands.encode_int(number, value))
 
     def raw(self, number: int, data: bytes = b"") -> None:
-        """Send a command with these bytes as its data."""
+        """Send a command with raw data.
+
+        Args:
+            number: The number of the command.
+            data: The bytes behind the number.
+        """
         self._socket.send(encode_packet(number, data))
 
     def together(self) -> AbstractContextManager[None]:
@@ -221,7 +247,14 @@ class Client:
         return self.sip
 
     def wait(self, seconds: float) -> None:
-        """Keep the robot alive and read packets for a time by its SIPs, s, ten of them a second."""
+        """Keep the robot alive and read packets for a time.
+
+        Args:
+            seconds: The time by the robot's SIPs, ten of them a second, s.
+
+        Raises:
+            NoAnswer: A SIP did not come in time.
+        """
         for _ in range(round(seconds * CYCLE_RATE)):
             self.pulse()
             self.read()
@@ -284,25 +317,34 @@ class Client:
     def config(self) -> Config:
         """Ask for the configuration of the robot.
 
+        Returns:
+            The packet.
+
         Raises:
             NoAnswer: The robot did not answer in time.
         """
         self.command(PioneerCommand.CONFIG, 1)
-        return Config.decode(self._await(lambda p: p.id == Config.ID).data)
+        return self._await_packet(Config)
 
     # Simulators only.
 
     def simstat(self) -> SimStat:
         """Ask for the true pose and the timing of the run.
 
+        Returns:
+            The packet, in mm, degrees and ms.
+
         Raises:
             NoAnswer: The robot did not answer in time: it may be a real one.
         """
         self.command(PioneerCommand.SIM_STAT, 1)
-        return SimStat.decode(self._await(lambda p: p.id == SimStat.ID).data)
+        return self._await_packet(SimStat)
 
     def true_pose(self) -> PoseTuple:
-        """Ask for the true pose, m and rad, rounded to a millimetre and a degree.
+        """Ask for the true pose.
+
+        Returns:
+            x and y, m, and yaw, rad, rounded to a millimetre and a degree.
 
         Raises:
             NoAnswer: The robot did not answer in time: it may be a real one.
@@ -313,15 +355,24 @@ class Client:
     def siminfo(self) -> SimInfo:
         """Ask for the simulator and its devices.
 
+        Returns:
+            The packet.
+
         Raises:
             NoAnswer: The robot did not answer in time: it may be a real one.
         """
         operation = struct.pack("<Bh", commands.POSITIVE, ControlCommand.INFO)
         self.raw(PioneerCommand.SIM_CTRL, operation)
-        return SimInfo.decode(self._await(lambda p: p.id == SimInfo.ID).data)
+        return self._await_packet(SimInfo)
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Set the true pose, m and rad; the odometry stays as it is."""
+        """Set the true pose; the odometry stays as it is.
+
+        Args:
+            x: The coordinate in the map, m.
+            y: The coordinate in the map, m.
+            yaw: The heading in the map, rad.
+        """
         pose = (round(x * 1000.0), round(y * 1000.0), round(math.degrees(yaw)))
         self.raw(PioneerCommand.SIM_SET_POSE, struct.pack("<Biii", 0, *pose))
 
@@ -346,7 +397,7 @@ class Client:
         name = file.encode("utf-8")
         head = struct.pack("<BhH", commands.TEXT, ControlCommand.LOAD_MAP, len(name))
         self.raw(PioneerCommand.SIM_CTRL, head + name + b"\0")
-        return MapChanged.decode(self._await(lambda p: p.id == MapChanged.ID, timeout).data)
+        return self._await_packet(MapChanged, timeout)
 
     # Received packets.
 
@@ -359,6 +410,9 @@ class Client:
     def _await(self, matches: Callable[[Packet], bool], timeout: float | None = None) -> Packet:
         seconds = self.timeout if timeout is None else timeout
         return self._socket.wait(matches, self._process, seconds)
+
+    def _await_packet(self, kind: type[P], timeout: float | None = None) -> P:
+        return kind.decode(self._await(lambda p: p.id == kind.ID, timeout).data)
 
     def _process(self, packet: Packet) -> None:
         """Take the readings of a packet over; a malformed one is ignored."""

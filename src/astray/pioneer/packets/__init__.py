@@ -1,6 +1,6 @@
 """The packets from a robot to its client, their framing and the encoding of their fields."""
 
-from astray.pioneer.packets.fields import BadPacket, clamp, decode_c_string, wrap_i16
+from astray.pioneer.packets.fields import BadPacket, RobotPacket, clamp, decode_c_string, wrap_i16
 from astray.pioneer.packets.framing import Framer, Packet, encode_packet
 from astray.pioneer.packets.laser import (
     PlainLaserPacket,
@@ -48,6 +48,7 @@ __all__ = [
     "Packet",
     "PlainLaserPacket",
     "ReflectanceLaserPacket",
+    "RobotPacket",
     "ScanLayout",
     "SimInfo",
     "SimStat",
