@@ -34,7 +34,7 @@ def check_transport() -> None:
     """Check that Cyclone DDS is installed.
 
     Raises:
-        WrongInput: It is not; the message says what to do.
+        WrongInput: It is not; the message names what to install.
     """
     if importlib.util.find_spec("cyclonedds") is None:
         raise WrongInput(
@@ -50,7 +50,7 @@ class Discovery:
     Args:
         domain: The number of the domain, 0 to 232.
         range: OFF, LOCALHOST, SUBNET or SYSTEM_DEFAULT.
-        peers: Further addresses to look at.
+        peers: Further addresses of other nodes.
         own_settings: Whether Cyclone DDS has a configuration of its own, CYCLONEDDS_URI.
     """
 

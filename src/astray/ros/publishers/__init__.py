@@ -19,7 +19,7 @@ from astray.ros.publishers.publisher import (
     Topic,
     concatenate_samples,
 )
-from astray.ros.publishers.publisher_set import POSE_RATE, DueMessages, Localization, PublisherSet
+from astray.ros.publishers.publisher_set import POSE_RATE, Localization, PublisherSet
 from astray.ros.publishers.sensor_messages import (
     EARTH_RADIUS,
     FIX_LOST,
@@ -54,7 +54,6 @@ __all__ = [
     "TRACK_FIELDS",
     "ClockPublisher",
     "DeadReckoning",
-    "DueMessages",
     "Localization",
     "MapTopic",
     "Messages",
