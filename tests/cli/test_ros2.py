@@ -1,4 +1,4 @@
-"""ROS 2 from the command line: what users type, and what their environment says."""
+"""ROS 2 from the command line: arguments and environment variables."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from astray.scenario.load import load_scenario
         ({"ROS_STATIC_PEERS": "10.0.0.1;robot.local"}, 0, "LOCALHOST", ("10.0.0.1", "robot.local")),
     ],
 )
-def test_the_environment_says_where_to_look(
+def test_discovery_is_read_from_the_environment(
     variables: Any, domain: int, range_: str, peers: Any
 ) -> None:
     found = Discovery.from_environment(variables)
     assert (found.domain, found.range, found.peers) == (domain, range_, peers)
 
 
-def test_unless_told_a_node_stays_on_this_machine() -> None:
+def test_by_default_a_node_stays_on_this_machine() -> None:
     for multicast in (True, False):
         config = Discovery().config(multicast) or ""
         assert 'address="127.0.0.1"' in config
@@ -54,7 +54,7 @@ def test_unless_told_a_node_stays_on_this_machine() -> None:
     beyond = Discovery(range="SUBNET").config() or ""
     assert 'autodetermine="true"' in beyond
     named = Discovery(peers=('10.0.0.1"/><x a="',)).config() or ""
-    assert "<x" not in named  # whatever stands there, it is an address
+    assert "<x" not in named  # any text is quoted as an address
     assert "<AllowMulticast>false" in named
     off = Discovery(range="OFF").config(multicast=True) or ""
     assert "<Peers></Peers>" in off
@@ -139,13 +139,39 @@ def test_options_for_a_node_need_a_node() -> None:
     assert "--ros2" in answer.output
 
 
-def test_without_the_transport_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_transport_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "cyclonedds" else find(name)
     )
     with pytest.raises(WrongInput, match=r"astray\[ros2\].*--rosbridge"):
         check_transport()
+
+
+WITHOUT_CYCLONEDDS = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "cyclonedds" else find(name, *more)
+sys.modules["cyclonedds"] = None
+from astray.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("arguments", [("run", "office", "--ros2"), ("node", "imu_data_simulator")])
+def test_without_the_transport_the_command_line_ends_with_code_2(arguments: tuple[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CYCLONEDDS, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "astray[ros2]" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_wrong_parameter_ends_with_code_2_and_no_traceback() -> None:
