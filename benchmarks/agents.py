@@ -1,7 +1,7 @@
 """What a step of an agent costs: env-steps per CPU-second through Gymnasium's interface.
 
 `astray/Reach-v0`: a lidar of 36 noisy rays, wheels that slip, odometry, collisions, two ticks of
-0.05 s per step, random starts and goals; episodes begin anew where they end. A batch of worlds is
+0.05 s per step, random starts and goals; episodes reset automatically. A batch of worlds is
 beside as many single environments as Gymnasium's own SyncVectorEnv is used with.
 
 CPU time of one thread, interleaved rounds, the median with the least and the largest.

@@ -1,4 +1,4 @@
-"""One robot as an environment: what an agent sees, does and is rewarded for."""
+"""One robot as an environment: observations, actions and rewards."""
 
 import math
 import subprocess
@@ -63,7 +63,7 @@ def test_the_registered_environment_passes_gymnasiums_checks() -> None:
         ),
     ],
 )
-def test_an_agent_may_do_what_the_motion_can(
+def test_actions_have_the_limits_of_the_motion(
     motion: dict[str, Any], low: list[float], high: list[float]
 ) -> None:
     space: Any = Env(field(motion=motion, sensors=[], estimator=None)).action_space
@@ -79,21 +79,21 @@ def test_an_action_drives_the_robot_and_no_further_than_its_limits() -> None:
     assert env.step(np.array([-9.0, 0.0]))[4]["truth"][0] == pytest.approx(x + 0.025)
 
 
-def test_an_agent_sees_what_the_robot_believes_and_an_oracle_the_truth() -> None:
-    seen = {}
+def test_an_agent_observes_the_belief_and_an_oracle_the_truth() -> None:
+    positions = {}
     for oracle in (False, True):
         env = Env(FIELD, oracle=oracle, observe=["pose"])
         env.reset(seed=1)
         for _ in range(30):
             observation, *_, info = env.step(np.array([1.0, 0.3]))
-        seen[oracle] = observation[:2]
+        positions[oracle] = observation[:2]
         robot = env.agents.robots
         x, y, yaw = info["truth"]
         assert (x, y, yaw) == tuple(robot.truth[["x", "y", "yaw"]][0])
         state = robot.truth[0] if oracle else robot.belief[0]
         expected = [state["x"], state["y"], math.cos(state["yaw"]), math.sin(state["yaw"])]
         assert observation[:4] == pytest.approx(expected, abs=1e-6)
-    assert np.hypot(*(seen[True] - seen[False])) > 0.01  # the wheels slip
+    assert np.hypot(*(positions[True] - positions[False])) > 0.01  # the wheels slip
 
 
 def test_the_task_observes_the_goal_as_the_robot_believes_it() -> None:
@@ -122,7 +122,7 @@ def test_ranges_are_finite_and_at_most_the_longest() -> None:
     assert observation[columns["lidar"]] == pytest.approx(np.minimum(true, 3.0))
 
 
-def test_every_sensor_can_be_seen_within_the_space() -> None:
+def test_every_sensor_can_be_observed_within_the_space() -> None:
     sensors = [
         {"kind": "wheels", "rate": 10},
         {"kind": "imu", "rate": 10, "latency": 0.2},
@@ -180,7 +180,7 @@ def test_running_into_something_ends_the_episode_and_costs() -> None:
     assert reward == pytest.approx(nearer - 3.0)
 
 
-def test_an_episode_is_cut_off_after_its_duration() -> None:
+def test_an_episode_is_truncated_after_its_duration() -> None:
     env = Env(FIELD, duration=1.0, task=KeepToTheLine())
     env.reset(seed=1)
     cut = [env.step(np.array([0.0, 0.0]))[2:4] for _ in range(10)]
@@ -214,7 +214,7 @@ def test_episodes_repeat_with_their_seed_and_differ_from_each_other() -> None:
     assert len(set(first)) == 3
 
 
-def test_the_autonomy_of_a_scenario_makes_way_for_the_agent() -> None:
+def test_the_agent_replaces_the_autonomy_of_a_scenario() -> None:
     env = Env("office", robot="sound")
     assert env.agents.robots.autonomy.kind == "remote"
     assert env.agents.sim.robots["car"].autonomy.kind == "navigate"
@@ -223,7 +223,7 @@ def test_the_autonomy_of_a_scenario_makes_way_for_the_agent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (
             {"scenario": "office"},
@@ -248,10 +248,10 @@ def test_the_autonomy_of_a_scenario_makes_way_for_the_agent() -> None:
         ({"set": ["robots.rover.capacity=2"]}, "'rover' has a capacity for more"),
     ],
 )
-def test_what_is_wrong_is_said(given: dict[str, Any], told: str) -> None:
+def test_a_wrong_argument_is_explained(given: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongInput) as caught:
         Env(**given)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_an_action_that_is_not_a_number_is_refused() -> None:
@@ -292,17 +292,17 @@ def test_without_gymnasium_the_import_says_what_to_install() -> None:
     assert "pip install 'astray[gym]'" in done.stderr
 
 
-def test_a_person_watches_on_the_page_while_the_agent_drives(
+def test_the_page_shows_the_run_in_human_mode(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     env = Env(render_mode="human", period=0.05)
     env.reset(seed=1)
-    begun = time.monotonic()
+    started = time.monotonic()
     for _ in range(4):
         env.step(np.array([0.5, 0.0]))
-    assert time.monotonic() - begun >= 0.15  # at the pace of real time: a step waits for the last
+    assert time.monotonic() - started >= 0.15  # at the pace of real time: a step waits for the last
     assert len(opened) == 1
     with urllib.request.urlopen(opened[0], timeout=5) as page:
         assert b"<html" in page.read()
@@ -321,7 +321,7 @@ def rewarded(**methods: Any) -> Task:
 
 
 @pytest.mark.parametrize(
-    ("methods", "told"),
+    ("methods", "message"),
     [
         ({"reward": lambda self: 1.0}, "reward must have the shape (1,), not ()"),
         (
@@ -332,7 +332,7 @@ def rewarded(**methods: Any) -> Task:
         ({"low": (0.0,)}, "1 values of low need as many of high"),
     ],
 )
-def test_what_is_wrong_with_a_task_is_said(methods: dict[str, Any], told: str) -> None:
+def test_a_wrong_task_is_explained(methods: dict[str, Any], message: str) -> None:
     def step() -> None:
         env = Env(task=rewarded(**methods))
         env.reset(seed=1)
@@ -340,7 +340,7 @@ def test_what_is_wrong_with_a_task_is_said(methods: dict[str, Any], told: str) -
 
     with pytest.raises(WrongInput) as caught:
         step()
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

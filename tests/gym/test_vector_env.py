@@ -1,4 +1,4 @@
-"""Many robots as one environment: the same as one by one, and Gymnasium's ways to begin anew."""
+"""Many robots as one environment: equal to single ones, with Gymnasium's automatic resets."""
 
 from typing import Any
 
@@ -29,28 +29,28 @@ def test_it_is_what_single_environments_are_side_by_side(mode: AutoresetMode) ->
         [lambda world=world: Env(world=world, **SHORT) for world in range(WORLDS)],
         autoreset_mode=mode,
     )
-    seen, infos = together.reset(seed=3)
+    observations, infos = together.reset(seed=3)
     expected, expected_infos = one_by_one.reset(seed=[3] * WORLDS)
-    assert seen.tobytes() == expected.tobytes()
+    assert observations.tobytes() == expected.tobytes()
     ends = 0
     for step in range(30):
-        mine, theirs = together.step(actions(step)), one_by_one.step(actions(step))
-        for ours, other in zip(mine[:4], theirs[:4], strict=True):
-            assert ours.dtype == other.dtype
-            assert ours.tobytes() == other.tobytes()
-        infos, expected_infos = mine[4], theirs[4]
+        batch, single = together.step(actions(step)), one_by_one.step(actions(step))
+        for value, other in zip(batch[:4], single[:4], strict=True):
+            assert value.dtype == other.dtype
+            assert value.tobytes() == other.tobytes()
+        infos, expected_infos = batch[4], single[4]
         for name in ("truth", "goal", "arrived"):
             assert infos[name].tobytes() == expected_infos[name].tobytes()
             assert infos[f"_{name}"].all()
-        over = mine[2] | mine[3]
-        ends += int(over.sum())
-        if mode is AutoresetMode.SAME_STEP and over.any():
+        done = batch[2] | batch[3]
+        ends += int(done.sum())
+        if mode is AutoresetMode.SAME_STEP and done.any():
             assert (
                 infos["_final_obs"].tolist()
                 == expected_infos["_final_obs"].tolist()
-                == over.tolist()
+                == done.tolist()
             )
-            for k in np.flatnonzero(over):
+            for k in np.flatnonzero(done):
                 assert infos["final_obs"][k].tobytes() == expected_infos["final_obs"][k].tobytes()
                 assert (
                     infos["final_info"]["truth"][k] == expected_infos["final_info"]["truth"][k]
@@ -60,22 +60,22 @@ def test_it_is_what_single_environments_are_side_by_side(mode: AutoresetMode) ->
     assert ends >= 3 * WORLDS
 
 
-def test_where_nothing_is_begun_anew_a_mask_does_it() -> None:
+def test_without_automatic_resets_a_mask_resets() -> None:
     env = VectorEnv(WORLDS, autoreset_mode="Disabled", **SHORT)
     env.reset(seed=3)
     early = np.array([True, False, True, False, False])
     for step in range(7):
         if step == 3:
             env.reset(options={"reset_mask": early})
-        seen, _, terminated, truncated, _ = env.step(actions(step))
+        observations, _, terminated, truncated, _ = env.step(actions(step))
         assert not terminated.any()
-    over = truncated
-    assert over.tolist() == (~early).tolist()
-    with pytest.raises(WrongInput, match=f"environment {np.flatnonzero(over)[0]} is over"):
+    done = truncated
+    assert done.tolist() == (~early).tolist()
+    with pytest.raises(WrongInput, match=f"environment {np.flatnonzero(done)[0]} is over"):
         env.step(actions(8))
-    begun, _ = env.reset(options={"reset_mask": over})
-    assert begun[~over].tobytes() == seen[~over].tobytes()
-    assert (begun[over] != seen[over]).any(axis=1).all()
+    restarted, _ = env.reset(options={"reset_mask": done})
+    assert restarted[~done].tobytes() == observations[~done].tobytes()
+    assert (restarted[done] != observations[done]).any(axis=1).all()
     env.step(actions(8))
 
 
@@ -109,27 +109,27 @@ def test_gymnasium_makes_it_and_counts_its_episodes() -> None:
     for step in range(7):
         _, rewards, terminated, truncated, infos = counted.step(actions(step))
         returns += rewards
-        if (over := terminated | truncated).any():
+        if (done := terminated | truncated).any():
             break
-    assert infos["episode"]["r"][over] == pytest.approx(returns[over])
+    assert infos["episode"]["r"][done] == pytest.approx(returns[done])
     assert env.observation_space.contains(env.reset()[0])
     assert env.action_space.contains(env.action_space.sample())
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"reset_mask": np.ones(3, bool)}, "reset_mask: 5 truth values"),
         ({"reset_mask": np.arange(5)}, "reset_mask: 5 truth values"),
     ],
 )
-def test_a_mask_that_is_none_is_refused(options: dict[str, Any], told: str) -> None:
+def test_a_wrong_mask_is_refused(options: dict[str, Any], message: str) -> None:
     env = VectorEnv(WORLDS)
-    with pytest.raises(WrongInput, match=told):
+    with pytest.raises(WrongInput, match=message):
         env.reset(options=options)
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_wrong_arguments_are_refused() -> None:
     env = VectorEnv(WORLDS)
     with pytest.raises(WrongInput, match="one seed is enough"):
         env.reset(seed=[1, 2, 3, 4, 5])  # type: ignore[arg-type]
@@ -159,7 +159,7 @@ def test_a_fleet_passes_pettingzoos_checks() -> None:
     parallel_seed_test(lambda: ParallelEnv(**THREE, duration=2.0), num_cycles=5)
 
 
-def test_those_of_a_fleet_see_each_other_and_who_is_done_stands_still() -> None:
+def test_agents_sense_each_other_and_stop_when_done() -> None:
     scenario = {
         "dt": 0.1,
         "duration": 20.0,
@@ -177,17 +177,17 @@ def test_those_of_a_fleet_see_each_other_and_who_is_done_stands_still() -> None:
         "interactions": [{"kind": "collisions"}],
     }
     env = ParallelEnv(scenario, observe=["lidar"])
-    seen, _ = env.reset(seed=1)
-    assert seen["rover_0"][0] == pytest.approx(
+    observations, _ = env.reset(seed=1)
+    assert observations["rover_0"][0] == pytest.approx(
         1.3
     )  # to the rim of the other, 0.2 m before its middle
-    assert seen["rover_1"][0] == pytest.approx(9.0)
+    assert observations["rover_1"][0] == pytest.approx(9.0)
     while len(env.agents) == 2:
         _, _, terminated, _, infos = env.step(
             {"rover_0": np.array([1.0, 0.0]), "rover_1": np.zeros(2)}
         )
     assert terminated["rover_0"]
-    stood = {agent: infos[agent]["truth"] for agent, over in terminated.items() if over}
+    stood = {agent: infos[agent]["truth"] for agent, done in terminated.items() if done}
     for _ in range(3):
         env.step({agent: np.array([1.0, 0.0]) for agent in env.possible_agents})
     truth = env._agents.robots.truth

@@ -140,8 +140,8 @@ def test_every_world_has_its_own_map(tmp_path: Path) -> None:
     for world in (3, 11, 12, 13):
         found = recording.map_of(world)
         assert found is not None
-        told, was = geojson_text(found), geojson_text(sim.map(world))
-        assert told.splitlines()[1:] == was.splitlines()[1:]  # without the name
+        recorded_map, original = geojson_text(found), geojson_text(sim.map(world))
+        assert recorded_map.splitlines()[1:] == original.splitlines()[1:]  # without the name
     assert not recording.map_of(14)
     logs = {log.name: log.map for log in read_logs(tmp_path / "run.mcap")}
     assert [len(map or ()) for map in logs.values()] == [4, 1, 1, 1, 0]
@@ -196,8 +196,10 @@ def test_what_robots_believe_of_each_other_is_read_back(tmp_path: Path) -> None:
     assert len(shared) > 30
     for k in shared:
         for column in found.tracks.dtype.names:
-            was = believed[round(float(found.stamp[k]), 6)][column]
-            assert np.array_equal(found.tracks[column][k], was, equal_nan=was.dtype.kind == "f")
+            original = believed[round(float(found.stamp[k]), 6)][column]
+            assert np.array_equal(
+                found.tracks[column][k], original, equal_nan=original.dtype.kind == "f"
+            )
     assert found.tracks["confirmed"][-1].sum() >= 2
     whole = read_recorded(tmp_path / "run.mcap")  # as the page replays it
     last = whole.tracks[-1]
@@ -238,5 +240,5 @@ def test_a_wrong_name_is_answered_with_the_names_there_are(
 def test_a_heading_is_that_of_a_quaternion_of_any_length(length: float) -> None:
     kind = "geometry_msgs/msg/PoseStamped"
     q = {"z": length * np.sin(1.0), "w": length * np.cos(1.0)}
-    said = typestore().serialize_cdr(make_message(kind, {"pose": {"orientation": q}}), kind)
-    assert odometry_states(MessageColumns(kind, [bytes(said)], [0]))["yaw"] == pytest.approx(2.0)
+    message = typestore().serialize_cdr(make_message(kind, {"pose": {"orientation": q}}), kind)
+    assert odometry_states(MessageColumns(kind, [bytes(message)], [0]))["yaw"] == pytest.approx(2.0)

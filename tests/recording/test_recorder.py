@@ -1,4 +1,4 @@
-"""Recordings: what is in them, that other people's readers agree, and that bytes never differ."""
+"""Recordings: their content, that other readers agree, and that their bytes never differ."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def recorded(tmp_path: Path) -> Path:
     return tmp_path / "run.mcap"
 
 
-def test_the_readers_of_others_find_every_message(recorded: Path) -> None:
+def test_other_readers_find_every_message(recorded: Path) -> None:
     with recorded.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
         summary = reader.get_summary()
@@ -51,14 +51,14 @@ def test_the_readers_of_others_find_every_message(recorded: Path) -> None:
     with AnyReader([recorded]) as bag:
         again = Counter(c.topic for c, _, raw in bag.messages() if bag.deserialize(raw, c.msgtype))
     assert again == counted
-    assert counted["/rover_0/imu/data"] == 201  # 2 s at 100 Hz, the first moment included
+    assert counted["/rover_0/imu/data"] == 201  # 2 s at 100 Hz, the first sample included
     assert counted["/rover_1/scan"] == 21
     assert counted["/rover_0/ground_truth/odom"] == 101
     assert counted["/tf"] == 2 * 101
     assert counted["/map"] == 1
 
 
-def test_a_reader_that_knows_nothing_but_the_file_decodes_every_message(recorded: Path) -> None:
+def test_a_reader_without_our_types_decodes_every_message(recorded: Path) -> None:
     """The definitions in the file are enough, those of our own types included."""
     found: Counter[str] = Counter()
     last: Any = None
@@ -101,11 +101,11 @@ def test_messages_of_a_channel_are_numbered_and_published_when_they_are_written(
 
 
 def test_the_file_equals_the_run_message_for_message(tmp_path: Path) -> None:
-    """A second run says every message one by one, as a wire would."""
+    """A second run publishes every message by itself, as a bridge would."""
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap"):
         drive(sim)
-    said: dict[str, list[bytes]] = {}
+    published: dict[str, list[bytes]] = {}
     sim = astray.load(scenario())
     feed = PublisherSet(sim)
 
@@ -116,7 +116,7 @@ def test_the_file_equals_the_run_message_for_message(tmp_path: Path) -> None:
         def observe(self, sim: astray.Sim) -> None:
             for speaker, rows in feed.due_publishers():
                 for topic, data in speaker.messages(rows):
-                    said.setdefault(topic.name, []).append(data)
+                    published.setdefault(topic.name, []).append(data)
 
     listener = Listener()
     listener.observe(sim)
@@ -126,8 +126,10 @@ def test_the_file_equals_the_run_message_for_message(tmp_path: Path) -> None:
     with (tmp_path / "run.mcap").open("rb") as file:
         for _, channel, message in make_reader(file).iter_messages():
             read.setdefault(channel.topic, []).append(message.data)
-    assert set(said) <= set(read)
-    assert {name: read[name] == data for name, data in said.items()} == dict.fromkeys(said, True)
+    assert set(published) <= set(read)
+    assert {name: read[name] == data for name, data in published.items()} == dict.fromkeys(
+        published, True
+    )
 
 
 def test_events_are_in_the_file_with_the_time_at_which_they_took_effect(recorded: Path) -> None:
@@ -139,7 +141,7 @@ def test_events_are_in_the_file_with_the_time_at_which_they_took_effect(recorded
     assert found == [("command", 0, 0), ("believe", 70, 700_000_000)]
 
 
-def test_what_is_true_of_the_sensors_is_beside_the_truth(recorded: Path) -> None:
+def test_the_true_errors_of_sensors_are_recorded(recorded: Path) -> None:
     with AnyReader([recorded]) as bag:
         some = [c for c in bag.connections if c.topic == "/rover_0/ground_truth/wheels"]
         errors = [bag.deserialize(raw, c.msgtype).radius_error for c, _, raw in bag.messages(some)]
@@ -150,7 +152,7 @@ def test_what_is_true_of_the_sensors_is_beside_the_truth(recorded: Path) -> None
     assert np.abs(true[:2]).min() > 0.0
 
 
-def test_what_was_run_is_attached_and_loads_to_the_same_run(recorded: Path) -> None:
+def test_the_attached_scenario_loads_to_the_same_run(recorded: Path) -> None:
     with recorded.open("rb") as file:
         attached = {a.name: a.data.decode() for a in make_reader(file).iter_attachments()}
     assert set(attached) == {"scenario.yaml", "run.json", "map.geojson"}
@@ -189,7 +191,7 @@ def in_pieces(sim: astray.Sim) -> None:
         sim.run(seconds)
 
 
-def test_bytes_do_not_depend_on_pace_cut_or_onlookers(tmp_path: Path) -> None:
+def test_bytes_do_not_depend_on_pacing_cuts_or_logging(tmp_path: Path) -> None:
     first = bytes_of(tmp_path, whole)
     assert bytes_of(tmp_path, whole, speed=4.0) == first
     assert bytes_of(tmp_path, whole, log=0.05) == first
@@ -218,7 +220,7 @@ def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
 # Worlds, resets, maps.
 
 
-def test_time_goes_on_in_the_file_when_the_run_starts_over(tmp_path: Path) -> None:
+def test_time_in_the_file_continues_after_a_reset(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap"):
         sim.robots["rover"].drive(0.1)
@@ -236,8 +238,8 @@ def test_time_goes_on_in_the_file_when_the_run_starts_over(tmp_path: Path) -> No
     times = [time for time, _ in found]
     assert times == sorted(times)
     assert times[-1] == 1_500_000_000
-    told = astray.read_recording(tmp_path / "run.mcap").events
-    assert [event.values.get("vx") for event in told] == [0.1, 0.2, None]
+    events = astray.read_recording(tmp_path / "run.mcap").events
+    assert [event.values.get("vx") for event in events] == [0.1, 0.2, None]
     stamps = [stamp.sec + stamp.nanosec * 1e-9 for _, stamp in found]
     assert max(stamps) == pytest.approx(0.5)
     assert (np.diff(stamps) < 0).sum() == 2
@@ -252,7 +254,7 @@ def test_every_world_has_topics_of_its_own(tmp_path: Path) -> None:
     assert {"/world_3/rover/scan", "/world_11/rover/scan", "/world_3/map", "/tf"} <= topics
 
 
-def test_a_map_that_is_replaced_is_told_again(tmp_path: Path) -> None:
+def test_a_map_that_is_replaced_is_published_again(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap"):
         sim.run(0.2)
@@ -265,7 +267,7 @@ def test_a_map_that_is_replaced_is_told_again(tmp_path: Path) -> None:
     assert grids[0].info.resolution == pytest.approx(0.05)
 
 
-def test_the_map_that_a_run_starts_over_with_is_told_again(tmp_path: Path) -> None:
+def test_the_map_after_a_reset_is_published_again(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     with record(sim, tmp_path / "run.mcap"):
         sim.run(0.2)
@@ -292,7 +294,7 @@ def test_a_grid_has_walls_where_the_map_has_them(recorded: Path) -> None:
     assert (at(0.02, 0.02), at(4.02, 0.02), at(0.02, -3.98)) == (0, 100, 100)
 
 
-def test_who_runs_into_a_wall_is_told(tmp_path: Path) -> None:
+def test_a_collision_with_a_wall_is_recorded(tmp_path: Path) -> None:
     sim = astray.load(scenario(count=1, start={"x": 3.0}))
     with record(sim, tmp_path / "run.mcap"):
         sim.robots["rover"].drive(1.0)
@@ -350,7 +352,7 @@ def test_a_full_disk_ends_the_run_in_good_order_and_names_the_file(tmp_path: Pat
     recorder.close()  # again is fine
 
 
-def test_a_command_does_not_say_recorded_of_what_the_disk_refused(
+def test_a_command_does_not_report_a_recording_that_the_disk_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_chunk, calls = McapWriter.write_chunk, []
@@ -365,12 +367,12 @@ def test_a_command_does_not_say_recorded_of_what_the_disk_refused(
     (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
     with pytest.raises(RecordingFailed, match="No space left"):
         run_scenario(str(tmp_path / "x.yaml"), duration=1.0, record=tmp_path / "run.mcap")
-    told = capsys.readouterr().out
-    assert "real time" in told
-    assert "Recorded" not in told
+    output = capsys.readouterr().out
+    assert "real time" in output
+    assert "Recorded" not in output
 
 
-def test_whoever_steps_on_after_the_disk_is_full_is_told(tmp_path: Path) -> None:
+def test_to_step_on_after_the_disk_is_full_raises(tmp_path: Path) -> None:
     sim = astray.load(scenario())
     recorder = record(sim, tmp_path / "run.mcap")
     fill_disk(recorder, 0)
@@ -386,9 +388,9 @@ def test_whoever_steps_on_after_the_disk_is_full_is_told(tmp_path: Path) -> None
 
 def test_a_run_from_the_command_line_is_recorded_as_one_from_python(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(json.dumps(scenario()), encoding="utf-8")
-    words = ["run", str(tmp_path / "x.yaml"), "--duration", "0.5"]
-    words += ["--record", str(tmp_path / "run.mcap")]
-    done = CliRunner().invoke(commands, words, catch_exceptions=False)
+    arguments = ["run", str(tmp_path / "x.yaml"), "--duration", "0.5"]
+    arguments += ["--record", str(tmp_path / "run.mcap")]
+    done = CliRunner().invoke(commands, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert "Recorded to" in done.output
     sim = astray.load(str(tmp_path / "x.yaml"))
@@ -396,6 +398,6 @@ def test_a_run_from_the_command_line_is_recorded_as_one_from_python(tmp_path: Pa
         sim.run(0.5)
     assert (tmp_path / "again.mcap").read_bytes() == (tmp_path / "run.mcap").read_bytes()
     with pytest.raises(WrongInput, match="exists already"):
-        CliRunner().invoke(commands, words, catch_exceptions=False)
-    again = CliRunner().invoke(commands, [*words, "--overwrite"], catch_exceptions=False)
+        CliRunner().invoke(commands, arguments, catch_exceptions=False)
+    again = CliRunner().invoke(commands, [*arguments, "--overwrite"], catch_exceptions=False)
     assert again.exit_code == 0, again.output

@@ -1,4 +1,4 @@
-"""What a sweep is to run: its cases, their faults, and how they are cut into tasks."""
+"""The cases of a sweep: their faults, and how they are cut into tasks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_is_no_list_of_values_is_refused(option: str) -> None:
 
 
 @pytest.mark.parametrize("value", [1, 0.1, "word", "1e-3", "a, b", "", "it's", [1, ["a, b"]], True])
-def test_a_value_in_words_reads_as_itself(value: Any) -> None:
+def test_a_value_as_text_reads_as_itself(value: Any) -> None:
     assert parse_vary([f"a=[{yaml_text([value])}]"]) == {"a": [[[value]]]}
     assert yaml_text("word") == "word"
 
@@ -65,16 +65,18 @@ def test_paths_of_numpy_are_taken_and_a_value_that_stands_twice_is_not(
         make_plan(small, {"seed": [1, 2]}, seed=3)
 
 
-def test_the_faults_of_all_cases_are_told_at_once_with_their_case(small: dict[str, Any]) -> None:
-    small["robots"][0]["cuont"] = 2  # in all cases: told once
+def test_the_faults_of_all_cases_are_reported_at_once_with_their_case(
+    small: dict[str, Any],
+) -> None:
+    small["robots"][0]["cuont"] = 2  # in all cases: reported once
     with pytest.raises(ScenarioError) as problem:
         make_plan(small, {SLIP: [-1, 0.1, -2]})
-    told = str(problem.value).splitlines()
-    assert len(told) == 3
-    assert sum("cuont" in line for line in told) == 1
+    lines = str(problem.value).splitlines()
+    assert len(lines) == 3
+    assert sum("cuont" in line for line in lines) == 1
     for value in (-1, -2):
-        assert sum(f"(in the case {SLIP}={value})" in line for line in told) == 1
-        assert any(line.startswith("--vary:1:") for line in told)
+        assert sum(f"(in the case {SLIP}={value})" in line for line in lines) == 1
+        assert any(line.startswith("--vary:1:") for line in lines)
 
 
 def test_a_scenario_with_nothing_to_measure_is_refused(small: dict[str, Any]) -> None:

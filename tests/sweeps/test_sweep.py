@@ -1,4 +1,4 @@
-"""Sweeps: the same worlds in every case, the same figures however they are cut, nothing twice."""
+"""Sweeps: the same worlds in every case, the same results for any cut into tasks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLIP = "robots.rover.sensors.wheels.slip_density"
 RAISES = """
 import astray
 
-class Moody(astray.Metric, kind="moody"):
+class Failing(astray.Metric, kind="failing"):
     limit: float = 9.0  # m
     def measure(self, rows, truth, belief, out):
         worlds = belief["world"][rows]
@@ -43,12 +43,12 @@ def small(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def moody(tmp_path: Path) -> Iterator[Path]:
-    """The file of a metric that does not like world 2."""
-    (tmp_path / "moody.py").write_text(RAISES)
-    yield tmp_path / "moody.py"
-    KINDS["metric"].pop("moody", None)
-    SOURCES.pop(tmp_path / "moody.py", None)
+def failing(tmp_path: Path) -> Iterator[Path]:
+    """The file of a metric that fails in world 2."""
+    (tmp_path / "failing.py").write_text(RAISES)
+    yield tmp_path / "failing.py"
+    KINDS["metric"].pop("failing", None)
+    SOURCES.pop(tmp_path / "failing.py", None)
 
 
 def sweep(source: Any, out: Path, **options: Any) -> astray.Sweep:
@@ -167,17 +167,17 @@ def test_there_is_a_picture_of_numbers_words_and_nothing_varied(
     assert len(figure.legends[0].get_texts()) == (2 if "name" in vary else 1)
 
 
-# Going on.
+# Resuming.
 
 
 def test_more_worlds_are_added_and_those_that_are_there_are_kept(
     small: dict[str, Any], tmp_path: Path
 ) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     sweep(small, tmp_path / "s", worlds=3)
-    sweep(small, tmp_path / "s", worlds=5, progress=lambda *said: told.append(said))
-    assert told[0] == (3, 5)
-    assert told[-1] == (5, 5)
+    sweep(small, tmp_path / "s", worlds=5, progress=lambda *counts: reported.append(counts))
+    assert reported[0] == (3, 5)
+    assert reported[-1] == (5, 5)
     sweep(small, tmp_path / "at once", worlds=5)
     files = [(tmp_path / name / "results.csv").read_bytes() for name in ("s", "at once")]
     assert files[0] == files[1]
@@ -212,26 +212,26 @@ def test_a_folder_of_something_else_is_refused_and_not_touched(
 
 @pytest.mark.parametrize("batch", [1, 3, 4])
 def test_a_plugin_that_raises_in_one_world_leaves_the_others_alone(
-    small: dict[str, Any], moody: Path, tmp_path: Path, batch: int
+    small: dict[str, Any], failing: Path, tmp_path: Path, batch: int
 ) -> None:
-    small |= {"plugins": [str(moody)]}
-    small["metrics"] = [{"kind": "moody"}]
-    vary = {"metrics.moody.limit": [2.0, 0.5]}
+    small |= {"plugins": [str(failing)]}
+    small["metrics"] = [{"kind": "failing"}]
+    vary = {"metrics.failing.limit": [2.0, 0.5]}
     found = sweep(small, tmp_path / "s", vary=vary, batch=batch)
     assert found.done == {0: 4, 1: 3}
     ((task, why),) = found.failures
     assert (task.case, task.first, task.count) == (1, 2, 1)
-    assert "'moody' failed in measure" in why
-    assert "not world 2 (moody.py:9)" in why
-    (told,) = found.summary()["failures"]
-    assert told["worlds"] == [2, 2]
+    assert "'failing' failed in measure" in why
+    assert "not world 2 (failing.py:9)" in why
+    (reported,) = found.summary()["failures"]
+    assert reported["worlds"] == [2, 2]
     assert sweep(small, tmp_path / "s", vary=vary).done == {0: 4, 1: 3}  # is tried again
 
 
 def test_whichever_worlds_fail_all_others_are_kept(
-    small: dict[str, Any], moody: Path, tmp_path: Path
+    small: dict[str, Any], failing: Path, tmp_path: Path
 ) -> None:
-    small |= {"plugins": [str(moody)], "metrics": [{"kind": "moody", "limit": -1.0}]}
+    small |= {"plugins": [str(failing)], "metrics": [{"kind": "failing", "limit": -1.0}]}
     found = sweep(small, tmp_path / "s", worlds=20, batch=16)
     assert set(found.table["world"].tolist()) == {0, 1}
     assert [(task.first, task.count) for task, _ in found.failures] == [
@@ -247,9 +247,9 @@ def test_the_command_prints_json_and_writes_the_files(tmp_path: Path) -> None:
     line = f"sweep drift --vary {path}=0.001,0.01 --worlds 3 --duration 1 --workers 0 --out"
     done = CliRunner().invoke(commands, [*line.split(), str(tmp_path / "s"), "--json"])
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert [case["values"][path] for case in told["cases"]] == [0.001, 0.01]
-    assert told == json.loads((tmp_path / "s" / "summary.json").read_text())
+    reported = json.loads(done.stdout)
+    assert [case["values"][path] for case in reported["cases"]] == [0.001, 0.01]
+    assert reported == json.loads((tmp_path / "s" / "summary.json").read_text())
     written = {file.name for file in (tmp_path / "s").iterdir()}
     assert written >= {"results.sqlite", "results.csv", "summary.json", "summary.png"}
     shown = CliRunner().invoke(commands, [*line.split(), str(tmp_path / "s")])
@@ -258,9 +258,9 @@ def test_the_command_prints_json_and_writes_the_files(tmp_path: Path) -> None:
 
 
 def test_the_command_fails_with_a_list_of_what_could_not_be_run(
-    small: dict[str, Any], moody: Path, tmp_path: Path
+    small: dict[str, Any], failing: Path, tmp_path: Path
 ) -> None:
-    small |= {"plugins": [moody.name], "metrics": [{"kind": "moody", "limit": 0.1}]}
+    small |= {"plugins": [failing.name], "metrics": [{"kind": "failing", "limit": 0.1}]}
     (tmp_path / "s.yaml").write_text(json.dumps(small))
     arguments = [str(tmp_path / "s.yaml"), "--worlds", "3", "--workers", "0", "--quiet"]
     done = CliRunner().invoke(commands, ["sweep", *arguments, "--out", str(tmp_path / "out")])

@@ -1,4 +1,4 @@
-"""Sweeps in processes of their own: whoever is killed, nothing is lost and nothing done twice."""
+"""Sweeps in worker processes: whatever is killed, nothing is lost and nothing runs twice."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from astray.scenario.plugin_files import SOURCES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes by signals")
 
-LISTS = """
+PLUGIN = """
 import os, signal, time
 from pathlib import Path
 import astray
 
 HERE = Path(__file__).parent
 
-class Lists(astray.Metric, kind="lists"):
+class Journal(astray.Metric, kind="journal"):
     slow: float = 0.0  # s
     deadly: int = -1
     once: int = -1
@@ -47,28 +47,28 @@ import sys, astray
 if __name__ == "__main__":
     astray.sweep("s.yaml", worlds=12, out="out", workers=2, batch=1)
 """
-CARELESS = """
+UNGUARDED = """
 import astray
 astray.sweep("s.yaml", worlds=2, out="out", workers=1)
 """
 SCENARIO = """
 dt: 0.1
 duration: 0.5
-plugins: [lists.py]
+plugins: [journal.py]
 robots: [{{name: cart, autonomy: {{kind: scripted, steps: [{{lasts: 9, vx: 0.5}}]}}}}]
-metrics: [{{kind: lists, {0}}}]
+metrics: [{{kind: journal, {0}}}]
 """
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder to work in; workers start sooner without numba."""
-    (tmp_path / "lists.py").write_text(LISTS)
+    (tmp_path / "journal.py").write_text(PLUGIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASTRAY_JIT", "0")
     yield tmp_path
-    KINDS["metric"].pop("lists", None)
-    SOURCES.pop(tmp_path / "lists.py", None)
+    KINDS["metric"].pop("journal", None)
+    SOURCES.pop(tmp_path / "journal.py", None)
 
 
 def write(folder: Path, metric: str) -> None:
@@ -112,7 +112,7 @@ def done(folder: Path) -> int:
         return 0
 
 
-def test_a_sweep_that_is_killed_goes_on_loses_nothing_and_repeats_nothing(folder: Path) -> None:
+def test_a_killed_sweep_resumes_loses_nothing_and_repeats_nothing(folder: Path) -> None:
     write(folder, "slow: 0.1")
     running = start(folder, PROGRAM)
     wait_for(lambda: done(folder) >= 3)
@@ -131,8 +131,8 @@ def test_a_sweep_that_is_killed_goes_on_loses_nothing_and_repeats_nothing(folder
     assert not found.failures
 
 
-def times_begun(folder: Path, world: int) -> int:
-    """In how many processes a world was begun."""
+def processes_of(folder: Path, world: int) -> int:
+    """The number of processes that began a world."""
     return len({process for listed_world, process in listed(folder) if listed_world == world})
 
 
@@ -141,20 +141,20 @@ def test_a_task_whose_worker_dies_is_run_again(folder: Path) -> None:
     found = astray.sweep("s.yaml", worlds=6, out="out", workers=2, batch=1)
     assert found.table["world"].tolist() == [0, 1, 2, 3, 4, 5]
     assert not found.failures
-    assert times_begun(folder, 1) == 2
+    assert processes_of(folder, 1) == 2
 
 
-@pytest.mark.parametrize(("deadly", "beside_others"), [(0, 0), (3, 1)])
+@pytest.mark.parametrize(("deadly", "attempts_beside_others"), [(0, 0), (3, 1)])
 def test_a_task_that_kills_its_worker_three_times_by_itself_fails_alone(
-    folder: Path, deadly: int, beside_others: int
+    folder: Path, deadly: int, attempts_beside_others: int
 ) -> None:
-    write(folder, f"deadly: {deadly}, slow: 0.1")  # the first of all is begun by itself
+    write(folder, f"deadly: {deadly}, slow: 0.1")  # the first of all runs alone
     found = astray.sweep("s.yaml", worlds=12, out="out", workers=2, batch=1)
     assert found.table["world"].tolist() == [w for w in range(12) if w != deadly]
     ((task, why),) = found.failures
     assert task.first == deadly
     assert "died, 3 times" in why
-    assert times_begun(folder, deadly) == beside_others + 3
+    assert processes_of(folder, deadly) == attempts_beside_others + 3
 
 
 def test_a_world_that_kills_its_worker_is_found_among_those_of_its_task(folder: Path) -> None:
@@ -173,7 +173,7 @@ def test_the_number_of_workers_changes_no_byte(folder: Path) -> None:
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes()
 
 
-def test_ctrl_c_ends_at_once_and_says_how_to_go_on(folder: Path) -> None:
+def test_ctrl_c_ends_at_once_and_says_how_to_resume(folder: Path) -> None:
     write(folder, "slow: 60")  # but for the first world
     arguments = ["s.yaml", "--worlds", "500", "--workers", "2", "--out", "out"]
     running = subprocess.Popen(
@@ -185,18 +185,18 @@ def test_ctrl_c_ends_at_once_and_says_how_to_go_on(folder: Path) -> None:
     try:
         wait_for(lambda: done(folder) >= 1)
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=30)
+        _, errors = running.communicate(timeout=30)
     finally:
         running.kill()
     assert running.returncode == 1
-    assert "of 500 worlds are in out; the same command continues" in told
-    assert "Traceback" not in told
+    assert "of 500 worlds are in out; the same command continues" in errors
+    assert "Traceback" not in errors
     assert not any(is_alive(process) for _, process in listed(folder))
 
 
-def test_a_program_that_its_workers_cannot_import_is_told_so(folder: Path) -> None:
+def test_a_program_that_its_workers_cannot_import_is_explained(folder: Path) -> None:
     write(folder, "slow: 0.0")
-    running = start(folder, CARELESS)
-    _, told = running.communicate(timeout=120)
+    running = start(folder, UNGUARDED)
+    _, errors = running.communicate(timeout=120)
     assert running.returncode == 1
-    assert 'belongs under `if __name__ == "__main__":`' in told
+    assert 'belongs under `if __name__ == "__main__":`' in errors

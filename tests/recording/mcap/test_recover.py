@@ -1,4 +1,4 @@
-"""Recordings whose writer was killed, for real, and other torn files: what was there is kept."""
+"""Recovery of recordings whose writer was killed, and of other damaged files."""
 
 from __future__ import annotations
 
@@ -103,22 +103,22 @@ def test_what_was_done_a_second_before_the_kill_is_there(number: int, tmp_path: 
     chance = random.Random(number)
     path = tmp_path / "run.mcap"
     speed = chance.choice([0.0, 1.0, 1.0, 3.0])
-    # As fast as it can, a run has soon more to compare than anyone wants to wait for.
+    # Without pacing, a run soon has too many messages to compare.
     done, at = killed(path, chance.uniform(0.0, 2.5 if speed else 1.2), speed)
     acknowledged = max([steps for steps, when in done if when <= at - 1.0], default=0)
-    mended = recover_recording(path)
+    report = recover_recording(path)
     found = messages(path)
-    assert mended.messages == len(found) == readable(path)
+    assert report.messages == len(found) == readable(path)
     assert max(time for _, time, _ in found) >= acknowledged * 10_000_000
     # And it is the beginning of the very run: nothing is missing before the end.
     sim = astray.load(scenario())
     with record(sim, tmp_path / "again.mcap"):
         sim.robots["rover"].drive(0.3, 0.2)
         sim.run(max(time for _, time, _ in found) * 1e-9)
-    again = messages(tmp_path / "again.mcap")
+    repeated = messages(tmp_path / "again.mcap")
     last = max(time for _, time, _ in found)
-    assert set(found) <= set(again)
-    assert {one for one in again if one[1] < last} <= set(found)
+    assert set(found) <= set(repeated)
+    assert {message for message in repeated if message[1] < last} <= set(found)
 
 
 def test_a_run_that_is_terminated_ends_its_file(tmp_path: Path) -> None:
@@ -135,17 +135,17 @@ def test_a_run_that_is_terminated_ends_its_file(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     run.send_signal(signal.SIGTERM)
-    _, told = run.communicate(timeout=60)
+    _, output = run.communicate(timeout=60)
     assert run.returncode == 1
-    assert b"stopped at" in told
+    assert b"stopped at" in output
     assert not log.exists()
     assert readable(tmp_path / "run.mcap") > 10
 
 
 def test_a_session_of_pioneers_is_recorded(tmp_path: Path) -> None:
-    words = ["pioneer", "-r", "p3dx", "-p", "0", "--record", "session.mcap", "--seed", "1"]
+    arguments = ["pioneer", "-r", "p3dx", "-p", "0", "--record", "session.mcap", "--seed", "1"]
     run = subprocess.Popen(
-        [sys.executable, "-m", "astray", *words],
+        [sys.executable, "-m", "astray", *arguments],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -155,8 +155,8 @@ def test_a_session_of_pioneers_is_recorded(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     run.send_signal(signal.SIGTERM)
-    _, told = run.communicate(timeout=60)
-    assert run.returncode == 0, told
+    _, output = run.communicate(timeout=60)
+    assert run.returncode == 0, output
     recording = astray.read_recording(tmp_path / "session.mcap")
     assert recording.seed == 1
     (robot,) = recording.robots.values()
@@ -207,8 +207,8 @@ def test_a_paused_run_has_all_in_its_write_ahead_log(tmp_path: Path) -> None:
     copy.write_bytes((tmp_path / "run.mcap").read_bytes())
     (tmp_path / "copy.mcap.tail").write_bytes((tmp_path / "run.mcap.tail").read_bytes())
     recorder.close()
-    mended = recover_recording(copy)
-    assert mended.from_log > 100
+    report = recover_recording(copy)
+    assert report.from_log > 100
     assert messages(copy) == messages(tmp_path / "run.mcap")
 
 
@@ -228,19 +228,19 @@ def test_a_full_disk_leaves_what_recover_can_read(tmp_path: Path) -> None:
 
 @settings(max_examples=40)
 @given(share=st.floats(0.0, 1.0), garbage=st.binary(max_size=40))
-def test_any_beginning_of_a_file_can_be_mended(
+def test_any_beginning_of_a_file_can_be_recovered(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, share: float, garbage: bytes
 ) -> None:
     data = whole.read_bytes()
     cut = 8 + int(share * (len(data) - 8))
     torn = tmp_path_factory.mktemp("torn") / "run.mcap"
     torn.write_bytes(data[:cut] + garbage)
-    mended = recover_recording(torn)
-    if mended.was_intact and not mended.messages:
+    report = recover_recording(torn)
+    if report.was_intact and not report.messages:
         assert torn.read_bytes() == data
         return
     found, true = messages(torn), messages(whole)
-    assert len(found) == mended.messages
+    assert len(found) == report.messages
     assert set(found) <= set(true)
     if found:
         assert readable(torn) == len(found)
@@ -253,8 +253,8 @@ def test_more_of_a_file_gives_no_fewer_messages(whole: Path, tmp_path: Path) -> 
     counts = []
     for share in range(1, 11):
         torn.write_bytes(data[: len(data) * share // 10])
-        counts.append(recover_recording(torn, tmp_path / "mended.mcap").messages)
-        (tmp_path / "mended.mcap").unlink()
+        counts.append(recover_recording(torn, tmp_path / "recovered.mcap").messages)
+        (tmp_path / "recovered.mcap").unlink()
     assert counts == sorted(counts)
     assert counts[-1] == len(messages(whole))
 
@@ -272,12 +272,12 @@ def test_one_wrong_byte_is_noticed_and_hides_no_more_than_it_must(
         damaged.write_bytes(wrong)
         with pytest.raises(RecordingError, match=r"damaged.*astray recover"):
             _ = [track.truth for track in astray.read_recording(damaged).robots.values()]
-        mended = recover_recording(damaged)
+        report = recover_recording(damaged)
         found = messages(damaged)
-        assert (len(found), mended.damaged_chunks, mended.was_intact) == (mended.messages, 1, False)
+        assert (len(found), report.damaged_chunks, report.was_intact) == (report.messages, 1, False)
         assert len(set(true) & set(found)) > len(true) - chunk_length(whole)
-        assert mended.original is not None
-        assert mended.original.read_bytes() == wrong
+        assert report.original is not None
+        assert report.original.read_bytes() == wrong
         assert astray.read_recording(damaged).robots
         assert recover_recording(damaged).was_intact
     assert found == true
@@ -294,11 +294,11 @@ def test_a_wrong_byte_in_the_head_of_a_chunk_costs_no_other_chunk(
     data, damaged = bytearray(whole.read_bytes()), tmp_path / "damaged.mcap"
     data[chunk.chunk_start_offset + byte] ^= 0x40 if byte else 6  # its length, or what it is
     damaged.write_bytes(data)
-    mended = recover_recording(damaged)
+    report = recover_recording(damaged)
     found, true = messages(damaged), messages(whole)
-    assert len(found) == mended.messages >= len(true) - chunk_length(whole)
+    assert len(found) == report.messages >= len(true) - chunk_length(whole)
     assert set(found) <= set(true)
-    assert mended.lost_bytes + mended.damaged_chunks > 0
+    assert report.lost_bytes + report.damaged_chunks > 0
     assert recover_recording(damaged).was_intact
 
 
@@ -308,7 +308,7 @@ def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
     data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
     with whole.open("rb") as file:
         chunk, second = make_reader(file).get_summary().chunk_indexes[:2]
-    later = {one for one in messages(whole) if one[1] > second.message_start_time}
+    later = {message for message in messages(whole) if message[1] > second.message_start_time}
     chance = random.Random(1)
     for _ in range(20):
         wrong = bytearray(data)
@@ -321,7 +321,9 @@ def test_a_wrong_byte_in_what_declares_types_costs_no_other_chunk(
         assert all(track.readings for track in recording.robots.values())
 
 
-def test_a_damaged_definition_of_a_type_is_refused_and_mended(whole: Path, tmp_path: Path) -> None:
+def test_a_damaged_definition_of_a_type_is_refused_and_recovered(
+    whole: Path, tmp_path: Path
+) -> None:
     data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
     where = data.rfind(b"float64 x")  # in the summary, which is not compressed
     damaged.write_bytes(data[:where] + b"float64[*" + data[where + 9 :])
@@ -336,7 +338,7 @@ def test_a_damaged_index_hides_nothing(whole: Path, tmp_path: Path) -> None:
         chunks = make_reader(file).get_summary().chunk_indexes
     data, damaged = whole.read_bytes(), tmp_path / "damaged.mcap"
     true = {name: track.truth for name, track in astray.read_recording(whole).robots.items()}
-    for byte in (0, 6, 8, 14):  # of a time, and of a place
+    for byte in (0, 6, 8, 14):  # of a time, and of an offset
         wrong = bytearray(data)
         for chunk in chunks:
             for offset in chunk.message_index_offsets.values():
@@ -346,9 +348,7 @@ def test_a_damaged_index_hides_nothing(whole: Path, tmp_path: Path) -> None:
             assert track.truth.tobytes() == true[name].tobytes()
 
 
-def test_a_file_in_the_way_of_a_mended_one_is_not_lost_by_mistake(
-    whole: Path, tmp_path: Path
-) -> None:
+def test_an_existing_file_is_not_replaced_by_mistake(whole: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.mcap"
     kept.write_text("precious")
     with pytest.raises(WrongInput, match="exists already; choose another file or --overwrite"):
@@ -365,7 +365,7 @@ def chunk_length(path: Path) -> int:
     return sum(starts[1] <= time < starts[2] for _, time, _ in messages(path))
 
 
-def test_a_mended_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
+def test_a_recovered_file_keeps_attachments(whole: Path, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])
     recover_recording(torn)
@@ -390,10 +390,10 @@ def test_a_write_ahead_log_of_another_recording_is_ignored(whole: Path, tmp_path
 
 @pytest.mark.parametrize("compression", list(CompressionType))
 @pytest.mark.parametrize("chunked", [True, False])
-def test_files_of_others_are_mended_too(
+def test_files_of_other_writers_are_recovered_too(
     compression: CompressionType, chunked: bool, tmp_path: Path
 ) -> None:
-    path = tmp_path / "theirs.mcap"
+    path = tmp_path / "foreign.mcap"
     with path.open("wb") as file:
         writer = Writer(file, chunk_size=2000, compression=compression, use_chunking=chunked)
         writer.start(profile="ros1", library="another")
@@ -405,9 +405,9 @@ def test_files_of_others_are_mended_too(
         writer.finish()
     true = messages(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    mended = recover_recording(path)
+    report = recover_recording(path)
     found = messages(path)
-    assert 50 < mended.messages == len(found) < 500
+    assert 50 < report.messages == len(found) < 500
     assert found == true[: len(found)]
     with path.open("rb") as file:
         header = make_reader(file).get_header()
@@ -421,17 +421,17 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(commands, ["recover", *arguments], catch_exceptions=False)
 
 
-def test_the_command_tells_what_it_kept(whole: Path, tmp_path: Path) -> None:
+def test_the_command_reports_what_it_kept(whole: Path, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcap"
     torn.write_bytes(whole.read_bytes()[:-50])
-    told = json.loads(run(str(torn), "--json").output)
-    assert told["messages"] == len(messages(whole))
-    assert told["seconds"] == pytest.approx(4.0)
-    assert told["lost_bytes"] > 0
+    output = json.loads(run(str(torn), "--json").output)
+    assert output["messages"] == len(messages(whole))
+    assert output["seconds"] == pytest.approx(4.0)
+    assert output["lost_bytes"] > 0
     assert "nothing to mend" in run(str(torn)).output
 
 
-def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_recording_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.mcap").write_bytes(b"not at all")
     (tmp_path / "empty.mcap").write_bytes(b"")
     for name, why in (("x", "not an MCAP"), ("empty", "not an MCAP"), ("none", "No such file")):
@@ -439,7 +439,7 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
             recover_recording(tmp_path / f"{name}.mcap")
 
 
-def test_a_recording_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+def test_a_recording_that_is_being_written_is_not_changed(tmp_path: Path) -> None:
     path, copy = tmp_path / "run.mcap", tmp_path / "copy.mcap"
     sim = astray.load(scenario())
     with record(sim, path):

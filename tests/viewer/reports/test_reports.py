@@ -50,9 +50,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run in it, and the same run recorded."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "this & that.yaml").write_text(json.dumps(SCENARIO), encoding="utf-8")
-    words = ["run", str(folder / "this & that.yaml"), "--log", "0.02", "--quiet"]
-    words += ["--out", str(folder / "run"), "--record", str(folder / "run.mcap")]
-    done = CliRunner().invoke(commands, words, catch_exceptions=False)
+    arguments = ["run", str(folder / "this & that.yaml"), "--log", "0.02", "--quiet"]
+    arguments += ["--out", str(folder / "run"), "--record", str(folder / "run.mcap")]
+    done = CliRunner().invoke(commands, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return folder
 
@@ -136,16 +136,16 @@ def test_the_table_is_there_in_full(report: Path, run: Path) -> None:
     rows = list(csv.DictReader((report / "metrics.csv").open(encoding="utf-8")))
     metrics = compute_metrics(read_report_data(run / "run.mcap"))
     assert [float(row["rmse"]) for row in rows] == [row.rmse for row in metrics]
-    assert rows[1]["nees"] == ""  # the inertial rival says nothing of its errors
+    assert rows[1]["nees"] == ""  # the inertial rival has no covariance
 
 
-def test_what_the_page_says_repeats_the_run(report: Path, run: Path, tmp_path: Path) -> None:
+def test_the_command_on_the_page_repeats_the_run(report: Path, run: Path, tmp_path: Path) -> None:
     page = (report / "report.html").read_text(encoding="utf-8")
-    said = re.search(r"<pre>(astray run .+)", page)
-    assert said is not None
-    words = said[1].replace("scenario.yaml", str(report / "scenario.yaml")).split()[1:]
-    words[words.index("--record") + 1] = str(tmp_path / "again.mcap")
-    done = CliRunner().invoke(commands, [*words, "--quiet"], catch_exceptions=False)
+    command = re.search(r"<pre>(astray run .+)", page)
+    assert command is not None
+    arguments = command[1].replace("scenario.yaml", str(report / "scenario.yaml")).split()[1:]
+    arguments[arguments.index("--record") + 1] = str(tmp_path / "again.mcap")
+    done = CliRunner().invoke(commands, [*arguments, "--quiet"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     first, again = (astray.read_recording(p) for p in (run / "run.mcap", tmp_path / "again.mcap"))
     assert first.robots["rover_2"].truth.tobytes() == again.robots["rover_2"].truth.tobytes()
@@ -153,10 +153,10 @@ def test_what_the_page_says_repeats_the_run(report: Path, run: Path, tmp_path: P
 
 @pytest.mark.parametrize("worlds", [[0], [2, 5]])
 def test_a_run_is_repeated_to_the_last_digit_of_its_duration(worlds: list[int]) -> None:
-    for duration, said in ((1234.5675, "1234.5675"), (20.0, "20"), (1e-7, "0.0000001")):
+    for duration, text in ((1234.5675, "1234.5675"), (20.0, "20"), (1e-7, "0.0000001")):
         data = ReportData("drift", 1, worlds, "0", duration, "", [], [])
-        words = " ".join(commands_of(data))
-        assert f"--duration {said} " in words or f"sim.run({said})" in words
+        arguments = " ".join(commands_of(data))
+        assert f"--duration {text} " in arguments or f"sim.run({text})" in arguments
 
 
 def test_several_groups_and_worlds_and_robots_that_believe_the_truth(tmp_path: Path) -> None:

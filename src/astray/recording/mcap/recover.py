@@ -4,7 +4,7 @@
    continues at the next chunk. Of a chunk that is damaged or cut off, the messages that can be
    decompressed are kept.
 2. The messages of the write-ahead log follow, if it belongs to this file after its last chunk.
-3. Indexes and summary are made anew.
+3. Indexes and summary are rebuilt.
 """
 
 from __future__ import annotations
