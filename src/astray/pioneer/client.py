@@ -13,23 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-import socket
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from astray.errors import AstrayError
 from astray.pioneer import commands
 from astray.pioneer.commands import ControlCommand, PioneerCommand
 from astray.pioneer.models import PoseTuple, find_model, model_names
+from astray.pioneer.packet_socket import AnswerTimeout, NoAnswer, PacketSocket
 from astray.pioneer.packets import (
     SIP_MOVING_ID,
     STALL_BITS,
     BadPacket,
     Config,
-    Framer,
     MapChanged,
     Packet,
     PlainLaserPacket,
@@ -47,14 +44,6 @@ P = TypeVar("P", bound=RobotPacket)
 ODOMETER_RANGE = 0x8000  # firmware units after which the odometer of a robot starts again
 SYNC_ATTEMPTS = 5  # of each SYNC packet
 CYCLE_RATE = 10  # Hz, of SIPs
-
-
-class NoAnswer(AstrayError):
-    """The robot disconnected, cannot be reached, or did not do what was waited for."""
-
-
-class AnswerTimeout(NoAnswer):
-    """The robot did not answer in time."""
 
 
 class Client:
@@ -446,80 +435,3 @@ class Client:
             self._partial_scan += part.ranges
             if len(self._partial_scan) >= part.total:
                 self.laser = [mm / 1000.0 for mm in self._partial_scan]
-
-
-class PacketSocket:
-    """A TCP connection on which packets are read while a call waits for one."""
-
-    def __init__(self, host: str, port: int, timeout: float) -> None:
-        self.peer, self.timeout = f"{host}:{port}", timeout
-        with self._errors_as_no_answer():
-            self._sock = socket.create_connection((host, port), timeout)
-        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._framer = Framer()
-        self._packets: list[Packet] = []
-        self._batch: list[bytes] | None = None
-
-    def fileno(self) -> int:
-        """The descriptor that a selector watches."""
-        return self._sock.fileno()
-
-    def receive(self) -> bytes:
-        """Receive the bytes that are there."""
-        return self._sock.recv(1 << 16)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._sock.close()
-
-    def send(self, data: bytes) -> None:
-        """Send bytes, at once or at the end of `batch`."""
-        if self._batch is not None:
-            self._batch.append(data)
-            return
-        with self._errors_as_no_answer():
-            self._sock.settimeout(self.timeout)
-            self._sock.sendall(data)
-
-    @contextlib.contextmanager
-    def batch(self) -> Iterator[None]:
-        """Send the bytes of a with block at once."""
-        if self._batch is not None:  # within another one
-            yield
-            return
-        self._batch = []
-        try:
-            yield
-        finally:
-            data, self._batch = b"".join(self._batch), None
-        self.send(data)
-
-    def wait(
-        self, matches: Callable[[Packet], bool], process: Callable[[Packet], None], seconds: float
-    ) -> Packet:
-        """The next packet that matches. It and the packets before it are processed."""
-        deadline = time.monotonic() + seconds
-        while True:
-            while self._packets:
-                packet = self._packets.pop(0)
-                process(packet)
-                if matches(packet):
-                    return packet
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                raise AnswerTimeout(f"{self.peer} does not answer")
-            self._sock.settimeout(remaining)
-            with contextlib.suppress(TimeoutError), self._errors_as_no_answer():
-                received = self.receive()
-                if not received:
-                    raise NoAnswer(f"{self.peer} disconnected")
-                self._packets += self._framer.feed(received)
-
-    @contextlib.contextmanager
-    def _errors_as_no_answer(self) -> Iterator[None]:
-        try:
-            yield
-        except TimeoutError:
-            raise
-        except OSError as problem:
-            raise NoAnswer(f"{self.peer}: {problem.strerror or problem}") from None
