@@ -16,8 +16,7 @@ from click.testing import CliRunner, Result
 from astray.cli import astray as commands
 from astray.cli import main
 from astray.cli.score import is_localised
-from astray.datasets import read_logs, run_on_log, score, withhold
-from astray.datasets.scoring import compare
+from astray.datasets import compare, read_logs, run_on_log, score, withhold
 from astray.errors import WrongInput
 from astray.robot.estimators import Ekf, Odometry, Particle
 from support.logs import carmen_text, course, real
@@ -163,7 +162,7 @@ def test_beacons_keep_the_robots_of_mrclam_within_decimetres() -> None:
 @pytest.mark.parametrize("name", CARMEN)
 def test_scans_keep_the_robots_of_carmen_within_centimetres_for_every_seed(name: str) -> None:
     log = read_logs(real(f"carmen/{name}-corrected.log.gz"))[0]
-    scores = [score(run_on_log(log.seeded(s), Particle(), seed=s)) for s in range(10)]
+    scores = [score(run_on_log(log.with_seed(s), Particle(), seed=s)) for s in range(10)]
     assert max(one.position_rmse for one in scores) <= 0.06
     assert max(one.most for one in scores) < 1.0  # none diverges, not even for a while
     assert 0.3 < np.mean([one.nees for one in scores]) < 3.0
@@ -173,5 +172,5 @@ def test_scans_keep_the_robots_of_carmen_within_centimetres_for_every_seed(name:
 def test_robots_of_carmen_that_are_told_nothing_find_themselves(name: str) -> None:
     log = read_logs(real(f"carmen/{name}-corrected.log.gz"))[0]
     lost = Particle(initial="global")
-    runs = [run_on_log(log.seeded(s), lost, seed=s, told=False) for s in range(10)]
+    runs = [run_on_log(log.with_seed(s), lost, seed=s, start_known=False) for s in range(10)]
     assert sum(is_localised(one) for one in runs) >= 9

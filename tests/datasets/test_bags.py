@@ -19,7 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 import astray
 from astray.cli import astray as commands
 from astray.datasets import read_logs, run_on_log
-from astray.datasets.bag import BagTopics, joints_of
+from astray.datasets.bag import BagTopics, wheel_joints
 from astray.errors import LogError
 from astray.robot.estimators import Ekf, Inertial, Odometry
 from support.recordings import scenario
@@ -230,7 +230,7 @@ def test_a_bag_that_leaves_a_choice_asks_for_it(tmp_path: Path) -> None:
     ],
 )
 def test_wheels_are_found_among_joints(names: list[str], places: list[int] | None) -> None:
-    assert joints_of(names) == places
+    assert wheel_joints(names) == places
 
 
 def test_what_is_no_bag_says_so(tmp_path: Path) -> None:

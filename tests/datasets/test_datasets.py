@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.datasets import Dataset, Reference, read_logs, run_on_log, score
-from astray.datasets.carmen import odometry
-from astray.datasets.gnss_outage import windows
-from astray.datasets.matlab import read_matlab
-from astray.datasets.mrclam import FASTER, LATE, SLOWED
-from astray.datasets.scoring import compare
-from astray.datasets.wheel_conversion import held, roll_ackermann, roll_differential
+from astray.datasets import Dataset, Reference, compare, read_logs, run_on_log, score
+from astray.datasets.carmen import synthetic_odometry
+from astray.datasets.gnss_outage import outage_starts
+from astray.datasets.log_files import read_matlab
+from astray.datasets.mrclam import COMMAND_DELAY, SPEED_SCALE, TURN_SLOWDOWN
+from astray.datasets.wheel_conversion import (
+    ackermann_wheels,
+    differential_wheels,
+    integrate_held,
+)
 from astray.errors import LogError
 from astray.numerics.se2 import arc
 from astray.robot.estimators import Odometry, Particle
@@ -30,8 +33,8 @@ def test_a_folder_of_mrclam_has_a_log_for_each_robot(mrclam: Path) -> None:
     (log,) = read_logs(mrclam)
     assert log.name == "robot 4"
     assert log.start == pytest.approx((1.0, 0.0, 0.5 * math.pi))
-    assert log.duration == pytest.approx(19.9 + LATE)
-    assert log.streams["wheels"].sheet.kind == "wheels"
+    assert log.duration == pytest.approx(19.9 + COMMAND_DELAY)
+    assert log.streams["wheels"].datasheet.kind == "wheels"
 
 
 def test_what_the_camera_saw_at_once_is_one_reading_without_robots(mrclam: Path) -> None:
@@ -41,13 +44,13 @@ def test_what_the_camera_saw_at_once_is_one_reading_without_robots(mrclam: Path)
     assert stream.arrays["seen"].tolist() == [[1, 0], [1, 1]]
     assert stream.arrays["identity"][1].tolist() == [1, 0]
     assert stream.arrays["range"][1] == pytest.approx([1.0, math.sqrt(2.0)])
-    assert stream.sheet["beacons"] == [(2.0, 1.0), (0.0, 0.0)]
+    assert stream.datasheet["beacons"] == [(2.0, 1.0), (0.0, 0.0)]
 
 
 def test_odometry_on_logged_speeds_drives_what_the_rig_makes_of_them(mrclam: Path) -> None:
-    goes = FASTER * 0.1 - SLOWED * 0.1**2  # m/s, at 0.1 rad/s
+    goes = SPEED_SCALE * 0.1 - TURN_SLOWDOWN * 0.1**2  # m/s, at 0.1 rad/s
     belief = run_on_log(read_logs(mrclam)[0], Odometry()).beliefs[-1, 0]
-    assert belief["stamp"] == pytest.approx(19.9 + LATE)
+    assert belief["stamp"] == pytest.approx(19.9 + COMMAND_DELAY)
     expected = arc((1.0, 0.0, 0.5 * math.pi), goes * 19.9, 0.0, 0.1 * 19.9)
     assert [belief[name] for name in ("x", "y", "yaw")] == pytest.approx(expected, abs=1e-6)
 
@@ -131,7 +134,7 @@ def test_a_truck_without_fixes_is_told_what_is_missing(victoria: Path) -> None:
 
 def test_windows_begin_after_a_fix_and_end_before_one() -> None:
     fixes = np.concatenate([np.arange(0.0, 130.0), np.arange(150.0, 400.0)])
-    starts = windows(fixes, 30.0)
+    starts = outage_starts(fixes, 30.0)
     assert len(starts) > 10
     for start in starts:
         assert fixes[fixes <= start].max() >= start - 1.0
@@ -192,7 +195,7 @@ def test_made_up_odometry_is_wrong_by_as_much_as_it_says() -> None:
     way = np.linspace(0.0, 2000.0, 2001)
     poses = np.stack([way, 0 * way, 0 * way], axis=1)
     body = Differential(radius=0.1, baseline=0.4)
-    wheels = odometry(poses, way, seed=3)
+    wheels = synthetic_odometry(poses, way, seed=3)
     went = body.radius * wheels["angle"][:, :2].mean(axis=1)
     turned = body.radius * (wheels["angle"][:, 1] - wheels["angle"][:, 0]) / body.baseline
     steps, turns = np.diff(went[::3]), np.diff(turned[::3])
@@ -200,15 +203,15 @@ def test_made_up_odometry_is_wrong_by_as_much_as_it_says() -> None:
     assert steps.std() == pytest.approx(0.05, rel=0.07)
     assert turns.mean() == pytest.approx(0.01, abs=4 * 0.03 * math.sqrt(2 / 2000))
     assert turns.std() == pytest.approx(0.03 * math.sqrt(2), rel=0.07)
-    assert odometry(poses, way, 3).tobytes() == wheels.tobytes()
-    assert odometry(poses, way, 4).tobytes() != wheels.tobytes()
+    assert synthetic_odometry(poses, way, 3).tobytes() == wheels.tobytes()
+    assert synthetic_odometry(poses, way, 4).tobytes() != wheels.tobytes()
 
 
 def test_made_up_odometry_follows_the_path_but_for_its_errors() -> None:
     poses = course(200)[::-1].copy()  # backwards
     poses[:, 2] = np.arctan2(np.sin(poses[:, 2]), np.cos(poses[:, 2]))
     way = np.hypot(*np.diff(poses[:, :2], axis=0).T)
-    wheels = odometry(poses, np.arange(200.0), seed=0)
+    wheels = synthetic_odometry(poses, np.arange(200.0), seed=0)
     went = np.diff(0.1 * wheels["angle"][::3, :2].mean(axis=1))
     assert went == pytest.approx(-1.03 * way, abs=5 * 0.05 * way.max())
 
@@ -305,12 +308,14 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
 def test_wheels_rolled_by_speeds_are_rolled_back_by_odometry() -> None:
     stamps = np.array([0.0, 0.5, 1.5, 1.6])
     body = Differential(radius=0.1, baseline=0.5)
-    made = roll_differential(body, stamps, held(np.array([1.0, 2.0, 0.0, 9.0]), stamps), 0 * stamps)
+    made = differential_wheels(
+        body, stamps, integrate_held(np.array([1.0, 2.0, 0.0, 9.0]), stamps), 0 * stamps
+    )
     assert made["angle"][:, 0] == pytest.approx([0.0, 5.0, 25.0, 25.0])
     assert made["rate"][1:, 1] == pytest.approx([10.0, 20.0, 0.0])
     car = Ackermann(wheelbase=2.0, track=1.0, radius=0.5)
     steer = np.full(4, math.atan(1.0))  # a circle of 2 m
-    made = roll_ackermann(car, stamps, np.ones(4), steer)
+    made = ackermann_wheels(car, stamps, np.ones(4), steer)
     assert made["angle"][1, 2:] == pytest.approx([0.75, 1.25][0:2])
     front = [math.hypot(1.5, 2.0) / 2.0, math.hypot(2.5, 2.0) / 2.0]
     assert made["angle"][1, :2] == pytest.approx(front)
@@ -321,7 +326,7 @@ def test_a_reference_knows_only_what_is_close_to_its_own_stamps() -> None:
     yaw = np.array([3.1, -3.1, -3.0, 0.0])
     reference = Reference(stamp, 10 * stamp, 0 * stamp, yaw)
     asked = np.array([-1.0, 0.0, 0.05, 0.2, 0.3, 5.0, 5.1])
-    assert reference.knows(asked).tolist() == [False, True, True, True, False, True, False]
+    assert reference.covers(asked).tolist() == [False, True, True, True, False, True, False]
     assert reference.truth(np.array([0.05]))["x"][0] == pytest.approx(0.5)
     assert abs(reference.truth(np.array([0.05]))["yaw"][0]) == pytest.approx(math.pi)
 
@@ -330,7 +335,7 @@ def test_rows_that_are_kept_from_a_reading_are_as_if_it_had_never_come(mrclam: P
     log = read_logs(mrclam)[0]
     kept = np.ones((len(log.streams["wheels"]), 2), bool)
     kept[50:, 1] = False
-    both = run_on_log(log, Odometry(), n=2, kept={"wheels": kept})
+    both = run_on_log(log, Odometry(), n=2, delivered={"wheels": kept})
     alone = run_on_log(log, Odometry())
     assert both.beliefs["x"][:, 0].tobytes() == alone.beliefs["x"][:, 0].tobytes()
     assert both.beliefs["stamp"][-1, 1] == log.streams["wheels"].stamp[49]

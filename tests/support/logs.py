@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astray.datasets.wheel_conversion import held
+from astray.datasets.wheel_conversion import integrate_held
 from support.paths import DATA
 
 
@@ -72,10 +72,10 @@ def victoria(tmp_path: Path) -> Path:
     steer = 0.1 * np.sin(stamps / 9.0)
     speed = 2.0 + np.cos(stamps / 15.0)
     wheel = speed * (1.0 - np.tan(steer) * 0.76 / 2.83)
-    yaw = 0.3 + held(speed * np.tan(steer) / 2.83, stamps)
+    yaw = 0.3 + integrate_held(speed * np.tan(steer) / 2.83, stamps)
     middle = yaw + 0.5 * 0.025 * speed * np.tan(steer) / 2.83
-    x = 10.0 + held(speed * np.cos(middle), stamps)
-    y = 20.0 + held(speed * np.sin(middle), stamps)
+    x = 10.0 + integrate_held(speed * np.cos(middle), stamps)
+    y = 20.0 + integrate_held(speed * np.sin(middle), stamps)
     some = slice(0, None, 40)
     s, c = np.sin(yaw[some]), np.cos(yaw[some])
     east, north = x[some] + 3.78 * c - 0.5 * s, y[some] + 3.78 * s + 0.5 * c

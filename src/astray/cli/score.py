@@ -103,17 +103,23 @@ def _score_log(
     from astray.datasets import score as score_result
 
     run_on_log(log.until(WARM_UP), kind())
-    seeds = range(seed, seed + (SEEDS if log.made_up else 1))
-    starts_anywhere = "initial" in kind.__annotations__ and log.map is not None and log.made_up
+    seeds = range(seed, seed + (SEEDS if log.synthesize else 1))
+    starts_anywhere = "initial" in kind.__annotations__ and log.map is not None and log.synthesize
     task = bar.add_task(f"{log.name}", total=len(seeds) * (2 if starts_anywhere else 1) + 0.0)
 
-    def run(estimator: Estimator, seed: int, told: bool = True) -> EstimatorResult:
+    def run(estimator: Estimator, seed: int, start_known: bool = True) -> EstimatorResult:
         done = bar.tasks[bar.task_ids.index(task)].completed
 
         def progress(share: float) -> None:
             bar.update(task, completed=done + share)
 
-        result = run_on_log(log.seeded(seed), estimator, seed=seed, told=told, progress=progress)
+        result = run_on_log(
+            log.with_seed(seed),
+            estimator,
+            seed=seed,
+            start_known=start_known,
+            progress=progress,
+        )
         bar.update(task, completed=done + 1)
         return result
 
@@ -124,7 +130,7 @@ def _score_log(
     figures["worst"] = max(one.position_rmse for one in scores)
     if starts_anywhere:
         anywhere: Any = kind
-        localised = [is_localised(run(anywhere(initial="global"), s, told=False)) for s in seeds]
+        localised = [is_localised(run(anywhere(initial="global"), s, False)) for s in seeds]
         figures["global_start"] = {"runs": len(localised), "found": sum(localised)}
     if log.reference.stream:
         figures["withheld"] = _outages(withhold(log, kind()))

@@ -1,9 +1,9 @@
-"""Logs of real robots: read from a path, run through the estimators, scored."""
+"""Datasets: logs of real robots, read from a path, run through estimators, scored."""
 
 from astray.datasets.bag import BagTopics
 from astray.datasets.dataset import Dataset, Reference, Stream
-from astray.datasets.detect import read_logs
 from astray.datasets.gnss_outage import GnssOutageResult, withhold
+from astray.datasets.read import read_logs
 from astray.datasets.run_estimator import EstimatorResult, run_on_log
 from astray.datasets.scoring import Comparison, Score, compare, measure, score
 

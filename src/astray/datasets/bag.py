@@ -1,147 +1,230 @@
-"""A bag as a log: an IMU, wheels or odometry, and where the robot really was.
+"""Bags as datasets: ROS 1 files, ROS 2 folders and MCAP files.
 
-Topics are found by their types unless they are named. Nothing in a bag says how large wheels are
-or how good an IMU is: that comes from a scenario (`robot`), or is assumed to be usual.
+A dataset needs an IMU, wheels or odometry, and the true pose. Topics are found by their types
+unless they are named. A bag does not hold the size of wheels nor the quality of an IMU: a scenario
+gives them (`robot`), or typical values are assumed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from astray.datasets.bag_file import Bag, open_bag
 from astray.datasets.dataset import Dataset, Reference, Stream
-from astray.datasets.wheel_conversion import roll_differential
+from astray.datasets.wheel_conversion import differential_wheels
 from astray.errors import LogError
 from astray.plugin import Motion, Sensor
-from astray.recording import imu_reading, odometry_states, transform_states, wheels_reading
+from astray.recording import (
+    imu_reading,
+    odometry_states,
+    transform_states,
+    wheels_reading,
+)
+from astray.recording.mcap import is_mcap
 from astray.robot.motion import Differential
 from astray.robot.sensors import Imu, Wheels
-from astray.ros.messages import MessageColumns
+from astray.ros.messages import MessageColumns, is_known
 from astray.scenario import load_scenario
 from astray.tables import IMU, WHEELS, Array, Table
 
-IMUS = ("sensor_msgs/msg/Imu",)
-JOINTS = ("sensor_msgs/msg/JointState",)
-POSES = (
+ROS1_MAGIC, SQLITE_MAGIC = b"#ROSBAG", b"SQLite format 3"
+METADATA = "metadata.yaml"
+IMU_TYPES = ("sensor_msgs/msg/Imu",)
+JOINT_TYPES = ("sensor_msgs/msg/JointState",)
+POSE_TYPES = (
     "nav_msgs/msg/Odometry",
     "geometry_msgs/msg/PoseStamped",
     "geometry_msgs/msg/PoseWithCovarianceStamped",
     "geometry_msgs/msg/TransformStamped",
 )
-TRUE = re.compile(r"truth|(^|[/_])gt([/_]|$)|mocap|vicon|optitrack|leica|reference", re.I)
-TWO = (({"left"}, {"l"}), ({"right"}, {"r"}))  # words in the names of wheels, any of them
-FOUR = tuple(
-    ({short}, {where, side}, {also, side})
-    for short, where, also, side in (
+TRUTH_NAMES = re.compile(r"truth|(^|[/_])gt([/_]|$)|mocap|vicon|optitrack|leica|reference", re.I)
+TWO_WHEELS = (({"left"}, {"l"}), ({"right"}, {"r"}))
+FOUR_WHEELS = tuple(
+    ({short}, {front, side}, {alternative, side})
+    for short, front, alternative, side in (
         ("fl", "front", "front", "left"),
         ("fr", "front", "front", "right"),
         ("rl", "rear", "back", "left"),
         ("rr", "rear", "back", "right"),
     )
 )
-USUAL_IMU = Imu(grade="consumer")
-USUAL_WHEELS = Wheels(ticks=0, radius_sd=0.01, baseline_sd=0.02, slip_density=0.01)
-START_SD = (0.02, 0.01)  # m, rad: as well as a reference is believed
+"""For each wheel, the sets of words of which its joint's name has one."""
+TYPICAL_IMU = Imu(grade="consumer")
+TYPICAL_WHEELS = Wheels(ticks=0, radius_sd=0.01, baseline_sd=0.02, slip_density=0.01)
+START_SD = (0.02, 0.01)  # m, rad: the assumed accuracy of a reference
 
 
 @dataclass(frozen=True)
 class BagTopics:
-    """The topics to read, and a scenario whose first robot has the datasheets; None to look."""
+    """The topics to read from a bag; None finds a topic by its type."""
 
     imu: str | None = None
     wheels: str | None = None
     odom: str | None = None
+    """Odometry, to be read instead of wheels."""
     truth: str | None = None
     robot: str | None = None
+    """A scenario whose first robot has the datasheets."""
 
     @property
     def any(self) -> bool:
-        """Whether something was asked for."""
+        """Whether anything was chosen."""
         return any((self.imu, self.wheels, self.odom, self.truth, self.robot))
 
 
-def read_bag(path: Path, wanted: BagTopics) -> Dataset:
-    """The log in a bag; LogError lists what there is if topics cannot be chosen."""
-    motion, sheets = _robot(wanted.robot)
+def is_bag(path: Path) -> bool:
+    """Whether there is a bag at a path, by its content."""
+    if path.is_dir():
+        return (path / METADATA).exists()
+    magic = _read_magic(path)
+    return magic.startswith((ROS1_MAGIC, SQLITE_MAGIC)) or is_mcap(magic)
+
+
+def _read_magic(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)
+
+
+class Bag:
+    """An open bag."""
+
+    def __init__(self, path: Path, reader: Any) -> None:
+        self.path = path
+        self._reader = reader
+        self._is_ros2 = bool(reader.is2)
+        self.topics = {c.topic: str(c.msgtype) for c in reader.connections if c.msgcount}
+        """The type of each topic that has messages."""
+
+    def of_types(self, types: Sequence[str]) -> list[str]:
+        """The topics of these types."""
+        return [topic for topic, type in self.topics.items() if type in types]
+
+    def read(self, topic: str) -> tuple[MessageColumns, Array]:
+        """All messages of a topic with their stamps, s; the time of writing if they have none."""
+        connections = [c for c in self._reader.connections if c.topic == topic]
+        times, data = [], []
+        for _, time, raw in self._reader.messages(connections=connections):
+            times.append(time)
+            data.append(bytes(raw))
+        type = self.topics[topic]
+        decode = None
+        if not self._is_ros2 or not is_known(type):
+            decode = lambda raw: self._reader.deserialize(raw, type)  # noqa: E731
+        messages = MessageColumns(type, data, times, decode)
+        stamps = messages.stamps()
+        return messages, stamps if stamps.any() else messages.times
+
+    def __str__(self) -> str:
+        listed = (f"{topic} ({type})" for topic, type in sorted(self.topics.items()))
+        return ", ".join(listed) or "nothing"
+
+
+@contextmanager
+def open_bag(path: Path) -> Iterator[Bag]:
+    """Open a bag; LogError if it cannot be read."""
+    from rosbags.highlevel import AnyReader
+    from rosbags.highlevel.anyreader import AnyReaderError
+    from rosbags.typesys import Stores, get_typestore
+
+    if path.is_file() and _read_magic(path).startswith(SQLITE_MAGIC):
+        raise LogError(f"{path}: give the folder of this bag, which has its {METADATA}")
+    try:
+        # Old bags hold no definitions of their types; those of ROS 2 fit all that is read here.
+        reader = AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY))
+        reader.open()
+    except (AnyReaderError, OSError, ValueError, AssertionError) as problem:
+        hint = f"; `astray recover {path}` may mend it" if path.suffix == ".mcap" else ""
+        raise LogError(f"{path}: cannot be read: {problem}{hint}") from None
+    try:
+        yield Bag(path, reader)
+    except AnyReaderError as problem:
+        raise LogError(f"{path}: cannot be read: {problem}") from None
+    finally:
+        reader.close()
+
+
+def read_bag(path: Path, topics: BagTopics) -> Dataset:
+    """The dataset in a bag; LogError lists its topics if they cannot be chosen."""
+    motion, sensors = _read_robot(topics.robot)
+    imu, wheels = sensors.get("imu", TYPICAL_IMU), sensors.get("wheels", TYPICAL_WHEELS)
+    streams: dict[str, Stream] = {}
     with open_bag(path) as bag:
-        truth = _states(bag, _choose(bag, "truth", wanted.truth, POSES, TRUE))
-        streams: dict[str, Stream] = {}
-        imu = _choose_maybe(bag, "imu", wanted.imu, IMUS)
-        if imu is not None:
-            said, stamps = bag.read(imu)
-            streams["imu"] = _stream(sheets.get("imu", USUAL_IMU), imu_reading(said).table, stamps)
-        wheels = None if wanted.odom else _choose_maybe(bag, "wheels", wanted.wheels, JOINTS)
-        rolling = sheets.get("wheels", USUAL_WHEELS)
-        if wheels is not None:
-            said, stamps = bag.read(wheels)
-            streams["wheels"] = _stream(rolling, _wheels(bag, wheels, said), stamps)
-        elif wanted.odom:
-            state = _states(bag, _choose(bag, "odom", wanted.odom, POSES))
-            streams["wheels"] = _stream(rolling, _rolled(bag, motion, state), state["stamp"])
+        truth = _read_states(bag, _choose(bag, "truth", topics.truth, POSE_TYPES, TRUTH_NAMES))
+        imu_topic = _choose_optional(bag, "imu", topics.imu, IMU_TYPES)
+        if imu_topic is not None:
+            messages, stamps = bag.read(imu_topic)
+            streams["imu"] = _stream(imu, imu_reading(messages).table, stamps)
+        if topics.odom:
+            state = _read_states(bag, _choose(bag, "odom", topics.odom, POSE_TYPES))
+            streams["wheels"] = _stream(
+                wheels, _odometry_wheels(bag, motion, state), state["stamp"]
+            )
+        elif wheels_topic := _choose_optional(bag, "wheels", topics.wheels, JOINT_TYPES):
+            messages, stamps = bag.read(wheels_topic)
+            streams["wheels"] = _stream(wheels, _joint_wheels(bag, wheels_topic, messages), stamps)
         if not streams:
-            raise LogError(f"{path}: no IMU and no wheels to read: {_listed(bag)}")
-    return _log(path.stem, motion, streams, truth, path)
+            raise LogError(f"{path}: no IMU and no wheels to read: {bag}")
+    return _build(path, motion, streams, truth)
 
 
-def _robot(source: str | None) -> tuple[Motion, dict[str, Sensor]]:
-    """The motion and the sensors of a scenario's first robot, by what they measure."""
+def _read_robot(source: str | None) -> tuple[Motion, dict[str, Sensor]]:
+    """The motion of a scenario's first robot, and its first IMU and wheels by these names."""
     if source is None:
         return Differential(), {}
     plan = load_scenario(source).robots[0]
-    named = {"imu": IMU, "wheels": WHEELS}
     found = {
         name: next((s for s in plan.sensors if s.measures == layout), None)
-        for name, layout in named.items()
+        for name, layout in (("imu", IMU), ("wheels", WHEELS))
     }
     return plan.motion, {name: sensor for name, sensor in found.items() if sensor is not None}
 
 
 def _choose(
-    bag: Bag, what: str, named: str | None, types: Sequence[str], likely: Any = None
+    bag: Bag,
+    option: str,
+    named: str | None,
+    types: Sequence[str],
+    likely: re.Pattern[str] | None = None,
 ) -> str:
-    """The topic that was named, or the only one of these types, or the only likely one."""
+    """The named topic, or the only one of these types, or the only one with a likely name."""
     if named is not None:
         topic = named if named in bag.topics else f"/{named.lstrip('/')}"
         if topic not in bag.topics:
-            raise LogError(f"{bag.path}: no topic {named!r}: {_listed(bag)}")
+            raise LogError(f"{bag.path}: no topic {named!r}: {bag}")
         if bag.topics[topic] not in types:
             usable = ", ".join(types)
-            raise LogError(f"{bag.path}: {topic} is {bag.topics[topic]}, and {what} needs {usable}")
+            raise LogError(
+                f"{bag.path}: {topic} is {bag.topics[topic]}, and {option} needs {usable}"
+            )
         return topic
-    some = bag.of_types(types)
-    if likely is not None and len(some) > 1:
-        some = [topic for topic in some if likely.search(topic)]
-    if len(some) == 1:
-        return some[0]
-    why = "more than one topic could be it" if some else "no topic looks like it"
-    raise LogError(f"{bag.path}: name the topic with --{what}, since {why}: {_listed(bag)}")
+    candidates = bag.of_types(types)
+    if likely is not None and len(candidates) > 1:
+        candidates = [topic for topic in candidates if likely.search(topic)]
+    if len(candidates) == 1:
+        return candidates[0]
+    why = "more than one topic could be it" if candidates else "no topic looks like it"
+    raise LogError(f"{bag.path}: name the topic with --{option}, since {why}: {bag}")
 
 
-def _choose_maybe(bag: Bag, what: str, named: str | None, types: Sequence[str]) -> str | None:
+def _choose_optional(bag: Bag, option: str, named: str | None, types: Sequence[str]) -> str | None:
     if named is None and not bag.of_types(types):
         return None
-    return _choose(bag, what, named, types)
+    return _choose(bag, option, named, types)
 
 
-def _listed(bag: Bag) -> str:
-    return ", ".join(f"{topic} ({type})" for topic, type in sorted(bag.topics.items())) or "nothing"
-
-
-def _states(bag: Bag, topic: str) -> Table:
-    said, stamps = bag.read(topic)
-    made = (
-        transform_states(said)
-        if said.type == "geometry_msgs/msg/TransformStamped"
-        else odometry_states(said)
-    )
-    made["stamp"] = stamps
-    return _in_order(made)
+def _read_states(bag: Bag, topic: str) -> Table:
+    """The poses of a topic as STATE (n,), in order."""
+    messages, stamps = bag.read(topic)
+    is_transform = messages.type == "geometry_msgs/msg/TransformStamped"
+    states = transform_states(messages) if is_transform else odometry_states(messages)
+    states["stamp"] = stamps
+    return _in_order(states)
 
 
 def _in_order(series: Table) -> Table:
@@ -155,64 +238,69 @@ def _stream(sensor: Sensor, readings: Table, stamps: Array) -> Stream:
     return Stream(sensor.datasheet(), _in_order(readings))
 
 
-def _wheels(bag: Bag, topic: str, said: MessageColumns) -> Table:
-    """Wheel readings, the joints in the order that ours have."""
-    names = [str(name) for name in said.first.name]
-    places = joints_of(names)
-    if places is None:
+def _joint_wheels(bag: Bag, topic: str, messages: MessageColumns) -> Table:
+    """WHEELS (n,) from joint states, with the wheels in astray's order."""
+    names = [str(name) for name in messages.first.name]
+    wheels = wheel_joints(names)
+    if wheels is None:
         joints = ", ".join(names)
         raise LogError(f"{bag.path}: which joints of {topic} are wheels? It has {joints}")
-    made = wheels_reading(said)
+    readings = wheels_reading(messages).table
     for column, path in (("angle", "position"), ("rate", "velocity")):
-        values = said[path]
-        made.table[column] = 0.0
+        values = messages[path]
+        readings[column] = 0.0
         if values.ndim == 2 and values.shape[1] == len(names):
-            made.table[column][:, : len(places)] = values[:, places]
+            readings[column][:, : len(wheels)] = values[:, wheels]
         elif column == "angle":
             raise LogError(f"{bag.path}: {topic} has no positions of its joints")
     steering = [k for k, name in enumerate(names) if "steer" in name.lower()]
-    if steering and said["position"].shape[1] == len(names):  # left and right: about the middle
-        made.table["steer"] = said["position"][:, steering].mean(axis=1)
-    return made.table
+    if steering and messages["position"].shape[1] == len(names):
+        # The mean of left and right is about the angle of a wheel in the middle.
+        readings["steer"] = messages["position"][:, steering].mean(axis=1)
+    return readings
 
 
-def joints_of(names: Sequence[str]) -> list[int] | None:
-    """Where the wheels are among some joints: left, right or fl, fr, rl, rr; None if not known."""
-    words = {k: set(re.split(r"[^a-z]+", n.lower())) for k, n in enumerate(names)}
-    words = {k: said for k, said in words.items() if "steer" not in names[k].lower()}
-    for sides in (FOUR, TWO):
-        found = [[k for k, said in words.items() if any(w <= said for w in s)] for s in sides]
-        if all(len(some) == 1 for some in found):
-            return [some[0] for some in found]
+def wheel_joints(names: Sequence[str]) -> list[int] | None:
+    """The indices of wheels among joints: left, right, or fl, fr, rl, rr; None if unknown."""
+    words = {
+        k: set(re.split(r"[^a-z]+", name.lower()))
+        for k, name in enumerate(names)
+        if "steer" not in name.lower()
+    }
+    for wheels in (FOUR_WHEELS, TWO_WHEELS):
+        found = [
+            [k for k, own in words.items() if any(one <= own for one in alternatives)]
+            for alternatives in wheels
+        ]
+        if all(len(joints) == 1 for joints in found):
+            return [joints[0] for joints in found]
     return list(words) if len(words) == 2 else None
 
 
-def _rolled(bag: Bag, motion: Motion, state: Table) -> Table:
-    """Wheel readings of a robot that went as odometry has it."""
+def _odometry_wheels(bag: Bag, motion: Motion, state: Table) -> Table:
+    """WHEELS (n,) of a robot that moved as odometry has it."""
     if not isinstance(motion, Differential):
         raise LogError(f"{bag.path}: --odom is for robots that move as 'differential'")
     yaw = np.unwrap(state["yaw"])
     middle = 0.5 * (yaw[1:] + yaw[:-1])
-    along = np.cos(middle) * np.diff(state["x"]) + np.sin(middle) * np.diff(state["y"])
-    way = np.concatenate([[0.0], np.cumsum(along)])
-    return roll_differential(motion, state["stamp"], way, yaw - yaw[0])
+    forward = np.cos(middle) * np.diff(state["x"]) + np.sin(middle) * np.diff(state["y"])
+    distance = np.concatenate([[0.0], np.cumsum(forward)])
+    return differential_wheels(motion, state["stamp"], distance, yaw - yaw[0])
 
 
-def _log(
-    name: str, motion: Motion, streams: dict[str, Stream], truth: Table, path: Path
-) -> Dataset:
-    """The part of a bag for which the truth is known, with stamps from 0 on."""
+def _build(path: Path, motion: Motion, streams: dict[str, Stream], truth: Table) -> Dataset:
+    """The part of a bag in which the truth is known, with stamps from 0 on."""
     first = max(truth["stamp"][0], *(s.stamp[0] for s in streams.values() if len(s)))
     last = truth["stamp"][-1]
-    kept: dict[str, Stream] = {}
-    for key, stream in streams.items():
-        some = stream.table[(stream.stamp >= first) & (stream.stamp <= last)].copy()
-        some["stamp"] -= first
-        kept[key] = Stream(stream.sheet, some)
-    if any(len(stream) < 2 for stream in kept.values()) or len(truth) < 2:
+    cut: dict[str, Stream] = {}
+    for name, stream in streams.items():
+        readings = stream.table[(stream.stamp >= first) & (stream.stamp <= last)].copy()
+        readings["stamp"] -= first
+        cut[name] = Stream(stream.datasheet, readings)
+    if any(len(stream) < 2 for stream in cut.values()) or len(truth) < 2:
         raise LogError(f"{path}: readings and truth are not of the same time")
-    shifted = truth.copy()
-    shifted["stamp"] -= first
-    reference = Reference(shifted["stamp"], shifted["x"], shifted["y"], shifted["yaw"])
-    at = reference.truth(np.zeros(1))[0]
-    return Dataset(name, motion, kept, reference, (at["x"], at["y"], at["yaw"]), START_SD)
+    stamps = truth["stamp"] - first
+    reference = Reference(stamps, truth["x"], truth["y"], truth["yaw"])
+    start = reference.truth(np.zeros(1))[0]
+    pose = (start["x"], start["y"], start["yaw"])
+    return Dataset(path.stem, motion, cut, reference, pose, START_SD)

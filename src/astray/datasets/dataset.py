@@ -1,7 +1,7 @@
-"""A log: what a real robot read, in the layouts that simulated sensors use, and where it was.
+"""A dataset: what a real robot measured, in the layouts of simulated sensors, and its reference.
 
-Stamps begin at 0 where the log begins to be of use. The reference is the truth as far as anyone
-knows it: a motion capture system, the path of a mapping program, or a GPS.
+Stamps begin at 0 where the log begins to be useful. The reference is the best known truth: a motion
+capture system, the path of a mapping program, or a GNSS receiver.
 """
 
 from __future__ import annotations
@@ -15,104 +15,122 @@ from astray.plugin import Datasheet, Datasheets, Motion, Reading, RowInitializer
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
 
-CLOSE = 0.25  # s between two stamps of a reference, if straight lines between them are the truth
+MAX_GAP = 0.25  # s between two stamps of a reference for linear interpolation
 
 
 @dataclasses.dataclass(frozen=True)
 class Stream:
     """The readings of one sensor in the order of their stamps, with its datasheet."""
 
-    sheet: Datasheet
+    datasheet: Datasheet
     table: Table
-    """In the layout that the sensor measures, (readings,)."""
+    """The readings, in the layout of the sensor, (readings,)."""
     arrays: Mapping[str, Array] = dataclasses.field(default_factory=dict)
-    """What lies beside the columns, (readings, …)."""
+    """The arrays beside the columns, such as ranges, (readings, …)."""
 
     def __len__(self) -> int:
         return len(self.table)
 
     @property
     def stamp(self) -> Array:
-        """When each reading was taken, (readings,) s."""
+        """The stamp of each reading, (readings,) s."""
         stamps: Array = self.table["stamp"]
         return stamps
 
     def reading(self, n: int) -> Reading:
-        """A reading of this layout for n robots, of which none has arrived."""
-        made = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
-        RowInitializer(made.initial_values()).fill(np.arange(n))
-        return made
+        """An empty reading of this layout for n robots."""
+        reading = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
+        RowInitializer(reading.initial_values()).fill(np.arange(n))
+        return reading
 
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """Where a point of the robot was, as well as anyone knows; yaw is nan where nobody does."""
+    """The best known path of a point of the robot; yaw is nan where it is unknown."""
 
     stamp: Array
+    """(n,) s."""
     x: Array
+    """(n,) m."""
     y: Array
+    """(n,) m."""
     yaw: Array
-    at: tuple[float, float] = (0.0, 0.0)
-    """The point, m in the body frame: an antenna is not where the robot is."""
+    """(n,) rad."""
+    point: tuple[float, float] = (0.0, 0.0)
+    """The point in the body frame, m: an antenna is not the origin of the body."""
     stream: str = ""
     """The stream that the reference is made of, if the robot reads it too."""
 
-    def knows(self, stamps: Array) -> Array:
-        """Whether the reference can tell of these stamps, (n,): its own, or such as are close."""
+    def covers(self, stamps: Array) -> Array:
+        """Whether the reference is known at some stamps.
+
+        Args:
+            stamps: (n,) s.
+
+        Returns:
+            True at the reference's own stamps and between two that are close, (n,).
+        """
         after = np.searchsorted(self.stamp, stamps).clip(1, len(self.stamp) - 1)
         before, later = self.stamp[after - 1], self.stamp[after]
         own = (stamps == before) | (stamps == later)
-        between = (stamps > before) & (stamps < later) & (later - before <= CLOSE)
+        between = (stamps > before) & (stamps < later) & (later - before <= MAX_GAP)
         return np.asarray(own | between)
 
     def truth(self, stamps: Array) -> Table:
-        """The reference at other stamps, on straight lines between its own, as STATE."""
-        made = table(STATE, len(stamps))
-        made["stamp"] = stamps
+        """The reference at some stamps, by linear interpolation.
+
+        Args:
+            stamps: (n,) s.
+
+        Returns:
+            STATE (n,) with stamp and pose.
+        """
+        found = table(STATE, len(stamps))
+        found["stamp"] = stamps
         for name in ("x", "y"):
-            made[name] = np.interp(stamps, self.stamp, getattr(self, name))
+            found[name] = np.interp(stamps, self.stamp, getattr(self, name))
         yaw = np.interp(stamps, self.stamp, np.unwrap(self.yaw))
-        made["yaw"] = np.arctan2(np.sin(yaw), np.cos(yaw))
-        return made
+        found["yaw"] = np.arctan2(np.sin(yaw), np.cos(yaw))
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
-    """A robot's log: its datasheets, what it read, what it was given, where it was."""
+    """The log of a real robot: its datasheets, its readings, its start and its reference."""
 
     name: str
     motion: Motion
     streams: Mapping[str, Stream]
     reference: Reference
     start: tuple[float, float, float]
-    """Where the robot is told that it starts: x m, y m, yaw rad."""
+    """The start pose that an estimator is given: x m, y m, yaw rad."""
     start_sd: tuple[float, float]
-    """How well that is known: m, rad."""
+    """Its standard deviations: m, rad."""
     map: Map | None = None
-    made_up: Callable[[int], Mapping[str, Stream]] | None = None
-    """The streams that a log lacks and that are made up, for a seed."""
+    synthesize: Callable[[int], Mapping[str, Stream]] | None = None
+    """Makes the streams that the log lacks, for a seed."""
 
-    def seeded(self, seed: int) -> Dataset:
-        """The log with what is made up for this seed; itself if nothing is."""
-        if self.made_up is None:
+    def with_seed(self, seed: int) -> Dataset:
+        """The dataset with synthesised streams for this seed; itself if it has none."""
+        if self.synthesize is None:
             return self
-        return dataclasses.replace(self, streams={**self.streams, **self.made_up(seed)})
+        return dataclasses.replace(self, streams={**self.streams, **self.synthesize(seed)})
 
-    def sheets(self) -> Datasheets:
-        """The datasheets of the robot, as estimators get them."""
-        sensors = {name: stream.sheet for name, stream in self.streams.items()}
+    def datasheets(self) -> Datasheets:
+        """The datasheets of the robot, as estimators get them: motion, and sensors by name."""
+        sensors = {name: stream.datasheet for name, stream in self.streams.items()}
         return {"motion": self.motion.datasheet(), **sensors}
 
     def until(self, stamp: float) -> Dataset:
-        """The beginning of the log, up to a stamp, s."""
+        """The beginning of the dataset, up to a stamp, s."""
         cut = {}
         for name, stream in self.streams.items():
             n = int(np.searchsorted(stream.stamp, stamp, "right"))
             arrays = {key: array[:n] for key, array in stream.arrays.items()}
-            cut[name] = Stream(stream.sheet, stream.table[:n], arrays)
-        return dataclasses.replace(self, streams=cut, made_up=None)
+            cut[name] = Stream(stream.datasheet, stream.table[:n], arrays)
+        return dataclasses.replace(self, streams=cut, synthesize=None)
 
     @property
     def duration(self) -> float:
-        """From the first stamp to the last, s."""
+        """The last stamp of all streams, s."""
         return float(max(s.stamp[-1] for s in self.streams.values() if len(s)))

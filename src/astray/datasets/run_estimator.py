@@ -1,7 +1,7 @@
-"""An estimator on a log: the same object that runs in a simulation, fed in the order of stamps.
+"""Runs an estimator on a dataset: the object that runs in a simulation, fed in order of stamps.
 
-Rows are the same robot several times over, of which some may be kept from some readings: that is
-how one pass over a log tells what a filter does without its GPS, in many places at once.
+All rows are the same robot. Some readings may be withheld from some rows: so one pass over a
+dataset runs the filter without its GNSS in many time windows.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ from astray.plugin import Estimator, Known, Reading
 from astray.tables import ADDRESS, STATE, Array, Table, table
 from astray.world.maps import MapSet
 
-Kept = Mapping[str, Array]
-"""By the name of a stream: which rows get which of its readings, (readings, n) of bool."""
-EVERY = 2000  # moments between two tellings of progress
+Delivered = Mapping[str, Array]
+"""By the name of a stream: whether each row gets each reading, (readings, n) of bool."""
+PROGRESS_INTERVAL = 2000  # stamps between two calls of `progress`
 
 
 @dataclasses.dataclass(frozen=True)
 class EstimatorResult:
-    """What an estimator made of a log."""
+    """The beliefs of an estimator on a dataset."""
 
     log: Dataset
     estimator: str
-    moments: Array
-    """When readings arrived, as far as it was noted, (moments,) s."""
-    before: Table
-    """STATE just before each of these moments, (moments, n)."""
+    """The kind of the estimator."""
+    stamps: Array
+    """The stamps at which beliefs were recorded, (stamps,) s."""
+    priors: Table
+    """STATE just before the readings of each stamp were given, (stamps, n)."""
     beliefs: Table
-    """STATE after each of them, (moments, n)."""
+    """STATE after that, (stamps, n)."""
     updates: int
-    """How often the estimator was called."""
+    """The number of calls of the estimator."""
     seconds: float
-    """How long that took."""
+    """The duration of these calls, s of wall clock."""
 
 
 def run_on_log(
@@ -46,74 +47,93 @@ def run_on_log(
     *,
     seed: int = 0,
     n: int = 1,
-    kept: Kept | None = None,
-    told: bool = True,
-    noted: Array | None = None,
+    delivered: Delivered | None = None,
+    start_known: bool = True,
+    record_at: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> EstimatorResult:
-    """Feed a log to an estimator.
+    """Run an estimator on a dataset.
 
-    `told` lets it know where the robot starts. Beliefs are noted whenever readings arrive, or only
-    at the stamps `noted`.
+    Args:
+        log: The dataset.
+        estimator: The estimator.
+        seed: The seed of the estimator's random numbers.
+        n: The number of rows.
+        delivered: The rows that get each reading of a stream; by default all rows get all readings.
+        start_known: Whether the estimator is given the start pose.
+        record_at: The stamps at which beliefs are recorded, s; by default whenever readings arrive.
+        progress: Called with the share of the dataset that is done, from 0 to 1.
+
+    Returns:
+        The beliefs.
     """
     rows = np.arange(n)
-    who = table(ADDRESS, n)
-    who["robot"] = rows
-    bound = estimator.attach(who, log.sheets(), 0.0, seed, log.name)
+    addresses = table(ADDRESS, n)
+    addresses["robot"] = rows
+    bound = estimator.attach(addresses, log.datasheets(), 0.0, seed, log.name)
     belief = table(STATE, n)
     belief["alive"] = True
     bound.begin(rows)
-    if told:
+    if start_known:
         belief["x"], belief["y"], belief["yaw"] = log.start
-        spread, yaw_spread = log.start_sd
-        belief["cov"] = np.diag([spread**2, spread**2, yaw_spread**2])
+        position_sd, yaw_sd = log.start_sd
+        belief["cov"] = np.diag([position_sd**2, position_sd**2, yaw_sd**2])
     bound.start(rows, belief)
-    if told:
+    if start_known:
         bound.believe(rows, belief)
     readings = {name: stream.reading(n) for name, stream in log.streams.items()}
-    atlas = MapSet([log.map] if log.map is not None else [])
+    maps = MapSet([log.map] if log.map is not None else [])
     clock = np.zeros(n)
-    known = Known(belief, readings, clock, atlas, np.zeros(n, np.int64))
-    stamps, deliveries = _in_order(log)
-    note = np.isin(stamps, noted) if noted is not None else np.ones(len(stamps), bool)
-    place = np.cumsum(note) - 1
-    before, beliefs = (table(STATE, int(note.sum()) * n).reshape(-1, n) for _ in range(2))
+    known = Known(belief, readings, clock, maps, np.zeros(n, np.int64))
+    stamps, deliveries = _deliveries(log)
+    recorded = np.ones(len(stamps), bool) if record_at is None else np.isin(stamps, record_at)
+    index = np.cumsum(recorded) - 1
+    priors, beliefs = (table(STATE, int(recorded.sum()) * n).reshape(-1, n) for _ in range(2))
     started = time.perf_counter()
-    for k, (stamp, arrived) in enumerate(zip(stamps, deliveries, strict=True)):
+    for k, (stamp, arrivals) in enumerate(zip(stamps, deliveries, strict=True)):
         clock.fill(stamp)
-        for name, number in arrived:
-            _deliver(readings[name], log, name, number, kept)
-        if note[k]:
-            before[place[k]] = belief
+        for name, number in arrivals:
+            _deliver(readings[name], log, name, number, delivered)
+        if recorded[k]:
+            priors[index[k]] = belief
         bound.estimate(rows, known, belief)
-        if note[k]:
-            beliefs[place[k]] = belief
-        for name, _ in arrived:
+        if recorded[k]:
+            beliefs[index[k]] = belief
+        for name, _ in arrivals:
             readings[name].fresh.fill(False)
-        if progress is not None and k % EVERY == 0:
+        if progress is not None and k % PROGRESS_INTERVAL == 0:
             progress((k + 1) / len(stamps))
-    seconds = time.perf_counter() - started
-    kind, moments = estimator.kind, stamps[note]
-    return EstimatorResult(log, kind, moments, before, beliefs, len(stamps), seconds)
+    return EstimatorResult(
+        log=log,
+        estimator=estimator.kind,
+        stamps=stamps[recorded],
+        priors=priors,
+        beliefs=beliefs,
+        updates=len(stamps),
+        seconds=time.perf_counter() - started,
+    )
 
 
-def _deliver(reading: Reading, log: Dataset, name: str, number: int, kept: Kept | None) -> None:
-    """Put one reading of a stream before all rows that get it."""
+def _deliver(
+    reading: Reading, log: Dataset, name: str, number: int, delivered: Delivered | None
+) -> None:
+    """Copy one reading of a stream to all rows, and mark it as fresh for those that get it."""
     stream = log.streams[name]
     reading.table[:] = stream.table[number]
-    for part, array in stream.arrays.items():
-        reading.arrays[part][:] = array[number]
-    reading.fresh[:] = kept[name][number] if kept is not None and name in kept else True
+    for key, array in stream.arrays.items():
+        reading.arrays[key][:] = array[number]
+    by_row = delivered is not None and name in delivered
+    reading.fresh[:] = delivered[name][number] if delivered is not None and by_row else True
 
 
-def _in_order(log: Dataset) -> tuple[Array, Iterator[list[tuple[str, int]]]]:
-    """Every stamp once, (moments,) s, and what arrives then: streams and numbers of readings."""
+def _deliveries(log: Dataset) -> tuple[Array, Iterator[list[tuple[str, int]]]]:
+    """Every stamp once, (stamps,) s, and its readings: streams and indices in them."""
     names = list(log.streams)
     stamps = np.concatenate([log.streams[name].stamp for name in names])
-    which = np.repeat(np.arange(len(names)), [len(log.streams[name]) for name in names])
+    stream = np.repeat(np.arange(len(names)), [len(log.streams[name]) for name in names])
     number = np.concatenate([np.arange(len(log.streams[name])) for name in names])
     order = np.argsort(stamps, kind="stable")
-    moments, first = np.unique(stamps[order], return_index=True)
-    pairs = [(names[w], int(k)) for w, k in zip(which[order], number[order], strict=True)]
+    unique, first = np.unique(stamps[order], return_index=True)
+    pairs = [(names[s], int(k)) for s, k in zip(stream[order], number[order], strict=True)]
     last = np.append(first[1:], len(pairs))
-    return moments, (pairs[a:b] for a, b in zip(first, last, strict=True))
+    return unique, (pairs[a:b] for a, b in zip(first, last, strict=True))

@@ -1,8 +1,8 @@
-"""How well an estimator did on a log: its belief against the reference.
+"""Scores: the beliefs of an estimator on a dataset, compared with the reference.
 
-A belief is compared with the reference at its own stamp. Where the robot reads what the reference
-is made of, a GPS, its belief is taken before it was told, and carried on to the stamp of the fix by
-the velocity that it believes; else every belief counts.
+A belief is compared with the reference at its own stamp. If the robot reads what the reference is
+made of, a GNSS, the belief before each fix is compared, extrapolated to the stamp of the fix by its
+own velocity; else every belief is compared.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from astray.tables import ADDRESS, Array, Table, table
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """An estimator on a log in a few numbers; nan where the reference cannot tell."""
+    """The errors of an estimator on a dataset; nan where the reference is unknown."""
 
     log: str
     estimator: str
     position_rmse: float  # m
     heading_rmse: float  # rad
-    ate: float  # m; root mean square once moved and turned onto the reference
-    nees: float  # on average; 3 for a belief that knows how wrong it is
-    median: float  # m, of the distance
-    most: float  # m
-    final: float  # m
+    ate: float  # m; root mean square after alignment with the reference
+    nees: float  # the mean; 3 for a consistent covariance
+    median: float  # m, of the distances
+    most: float  # m, the largest distance
+    final: float  # m, the last distance
     beliefs: int
     updates_per_s: float
 
@@ -39,7 +39,7 @@ class Score:
         return f"{self.log}: {self.position_rmse:.3f} m"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; what is not known is None."""
+        """The score as plain data; unknown values are None."""
         values = dataclasses.asdict(self)
         known = {k: v for k, v in values.items() if not isinstance(v, float) or np.isfinite(v)}
         return {**dict.fromkeys(values), **known}
@@ -47,14 +47,16 @@ class Score:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Beliefs and the reference at the same stamps: STATE (n,) of the same point of the robot."""
+    """Beliefs and the reference at the same stamps, of the same point of the robot."""
 
     truth: Table
+    """STATE (n,)."""
     belief: Table
+    """STATE (n,)."""
 
     @property
     def distance(self) -> Array:
-        """How far they are apart, (n,) m."""
+        """The distances of beliefs and reference, (n,) m."""
         found: Array = np.hypot(
             self.belief["x"] - self.truth["x"], self.belief["y"] - self.truth["y"]
         )
@@ -62,31 +64,42 @@ class Comparison:
 
 
 def compare(result: EstimatorResult, row: int = 0) -> Comparison:
-    """The beliefs of one row beside the reference, each stamp once."""
+    """Compare the beliefs of a row with the reference.
+
+    Args:
+        result: The beliefs of an estimator on a dataset.
+        row: The row.
+
+    Returns:
+        The belief and the reference at every stamp that the reference covers, each stamp once.
+
+    Raises:
+        LogError: The reference covers no belief.
+    """
     reference = result.log.reference
-    belief = _before_fixes(result, row) if reference.stream else result.beliefs[:, row].copy()
+    belief = _priors_at_fixes(result, row) if reference.stream else result.beliefs[:, row].copy()
     stamps = belief["stamp"]
-    new = np.append(stamps[1:] != stamps[:-1], True)  # the last belief of each stamp
-    belief = belief[new & reference.knows(stamps)]
+    last = np.append(stamps[1:] != stamps[:-1], True)  # of the beliefs of a stamp
+    belief = belief[last & reference.covers(stamps)]
     if not len(belief):
         raise LogError(f"{result.log.name}: there is no belief while the reference lasts")
-    x, y = reference.at
+    x, y = reference.point
     s, c = np.sin(belief["yaw"]), np.cos(belief["yaw"])
     belief["x"] += c * x - s * y
     belief["y"] += s * x + c * y
     return Comparison(reference.truth(belief["stamp"]), belief)
 
 
-def _before_fixes(result: EstimatorResult, row: int) -> Table:
-    """What was believed just before each fix, carried on to its stamp."""
+def _priors_at_fixes(result: EstimatorResult, row: int) -> Table:
+    """The belief just before each fix, extrapolated to its stamp."""
     fixes = result.log.streams[result.log.reference.stream].stamp
-    at = np.searchsorted(result.moments, fixes)
-    belief: Table = result.before[at, row].copy()
+    index = np.searchsorted(result.stamps, fixes)
+    belief: Table = result.priors[index, row].copy()
     return extrapolate(belief, fixes)
 
 
 def extrapolate(belief: Table, stamps: Array) -> Table:
-    """Beliefs carried on to later stamps along the arcs of their velocities."""
+    """Move beliefs (n,) to later stamps (n,) along the arcs of their velocities, in place."""
     dt = stamps - belief["stamp"]
     middle = belief["yaw"] + 0.5 * belief["wz"] * dt
     s, c = np.sin(middle), np.cos(middle)
@@ -98,19 +111,30 @@ def extrapolate(belief: Table, stamps: Array) -> Table:
 
 
 def score(result: EstimatorResult, row: int = 0) -> Score:
-    """The score of one row of a result."""
+    """Score a row of a result.
+
+    Args:
+        result: The beliefs of an estimator on a dataset.
+        row: The row.
+
+    Returns:
+        Its errors.
+
+    Raises:
+        LogError: The reference covers no belief.
+    """
     found = compare(result, row)
     distance = found.distance
-    turned = found.belief["yaw"] - found.truth["yaw"]
-    turned = np.arctan2(np.sin(turned), np.cos(turned))
+    yaw_error = found.belief["yaw"] - found.truth["yaw"]
+    yaw_error = np.arctan2(np.sin(yaw_error), np.cos(yaw_error))
     nees = measure(Nees(), found)
     nees = nees[np.isfinite(nees)]
     return Score(
         log=result.log.name,
         estimator=result.estimator,
         position_rmse=_rms(distance),
-        heading_rmse=_rms(turned),
-        ate=float(_aligned(found)),
+        heading_rmse=_rms(yaw_error),
+        ate=_aligned_ate(found),
         nees=float(nees.mean()) if len(nees) else float("nan"),
         median=float(np.median(distance)),
         most=float(distance.max()),
@@ -125,7 +149,15 @@ def _rms(values: Array) -> float:
 
 
 def measure(metric: Metric, found: Comparison) -> Array:
-    """One value per belief, by a metric that looks at each alone."""
+    """Measure every belief by a metric without memory.
+
+    Args:
+        metric: The metric.
+        found: Beliefs and reference, n of each.
+
+    Returns:
+        The value of the metric for each belief, (n,).
+    """
     n = len(found.belief)
     values = np.zeros(n)
     bound = metric.attach(table(ADDRESS, n), {}, 0.0, 0, "")
@@ -134,8 +166,8 @@ def measure(metric: Metric, found: Comparison) -> Array:
     return values
 
 
-def _aligned(found: Comparison) -> float:
-    """The trajectory error once the beliefs are moved and turned onto the reference, m."""
+def _aligned_ate(found: Comparison) -> float:
+    """The absolute trajectory error after alignment of the beliefs with the reference, m."""
     bound = Ate(align="se2").attach(table(ADDRESS, 1), {}, 0.0, 0, "")
     bound.begin(np.zeros(1, np.int64))
     values, row = np.zeros(1), np.zeros(1, np.int64)

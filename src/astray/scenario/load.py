@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from astray.errors import Fault, Origin, ScenarioError, suggest
 from astray.files import Marked, mark, read_yaml
-from astray.plugin import KINDS, Interaction
+from astray.plugin import KINDS
 from astray.presets import SCENARIOS
 from astray.scenario.cross_checks import check_scenario, check_tree, choose_dt
 from astray.scenario.export import effective_scenario
@@ -186,7 +186,7 @@ def _build_footprint(model: Any) -> Footprint:
     return Footprint(model.x, model.y, model.radius or Footprint.radius)
 
 
-def _build_interactions(model: Any) -> list[Interaction]:
+def _build_interactions(model: Any) -> list[Any]:
     """The interactions of a scenario; by default collisions, if there is a world."""
     if model.interactions is None:
         return [KINDS["interaction"]["collisions"]()] if model.world else []

@@ -227,7 +227,7 @@ from astray.datasets import read_logs, run_on_log
 log = read_logs(Path(sys.argv[1]))[0]
 for start in ("told", "global"):
     lone = Particle(particles=40, tries=20, initial=start)
-    made = run_on_log(log, lone, told=start == "told").beliefs
+    made = run_on_log(log, lone, start_known=start == "told").beliefs
     print(hashlib.blake2b(made.tobytes()).hexdigest())
 """
 

@@ -1,4 +1,4 @@
-"""Which kind of log lies at a path, by what is in it, never by its name."""
+"""Reads the logs at a path; their content decides which format they have, not their names."""
 
 from __future__ import annotations
 
@@ -6,36 +6,42 @@ import gzip
 import zlib
 from pathlib import Path
 
-from astray.datasets.bag import BagTopics, read_bag
-from astray.datasets.bag_file import is_bag
+from astray.datasets.bag import BagTopics, is_bag, read_bag
 from astray.datasets.carmen import is_carmen, read_carmen
 from astray.datasets.dataset import Dataset
-from astray.datasets.matlab import is_matlab
+from astray.datasets.log_files import is_matlab, read_bytes
 from astray.datasets.mrclam import is_mrclam, read_mrclam
-from astray.datasets.recorded import read_recorded
-from astray.datasets.text_columns import read_bytes
+from astray.datasets.recordings import read_astray_recording
 from astray.datasets.victoria_park import read_victoria
 from astray.errors import LogError
 
-KNOWN = (
+KNOWN_FORMATS = (
     "a UTIAS MRCLAM folder, a Victoria Park folder or .mat file, a CARMEN log, or a bag of ROS 1, "
     "ROS 2 or MCAP"
 )
-MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_logs(path: str | Path, wanted: BagTopics | None = None) -> list[Dataset]:
-    """The logs at a path, one for each robot; LogError says what is wrong.
+def read_logs(path: str | Path, topics: BagTopics | None = None) -> list[Dataset]:
+    """Read the logs at a path.
 
-    `wanted` chooses topics of a bag.
+    Args:
+        path: A file or a folder.
+        topics: The topics of a bag; by default they are found by their types.
+
+    Returns:
+        A dataset for each robot or log.
+
+    Raises:
+        LogError: Nothing there can be read; the text says why.
     """
-    path, wanted = Path(path), wanted or BagTopics()
+    path, topics = Path(path), topics or BagTopics()
     if not path.exists():
         raise LogError(f"{path}: there is no such file or folder")
     if is_bag(path):
-        recorded = read_recorded(path) if path.is_file() and not wanted.any else None
-        return recorded if recorded is not None else [read_bag(path, wanted)]
-    if wanted.any:
+        recorded = read_astray_recording(path) if path.is_file() and not topics.any else None
+        return recorded if recorded is not None else [read_bag(path, topics)]
+    if topics.any:
         raise LogError(f"{path}: topics are for bags, and this is none")
     if path.is_dir():
         return _read_folder(path)
@@ -44,7 +50,7 @@ def read_logs(path: str | Path, wanted: BagTopics | None = None) -> list[Dataset
         return [read_victoria(path)]
     if is_carmen(data):
         return [read_carmen(data, path)]
-    raise LogError(f"{path}: not a log that can be read: {KNOWN}")
+    raise LogError(f"{path}: not a log that can be read: {KNOWN_FORMATS}")
 
 
 def _read_folder(folder: Path) -> list[Dataset]:
@@ -57,13 +63,14 @@ def _read_folder(folder: Path) -> list[Dataset]:
         if file.is_file() and is_carmen(data := _unpacked(file)):
             found.append(read_carmen(data, file))
     if not found:
-        raise LogError(f"{folder}: no log that can be read in this folder: {KNOWN}")
+        raise LogError(f"{folder}: no log that can be read in this folder: {KNOWN_FORMATS}")
     return found
 
 
 def _unpacked(file: Path) -> bytes:
+    """The bytes of a file, unpacked if gzip has packed it."""
     data = read_bytes(file)
-    if not data.startswith(MAGIC):
+    if not data.startswith(GZIP_MAGIC):
         return data
     try:
         return gzip.decompress(data)
