@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -250,12 +251,20 @@ class LiveSource:
         for view in self._groups if subscription.readings else ():
             if not view.sensors:
                 continue
-            numbers = view.numbers
-            everyone = subscription.everyone
-            for robot in numbers if everyone else subscription.robots.intersection(numbers):
-                row = view.rows.start + robot - view.first
-                if view.group.truth["alive"][row]:
-                    found += _readings_of(view, robot, row)
+            numbers: Iterable[int] = view.numbers
+            if not subscription.everyone:
+                numbers = subscription.robots.intersection(numbers)
+            alive, time = view.group.truth["alive"], view.group.time
+            shift = view.rows.start - view.first
+            for robot in numbers:
+                row = robot + shift
+                if not alive[row]:
+                    continue
+                for sensor, drawn_as, arrived in view.sensors:
+                    drawn = drawn_numbers(drawn_as, arrived, row)
+                    if drawn is not None:
+                        age = float(time[row] - arrived.stamp[row])
+                        found.append(FrameReading(robot, sensor, age, drawn))
         return found
 
     def _record_collisions(self) -> None:
@@ -285,13 +294,3 @@ class LiveSource:
             for view in self._groups
             for k in range(len(view.robots))
         }
-
-
-def _readings_of(view: GroupView, robot: int, row: int) -> list[FrameReading]:
-    found: list[FrameReading] = []
-    for sensor in view.sensors:
-        numbers = drawn_numbers(sensor.drawn_as, sensor.arrived, row)
-        if numbers is not None:
-            age = float(view.group.time[row] - sensor.arrived.stamp[row])
-            found.append(FrameReading(robot, sensor.number, age, numbers))
-    return found
