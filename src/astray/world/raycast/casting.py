@@ -17,7 +17,7 @@ from astray.tables import Array, Row, Rows
 from astray.world.map import Map
 from astray.world.maps import MapSet
 from astray.world.raycast.angular_interval import BundleOrigin
-from astray.world.raycast.culling import cast_at_all, cast_at_grid, cast_in_reach
+from astray.world.raycast.culling import CulledWalls, cast_at_all, cast_at_grid, cast_in_reach
 from astray.world.raycast.intersection import Ray
 from astray.world.raycast.ray_bundle import (
     NEARNESS,
@@ -30,7 +30,12 @@ from astray.world.raycast.ray_bundle import (
     set_heading,
 )
 from astray.world.raycast.robots import cast_at_robots
-from astray.world.raycast.single_ray import RaycastScene, cast_ray_at_grid, make_raycast_scene
+from astray.world.raycast.single_ray import (
+    RaycastScene,
+    RayCells,
+    cast_ray_at_grid,
+    make_raycast_scene,
+)
 
 RAY_COST = 12.0  # segments that cost as much as a ray that is cast by itself
 MANY = 1500.0  # segments in reach, from which on it pays to test for occlusion
@@ -63,6 +68,7 @@ def cast_bundle(
 ) -> None:
     """Write the ranges of a bundle from one pose, (rays,) m; inf where nothing is met."""
     w, walls, limit = workspace.values, scene.walls, bundle.limit
+    culled = CulledWalls(walls.faces, walls.cells)
     origin = BundleOrigin(pose.x, pose.y, set_heading(w, bundle, pose.yaw))
     if pose.row >= 0:
         grid = scene.robots.grids[pose.world]
@@ -71,17 +77,18 @@ def cast_bundle(
     if entry.grids == 0:
         cast_at_all(workspace, bundle, walls.faces, entry, origin)
     elif suits_single_rays(entry, bundle):
+        ray_cells = RayCells(walls.ends, walls.cells, walls.ray_cells)
         for k in range(bundle.rays):
             c, s = ray_in_map(w, k)
             ray, i = Ray(pose.x, pose.y, c, s), NEARNESS + np.uint64(k)
-            w[i] = cast_ray_at_grid(walls, walls.grids[entry.ray_grid], ray, w[i])
+            w[i] = cast_ray_at_grid(ray_cells, walls.grids[entry.ray_grid], ray, w[i])
     elif PI * entry.density < MANY * limit * limit:
-        cast_in_reach(workspace, bundle, walls, entry, origin)
+        cast_in_reach(workspace, bundle, culled, walls.grids, entry, origin)
     else:
         if pose.row >= 0:
             invalidate_bounds(w, 0, bundle.rays)
         for k in range(entry.first_grid, entry.first_grid + entry.grids):
-            cast_at_grid(workspace, bundle, walls, walls.grids[k], origin)
+            cast_at_grid(workspace, bundle, culled, walls.grids[k], origin)
     for k in range(bundle.rays):
         nearness = w[NEARNESS + np.uint64(k)]
         far = 1.0 / nearness  # for all rays, so SIMD instructions divide several at a time

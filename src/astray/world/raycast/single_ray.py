@@ -19,7 +19,7 @@ import math
 from typing import Any, NamedTuple
 
 from astray.numerics import inlined_kernel, kernel
-from astray.tables import Array, Row
+from astray.tables import Array, Row, Table
 from astray.world.geometry import (
     RobotGrid,
     Segment,
@@ -80,6 +80,15 @@ def named_scene(arrays: SceneArrays) -> RaycastScene:
     """The scene of which `plain_arrays` gave the arrays."""
     walls, map_of_world, robots, shapes = arrays
     return RaycastScene(SegmentIndex(*walls), map_of_world, RobotGrid(*robots), Shapes(*shapes))
+
+
+class RayCells(NamedTuple):
+    """What a single ray reads of a segment index; kernels that are called often take no more."""
+
+    ends: Array
+    cells: Table
+    segments: Array
+    """Numbers of segments, cell by cell."""
 
 
 # The walk through the cells of a grid.
@@ -171,24 +180,25 @@ def nearer_segment(ends: Array, k: int, ray: Ray, best: float) -> float:
 
 
 @kernel
-def cast_ray_at_grid(walls: SegmentIndex, g: Row, ray: Ray, limit: float) -> float:
+def cast_ray_at_grid(walls: RayCells, g: Row, ray: Ray, limit: float) -> float:
     """The inverse range of a ray among the segments of a grid; the limit if it meets none."""
     best = limit
     walk = enter_grid(g, ray, limit)
     while is_in_grid(walk, g):
         cell = g.first + walk.row * g.width + walk.column
         for k in range(walls.cells[cell].first, walls.cells[cell + 1].first):
-            best = nearer_segment(walls.ends, walls.ray_cells[k], ray, best)
+            best = nearer_segment(walls.ends, walls.segments[k], ray, best)
         walk = next_cell(walk, ray, best)
     return best
 
 
-@kernel
+@inlined_kernel
 def cast_ray_at_walls(scene: RaycastScene, world: int, ray: Ray, limit: float) -> float:
     """The inverse range at which a ray meets a wall of a world; the limit if there is none."""
     walls, entry = scene.walls, scene.walls.maps[scene.map_of_world[world]]
     if entry.ray_grid >= 0:
-        return cast_ray_at_grid(walls, walls.grids[entry.ray_grid], ray, limit)
+        ray_cells = RayCells(walls.ends, walls.cells, walls.ray_cells)
+        return cast_ray_at_grid(ray_cells, walls.grids[entry.ray_grid], ray, limit)
     best = limit
     for k in range(entry.first, entry.first + entry.count):
         best = nearer_segment(walls.ends, k, ray, best)
@@ -196,9 +206,10 @@ def cast_ray_at_walls(scene: RaycastScene, world: int, ray: Ray, limit: float) -
 
 
 @kernel
-def cast_ray_at_robots(scene: RaycastScene, world: int, ray: Ray, own: int, limit: float) -> float:
+def cast_ray_at_robots(
+    robots: RobotGrid, shapes: Shapes, g: Row, ray: Ray, own: int, limit: float
+) -> float:
     """The inverse range at which a ray meets a robot other than the own row; the limit if none."""
-    robots, shapes, g = scene.robots, scene.shapes, scene.robots.grids[world]
     x, y, c, s = ray
     reach = 1.0 / limit
     best = limit
@@ -232,7 +243,8 @@ def scan_rays(scene: RaycastScene, rays: Array, owners: Array, limit: float, out
         world, own = owners[i, 0], owners[i, 1]
         best = limit
         if own >= 0:
-            best = cast_ray_at_robots(scene, world, ray, own, best)
+            grid = scene.robots.grids[world]
+            best = cast_ray_at_robots(scene.robots, scene.shapes, grid, ray, own, best)
         best = cast_ray_at_walls(scene, world, ray, best)
         out[i] = 1.0 / best if best > limit else math.inf
 
@@ -283,9 +295,8 @@ def nearer_body(b: Row, shape: Row, corners: Array, ray: Ray, best: Hit) -> Hit:
 
 
 @kernel
-def hit_robots(scene: RaycastScene, world: int, ray: Ray, own: int, best: Hit) -> Hit:
+def hit_robots(robots: RobotGrid, shapes: Shapes, g: Row, ray: Ray, own: int, best: Hit) -> Hit:
     """The nearer of a hit and that of a robot other than the own row."""
-    robots, shapes, g = scene.robots, scene.shapes, scene.robots.grids[world]
     x, y, c, s = ray
     half = 0.5 / best.nearness
     left, right = cell_columns(g, x + half * c, half * abs(c) + g.reach)
@@ -302,20 +313,26 @@ def hit_robots(scene: RaycastScene, world: int, ray: Ray, own: int, best: Hit) -
 
 
 @kernel
-def hit_walls(scene: RaycastScene, world: int, ray: Ray, best: Hit) -> Hit:
-    """The nearer of a hit and that of a wall of a world."""
-    walls, entry = scene.walls, scene.walls.maps[scene.map_of_world[world]]
-    if entry.ray_grid < 0:
-        for k in range(entry.first, entry.first + entry.count):
-            best = nearer_wall(walls.ends, k, ray, best)
-        return best
-    g = walls.grids[entry.ray_grid]
+def hit_grid(walls: RayCells, g: Row, ray: Ray, best: Hit) -> Hit:
+    """The nearer of a hit and that of a segment of a grid."""
     walk = enter_grid(g, ray, best.nearness)
     while is_in_grid(walk, g):
         cell = g.first + walk.row * g.width + walk.column
         for k in range(walls.cells[cell].first, walls.cells[cell + 1].first):
-            best = nearer_wall(walls.ends, walls.ray_cells[k], ray, best)
+            best = nearer_wall(walls.ends, walls.segments[k], ray, best)
         walk = next_cell(walk, ray, best.nearness)
+    return best
+
+
+@inlined_kernel
+def hit_walls(scene: RaycastScene, world: int, ray: Ray, best: Hit) -> Hit:
+    """The nearer of a hit and that of a wall of a world."""
+    walls, entry = scene.walls, scene.walls.maps[scene.map_of_world[world]]
+    if entry.ray_grid >= 0:
+        ray_cells = RayCells(walls.ends, walls.cells, walls.ray_cells)
+        return hit_grid(ray_cells, walls.grids[entry.ray_grid], ray, best)
+    for k in range(entry.first, entry.first + entry.count):
+        best = nearer_wall(walls.ends, k, ray, best)
     return best
 
 
@@ -335,7 +352,8 @@ def scan_hits(scene: RaycastScene, rays: Array, owners: Array, limit: float, out
         world, own = owners[i, 0], owners[i, 1]
         best = Hit(limit, 0.0)
         if own >= 0:
-            best = hit_robots(scene, world, ray, own, best)
+            grid = scene.robots.grids[world]
+            best = hit_robots(scene.robots, scene.shapes, grid, ray, own, best)
         best = hit_walls(scene, world, ray, best)
         out[i, 0] = 1.0 / best.nearness if best.nearness > limit else math.inf
         out[i, 1] = best.cosine
