@@ -46,7 +46,7 @@ def arc_length_bound(before: Row, after: Row) -> float:
 # Robots and walls.
 
 
-@kernel
+@inlined_kernel
 def find_busy(ctx: CollisionContext, rows: Rows) -> int:
     """List the rows that may meet a wall, and count them; clear the contacts of the last tick."""
     truth, memory, shapes, busy = ctx.truth, ctx.memory, ctx.shapes.table, ctx.busy
@@ -67,7 +67,7 @@ def find_busy(ctx: CollisionContext, rows: Rows) -> int:
     return drop_free_rows(ctx, busy[:count])
 
 
-@kernel
+@inlined_kernel
 def drop_free_rows(ctx: CollisionContext, busy: Rows) -> int:
     """Keep those of the busy rows that are near a wall, and count them; renew the free discs.
 
@@ -103,11 +103,11 @@ def comes_first(p: Row, q: Row) -> bool:
 @kernel
 def measure_reach(ctx: CollisionContext, rows: Rows, slides: bool) -> None:
     """Write how far from its final position a robot may sweep, and the most in each world."""
-    truth, shapes, worlds, longest = ctx.truth, ctx.shapes.table, ctx.worlds, ctx.reach_of_world
+    truth, shapes, worlds, by_world = ctx.truth, ctx.shapes.table, ctx.worlds, ctx.by_world
     # A robot that slides may leave its planned path.
     spread = 1.0 if slides else 0.0
     for i in rows:
-        longest[worlds[i]] = 0.0
+        by_world[worlds[i]].longest_reach = 0.0
     for i in rows:
         b, s = ctx.before[i], truth[i]
         reach = shapes[s.footprint].reach
@@ -115,7 +115,8 @@ def measure_reach(ctx: CollisionContext, rows: Rows, slides: bool) -> None:
         far = reach + (1.0 + spread) * arc_length_bound(b, s)
         far = far + 3.0 * spread * turn * reach + MARGIN
         ctx.motions[i].reach = far
-        longest[worlds[i]] = max(longest[worlds[i]], far)
+        world = by_world[worlds[i]]
+        world.longest_reach = max(world.longest_reach, far)
 
 
 @inlined_kernel
@@ -140,7 +141,7 @@ def list_pairs(ctx: CollisionContext) -> int:
         for b in range(first, last):
             body = bodies[b]
             reach = motions[body.row].reach
-            far = reach + ctx.reach_of_world[w]
+            far = reach + ctx.by_world[w].longest_reach
             left = min(max(math.floor((body.x - far - g.x) / g.cell), 0), g.width - 1)
             right = min(max(math.floor((body.x + far - g.x) / g.cell), 0), g.width - 1)
             low = min(max(math.floor((body.y - far - g.y) / g.cell), 0), g.height - 1)

@@ -26,6 +26,7 @@ from astray.interactions.collisions.context import (
     COUNTS,
     MEMORY,
     PAIR,
+    WORLD,
     CollisionContext,
     remember_state,
     reset_rows,
@@ -119,11 +120,12 @@ class Collisions(Interaction, kind="collisions"):
         self.pairs = table(PAIR, 4 * n)
         self.counts = table(COUNTS, 1)
         self.nearest = make_nearest_segments(0)
-        self.reach_of_world, self.touch_of_world = np.zeros(0), np.zeros(0)
+        self.by_world = table(WORLD, 0)
         self.with_robots = False
         self._context: CollisionContext | None = None
-        # Two kernels, compiled for the types of what they are given here.
+        # Kernels, compiled for the types of what they are given here.
         self._resolve_tick: Callable[..., bool] | None = None
+        self._ticks_without_walls: Callable[..., int] | None = None
         self._reset_rows: Callable[..., None] | None = None
         self.log = CollisionLog()
 
@@ -139,7 +141,9 @@ class Collisions(Interaction, kind="collisions"):
         if self.with_robots:
             return 0
         self.before["top_speed"] = speed_bound()
-        return ticks_without_walls(context, rows, self.dt)
+        if self._ticks_without_walls is None:
+            self._ticks_without_walls = compiled_for(ticks_without_walls, context, rows, self.dt)
+        return self._ticks_without_walls(context, rows, self.dt)
 
     def resumed(self) -> None:
         """Forget all free discs: they were computed for another map, or another position."""
@@ -205,9 +209,8 @@ class Collisions(Interaction, kind="collisions"):
             return context
         if len(self.nearest.numbers) <= len(walls.ends):
             self.nearest = make_nearest_segments(len(walls.ends))
-        worlds = len(scene.robot_grid.grids)
-        if len(self.reach_of_world) != worlds:
-            self.reach_of_world, self.touch_of_world = np.zeros(worlds), np.zeros(worlds)
+        if len(self.by_world) != len(scene.robot_grid.grids):
+            self.by_world = table(WORLD, len(scene.robot_grid.grids))
             alone = len(np.unique(scene.worlds)) == len(scene.worlds)
             self.with_robots = self.robots and not alone
         self._context = CollisionContext(
@@ -225,8 +228,7 @@ class Collisions(Interaction, kind="collisions"):
             busy=self.busy,
             active=self.active,
             pairs=self.pairs,
-            reach_of_world=self.reach_of_world,
-            touch_of_world=self.touch_of_world,
+            by_world=self.by_world,
             counts=self.counts,
         )
         return self._context

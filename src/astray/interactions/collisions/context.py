@@ -15,6 +15,7 @@ from astray.world.geometry import (
     Shapes,
     Solids,
     list_near_segments,
+    segment_grids,
     winding_number,
 )
 
@@ -61,6 +62,9 @@ PAIR = columns(
 """Two robots that may meet: rows, world, the scale at which they are clear of each other, and their
 next touch, with the fields of a Touch."""
 
+WORLD = columns("longest_reach m", "next_touch")
+"""Of the robots of a world: the longest reach of a motion, and the time of the next touch."""
+
 COUNTS = columns(
     Column("busy", "", "i8"),
     Column("active", "", "i8"),
@@ -96,10 +100,8 @@ class CollisionContext(NamedTuple):
     """Workspace: the rows that may meet anything."""
     pairs: Table
     """Workspace: PAIR records."""
-    reach_of_world: Array
-    """Workspace: the longest reach of a motion in each world, m."""
-    touch_of_world: Array
-    """Workspace: the time of the next touch of robots in each world."""
+    by_world: Table
+    """Workspace: a WORLD record for each world."""
     counts: Table
     """One COUNTS record."""
 
@@ -136,7 +138,7 @@ def map_entry(ctx: CollisionContext, i: int) -> Row:
 @inlined_kernel
 def list_walls(ctx: CollisionContext, i: int, query: NearQuery) -> float:
     """List the walls near a row; the distance of the nearest within the search."""
-    return list_near_segments(ctx.nearest, ctx.walls, map_entry(ctx, i), query)
+    return list_near_segments(ctx.nearest, segment_grids(ctx.walls), map_entry(ctx, i), query)
 
 
 @kernel

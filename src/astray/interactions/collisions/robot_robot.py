@@ -199,29 +199,30 @@ def end_motion(motion: Row, t: float) -> None:
 @kernel
 def resolve_robot_collisions(ctx: CollisionContext, pairs: Table) -> None:
     """End the motions of all robots of these pairs where they run into each other."""
-    motions, shapes, next_touch = ctx.motions, ctx.shapes, ctx.touch_of_world
+    motions, shapes, by_world = ctx.motions, ctx.shapes, ctx.by_world
     for k in range(len(pairs)):
         find_first_touch(pairs[k], motions, shapes)
     for _ in range(len(motions) + 1):
         soonest = FREE
         for k in range(len(pairs)):
-            next_touch[pairs[k].world] = FREE
+            by_world[pairs[k].world].next_touch = FREE
         for k in range(len(pairs)):
-            w = pairs[k].world
-            next_touch[w] = min(next_touch[w], pairs[k].time)
+            world = by_world[pairs[k].world]
+            world.next_touch = min(world.next_touch, pairs[k].time)
             soonest = min(soonest, pairs[k].time)
         if soonest == FREE:
             return
         for k in range(len(pairs)):
             pair = pairs[k]
-            if pair.time < FREE and pair.time == next_touch[pair.world]:
+            if pair.time < FREE and pair.time == by_world[pair.world].next_touch:
                 resolve_touch(pair, motions)
         for k in range(len(pairs)):
-            end_motion(motions[pairs[k].first], next_touch[pairs[k].world])
-            end_motion(motions[pairs[k].second], next_touch[pairs[k].world])
+            now = by_world[pairs[k].world].next_touch
+            end_motion(motions[pairs[k].first], now)
+            end_motion(motions[pairs[k].second], now)
         for k in range(len(pairs)):
             pair = pairs[k]
-            p, q, now = motions[pair.first], motions[pair.second], next_touch[pair.world]
+            p, q, now = motions[pair.first], motions[pair.second], by_world[pair.world].next_touch
             if p.changed or q.changed or (pair.time < FREE and pair.time == now):
                 find_next_touch(pair, motions, shapes, now)
         for k in range(len(pairs)):

@@ -64,6 +64,20 @@ class SegmentIndex(NamedTuple):
     """INDEXED_MAP records."""
 
 
+class SegmentGrids(NamedTuple):
+    """The part of an index that searches read: frequent calls with the whole index cost more."""
+
+    faces: Array
+    cells: Table
+    grids: Table
+
+
+@inlined_kernel
+def segment_grids(walls: SegmentIndex) -> SegmentGrids:
+    """The part of an index that searches read."""
+    return SegmentGrids(walls.faces, walls.cells, walls.grids)
+
+
 @inlined_kernel
 def padded_count(n: int) -> int:
     """A count rounded up to whole SIMD vectors; the entries after the n-th have no meaning."""
@@ -125,7 +139,7 @@ def list_near_range(
 
 @kernel
 def list_near_segments(
-    nearest: NearestSegments, walls: SegmentIndex, entry: Row, query: NearQuery
+    nearest: NearestSegments, walls: SegmentGrids, entry: Row, query: NearQuery
 ) -> float:
     """List the segments of a map near a point; the distance of the nearest within the search."""
     nearest.found[0] = 0

@@ -16,6 +16,7 @@ from astray.world.geometry import (
     Solids,
     list_near_segments,
     make_nearest_segments,
+    segment_grids,
     winding_number,
 )
 from astray.world.maps import MapSet
@@ -36,6 +37,7 @@ class Obstacles(NamedTuple):
     """What a free position must be clear of."""
 
     walls: SegmentIndex
+    """The walls of all maps."""
     solids: Solids
     nearest: NearestSegments
     """Workspace for searches."""
@@ -57,7 +59,8 @@ def is_free(obstacles: Obstacles, number: int, x: float, y: float, clearance: fl
     """Whether a point of a map is outside of solids and clear of all obstacles."""
     walls, solids = obstacles.walls, obstacles.solids
     query = NearQuery(x, y, 0.0, WIDER * clearance)
-    if list_near_segments(obstacles.nearest, walls, walls.maps[number], query) < clearance:
+    entry = walls.maps[number]
+    if list_near_segments(obstacles.nearest, segment_grids(walls), entry, query) < clearance:
         return False
     first, stop = solids.starts[number], solids.starts[number + 1]
     return winding_number(solids.ends, first, stop, x, y) == 0

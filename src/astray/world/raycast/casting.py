@@ -14,10 +14,11 @@ import numpy as np
 
 from astray.numerics import PI, TAU, inlined_kernel, kernel
 from astray.tables import Array, Row, Rows
+from astray.world.geometry import segment_grids
 from astray.world.map import Map
 from astray.world.maps import MapSet
 from astray.world.raycast.angular_interval import BundleOrigin
-from astray.world.raycast.culling import CulledWalls, cast_at_all, cast_at_grid, cast_in_reach
+from astray.world.raycast.culling import cast_at_all, cast_at_grid, cast_in_reach
 from astray.world.raycast.intersection import Ray
 from astray.world.raycast.ray_bundle import (
     NEARNESS,
@@ -68,7 +69,7 @@ def cast_bundle(
 ) -> None:
     """Write the ranges of a bundle from one pose, (rays,) m; inf where nothing is met."""
     w, walls, limit = workspace.values, scene.walls, bundle.limit
-    culled = CulledWalls(walls.faces, walls.cells)
+    grids = segment_grids(walls)
     origin = BundleOrigin(pose.x, pose.y, set_heading(w, bundle, pose.yaw))
     if pose.row >= 0:
         grid = scene.robots.grids[pose.world]
@@ -83,12 +84,12 @@ def cast_bundle(
             ray, i = Ray(pose.x, pose.y, c, s), NEARNESS + np.uint64(k)
             w[i] = cast_ray_at_grid(ray_cells, walls.grids[entry.ray_grid], ray, w[i])
     elif PI * entry.density < MANY * limit * limit:
-        cast_in_reach(workspace, bundle, culled, walls.grids, entry, origin)
+        cast_in_reach(workspace, bundle, grids, entry, origin)
     else:
         if pose.row >= 0:
             invalidate_bounds(w, 0, bundle.rays)
         for k in range(entry.first_grid, entry.first_grid + entry.grids):
-            cast_at_grid(workspace, bundle, culled, walls.grids[k], origin)
+            cast_at_grid(workspace, bundle, grids, walls.grids[k], origin)
     for k in range(bundle.rays):
         nearness = w[NEARNESS + np.uint64(k)]
         far = 1.0 / nearness  # for all rays, so SIMD instructions divide several at a time

@@ -15,6 +15,7 @@ from astray.numerics import HALF_PI, inlined_kernel, kernel
 from astray.tables import Array, Row, Table
 from astray.world.geometry import (
     ROUNDING_FACTOR,
+    SegmentGrids,
     cell_columns,
     cell_rows,
     padded_count,
@@ -46,13 +47,6 @@ from astray.world.raycast.ray_bundle import (
 
 _0, _1, _2, _3, _4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 PART = 64  # segments of a run that are loaded together
-
-
-class CulledWalls(NamedTuple):
-    """What culling reads of a segment index; kernels that are called often take no more."""
-
-    faces: Array
-    cells: Table
 
 
 class CellRing(NamedTuple):
@@ -189,7 +183,7 @@ def is_cell_occluded(w: Array, bundle: RayBundle, i: int) -> bool:
 def cast_at_cells(
     workspace: RayWorkspace,
     bundle: RayBundle,
-    walls: CulledWalls,
+    walls: SegmentGrids,
     n: int,
     g: Row,
     origin: BundleOrigin,
@@ -210,7 +204,7 @@ def cast_at_cells(
 def cast_at_ring(
     workspace: RayWorkspace,
     bundle: RayBundle,
-    walls: CulledWalls,
+    walls: SegmentGrids,
     g: Row,
     ring: CellRing,
     origin: BundleOrigin,
@@ -238,7 +232,7 @@ def cast_at_ring(
 
 @kernel
 def cast_at_grid(
-    workspace: RayWorkspace, bundle: RayBundle, walls: CulledWalls, g: Row, origin: BundleOrigin
+    workspace: RayWorkspace, bundle: RayBundle, walls: SegmentGrids, g: Row, origin: BundleOrigin
 ) -> None:
     """Cast the rays at the segments of a grid, from near to far."""
     column = math.floor((origin.x - g.x) / g.cell)
@@ -269,7 +263,7 @@ def is_cell_out_of_reach(cells: Table, k: int, reach: float, origin: BundleOrigi
 def gather_in_reach(
     workspace: RayWorkspace,
     bundle: RayBundle,
-    walls: CulledWalls,
+    walls: SegmentGrids,
     g: Row,
     origin: BundleOrigin,
     n: int,
@@ -295,15 +289,14 @@ def gather_in_reach(
 def cast_in_reach(
     workspace: RayWorkspace,
     bundle: RayBundle,
-    walls: CulledWalls,
-    grids: Table,
+    walls: SegmentGrids,
     entry: Row,
     origin: BundleOrigin,
 ) -> None:
     """Cast the rays at all segments of a map in their reach, which are not very many."""
     n = 0
     for k in range(entry.first_grid, entry.first_grid + entry.grids):
-        n = gather_in_reach(workspace, bundle, walls, grids[k], origin, n)
+        n = gather_in_reach(workspace, bundle, walls, walls.grids[k], origin, n)
     cast_at_chunk(workspace, bundle, n, origin.first, False)
 
 
