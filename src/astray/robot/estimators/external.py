@@ -24,7 +24,11 @@ class Trust(Estimator, kind="trust"):
     """Adopts the solution of a navigation system: pose, velocity and covariance."""
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the navigation system; PluginError if the robot has none."""
+        """Find the navigation system.
+
+        Raises:
+            PluginError: The robot has none.
+        """
         self.ins = find_sensor(INS, sheets, "trust")
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:

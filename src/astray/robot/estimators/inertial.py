@@ -137,7 +137,11 @@ class Inertial(Estimator, kind="inertial"):
     initial_theta: float | None = None  # rad
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the IMU and read its datasheet; PluginError if the robot has none."""
+        """Find the IMU and read its datasheet.
+
+        Raises:
+            PluginError: The robot has no IMU.
+        """
         self.imu = find_sensor(IMU, sheets, "inertial")
         sheet = sheets[self.imu].values
         angles = [np.array([sheet.get(name, 0.0)]) for name in ("roll", "pitch", "yaw")]

@@ -248,7 +248,14 @@ def dead_reckon(belief: Row, memory: Row, reading: Row) -> None:
 
 @kernel
 def dead_reckon_all(belief: Table, memory: Table, wheels: Table, rows: Rows) -> None:
-    """Bring the beliefs of these rows up to their fresh wheel readings."""
+    """Bring beliefs up to their fresh wheel readings.
+
+    Args:
+        belief: STATE, (n,): written.
+        memory: The `memory` of an Odometry, (n,).
+        wheels: WHEELS, (n,).
+        rows: The rows to update.
+    """
     for i in rows:
         if wheels[i].fresh:
             dead_reckon(belief[i], memory[i], wheels[i])
@@ -260,7 +267,11 @@ class Odometry(Estimator, kind="odometry"):
     remembers = MEMORY
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the encoders; PluginError without any, or for a motion of unknown kinematics."""
+        """Find the encoders and the kinematics.
+
+        Raises:
+            PluginError: The robot has no encoders, or a motion of unknown wheel kinematics.
+        """
         self.body = sheets["motion"]
         self.kinematics = wheel_kinematics(self.body, "odometry")
         self.wheels = find_sensor(WHEELS, sheets, "odometry")

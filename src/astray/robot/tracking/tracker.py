@@ -180,7 +180,11 @@ class MultiTargetTracker(plugin.Tracker, kind="tracker"):
     coast: Positive = 3.0  # s that a track is kept without a detection
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the sensors of other robots; PluginError without any, or if hits exceed looks."""
+        """Find the sensors of other robots, and allocate the tracks.
+
+        Raises:
+            PluginError: The robot has no such sensor, or `hits` exceed `looks`.
+        """
         if self.hits > self.looks:
             raise PluginError(f"{self.hits} hits cannot come in {self.looks} looks")
         self.sources = tuple(k for k, sheet in sheets.items() if sheet.measures == CONTACTS)

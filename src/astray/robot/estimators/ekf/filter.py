@@ -219,7 +219,12 @@ class Ekf(Estimator, kind="ekf"):
     rests: bool = False  # zero-velocity updates by an IMU without wheels
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find the sensors and make the model; PluginError if there are too few or too many."""
+        """Find the sensors and make the model.
+
+        Raises:
+            PluginError: The robot has neither IMU nor wheels, not the one of `by`, or more than
+                three sensors of a kind; or its sensors need more states than there are.
+        """
         self.names = {
             kind: next((name for name, s in sheets.items() if s.measures == layout), "")
             for kind, layout in FUSED.items()

@@ -4,8 +4,8 @@ The moving states come first. They change with every step:
 
     x y yaw               always                                        m, m, rad
     vx vy                 with an IMU: velocity in the body's axes      m/s
-    dx dy dyaw            with an IMU: displacement since the wheels were last read, in the axes
-                          that the body has on the way                  m, m, rad
+    dx dy dyaw            with an IMU: displacement since the wheels were last read, the integral
+                          of velocity and turn rate in the body's axes  m, m, rad
 
 The displacement is a state of its own because it is what wheels measure: a mean over time, not the
 speed of a moment.

@@ -387,7 +387,12 @@ class Particle(Estimator, kind="particle"):
     start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Find wheels and scanner; PluginError without them or for unknown wheel kinematics."""
+        """Find wheels and scanner, and allocate the particles.
+
+        Raises:
+            PluginError: The robot has no wheel encoders, no scanner, or a motion of unknown wheel
+                kinematics.
+        """
         self.kinematics = wheel_kinematics(sheets["motion"], "particle")
         self.wheels = find_sensor(WHEELS, sheets, "particle")
         self.scan = find_sensor(SCAN, sheets, "particle")
