@@ -21,17 +21,17 @@ from astray.robot.estimators.ekf.measurement_models import (
 from astray.robot.estimators.ekf.measurements import (
     STEER,
     VALUES,
-    compass_of,
-    fix_of,
-    imu_of,
-    landmark_of,
+    unpack_compass,
+    unpack_fix,
+    unpack_imu,
+    unpack_landmark,
 )
 from astray.robot.estimators.ekf.propagation import (
     extrapolate,
     has_imu,
     propagate_by_wheels,
+    propagate_to_imu_reading,
     reset_displacement,
-    take_imu_reading,
     velocity_from_wheel_rates,
     wheel_displacement,
 )
@@ -49,8 +49,8 @@ SAME_TIME = 1e-9  # s; stamps that differ by less are equal
 def process(state: Row, model: Row, measurement: Row, beacons: Array) -> None:
     """Propagate to the stamp of a measurement and update by it."""
     if measurement.source == FROM_IMU:
-        reading = imu_of(measurement.value)
-        take_imu_reading(state, model, reading, measurement.stamp)
+        reading = unpack_imu(measurement.value)
+        propagate_to_imu_reading(state, model, reading, measurement.stamp)
         if model.zero_velocity:
             detect_rest(state, model, reading)
         return
@@ -59,14 +59,14 @@ def process(state: Row, model: Row, measurement: Row, beacons: Array) -> None:
         return
     extrapolate(state, model, measurement.stamp)
     if measurement.source == FROM_FIX:
-        fix = fix_of(measurement.value)
+        fix = unpack_fix(measurement.value)
         update_with_fix(state, model, fix)
         if has_imu(model) and fix.velocity_sd > 0.0 and not state.heading_lost:
             update_with_velocity(state, model, fix)
     elif measurement.source == FROM_COMPASS:
-        update_with_compass(state, model, compass_of(measurement.value))
+        update_with_compass(state, model, unpack_compass(measurement.value))
     else:
-        update_with_landmark(state, model, landmark_of(measurement.value), beacons)
+        update_with_landmark(state, model, unpack_landmark(measurement.value), beacons)
 
 
 @kernel

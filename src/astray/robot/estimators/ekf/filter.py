@@ -36,11 +36,11 @@ from astray.plugin import Datasheets, Estimator, Known, NonNegative, Reading
 from astray.robot.estimators.ekf.delayed_measurements import take_measurement
 from astray.robot.estimators.ekf.measurements import (
     MEASUREMENT,
-    take_compass,
-    take_fix,
-    take_imu,
-    take_landmark,
-    take_wheels,
+    pack_compass,
+    pack_fix,
+    pack_imu,
+    pack_landmark,
+    pack_wheels,
 )
 from astray.robot.estimators.ekf.propagation import has_imu
 from astray.robot.estimators.ekf.state_layout import (
@@ -128,7 +128,7 @@ def take_landmarks(tables: FilterTables, readings: LandmarkReadings, i: int, sen
         if readings.seen[i, k] > 0.0:
             distance, bearing = readings.ranges[i, k], readings.bearings[i, k]
             identity = readings.identities[i, k]
-            take_landmark(tables.incoming[i], stamp, distance, bearing, identity, sensor)
+            pack_landmark(tables.incoming[i], stamp, distance, bearing, identity, sensor)
             take_incoming(tables, i)
 
 
@@ -155,16 +155,16 @@ def estimate_all(
         if sensor == 0:
             state.nis_sum = state.nis_dof = 0.0
         if imu[i].fresh:
-            take_imu(measurement, model, imu[i])
+            pack_imu(measurement, model, imu[i])
             take_incoming(tables, i)
         if wheels[i].fresh:
-            take_wheels(measurement, wheels[i])
+            pack_wheels(measurement, wheels[i])
             take_incoming(tables, i)
         if compass[i].fresh:
-            take_compass(measurement, compass[i], sensor)
+            pack_compass(measurement, compass[i], sensor)
             take_incoming(tables, i)
         if fix[i].fresh and not fix[i].lost:
-            take_fix(measurement, fix[i], sensor)
+            pack_fix(measurement, fix[i], sensor)
             take_incoming(tables, i)
         if landmarks.table[i].fresh:
             take_landmarks(tables, landmarks, i, sensor)

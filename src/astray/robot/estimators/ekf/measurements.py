@@ -1,6 +1,6 @@
 """Measurements: readings of all sensors in one layout, so that they share one queue.
 
-`take_*` writes a reading of a sensor into a measurement, `*_of` reads it back by name.
+`pack_*` writes a reading of a sensor into a measurement, `unpack_*` reads it back by name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class LandmarkMeasurement(NamedTuple):
 
 
 @kernel
-def take_imu(out: Row, model: Row, imu: Row) -> None:
+def pack_imu(out: Row, model: Row, imu: Row) -> None:
     """Write a reading of the IMU, rotated from its own axes to those of the body."""
     axes = model.axes
     out.source, out.stamp = FROM_IMU, imu.stamp
@@ -73,13 +73,13 @@ def take_imu(out: Row, model: Row, imu: Row) -> None:
 
 
 @kernel
-def imu_of(value: Array) -> tuple[float, float, float]:
+def unpack_imu(value: Array) -> tuple[float, float, float]:
     """Turn rate, and acceleration forward and to the left."""
     return value[0], value[1], value[2]
 
 
 @kernel
-def take_wheels(out: Row, wheels: Row) -> None:
+def pack_wheels(out: Row, wheels: Row) -> None:
     """Write the angles of the wheels and of the steering."""
     out.source, out.stamp = FROM_WHEELS, wheels.stamp
     for k in range(WHEELS_PER_ROBOT):
@@ -88,7 +88,7 @@ def take_wheels(out: Row, wheels: Row) -> None:
 
 
 @kernel
-def take_fix(out: Row, fix: Row, sensor: int) -> None:
+def pack_fix(out: Row, fix: Row, sensor: int) -> None:
     """Write a fix of one of the GNSS receivers."""
     v = out.value
     out.source, out.stamp, v[SENSOR] = FROM_FIX, fix.stamp, sensor
@@ -98,26 +98,26 @@ def take_fix(out: Row, fix: Row, sensor: int) -> None:
 
 
 @kernel
-def fix_of(v: Array) -> FixMeasurement:
+def unpack_fix(v: Array) -> FixMeasurement:
     """A fix, by name."""
     return FixMeasurement(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], int(v[SENSOR]))
 
 
 @kernel
-def take_compass(out: Row, compass: Row, sensor: int) -> None:
+def pack_compass(out: Row, compass: Row, sensor: int) -> None:
     """Write a heading of one of the compasses."""
     out.source, out.stamp, out.value[SENSOR] = FROM_COMPASS, compass.stamp, sensor
     out.value[0], out.value[1] = compass.yaw, compass.sd
 
 
 @kernel
-def compass_of(v: Array) -> CompassMeasurement:
+def unpack_compass(v: Array) -> CompassMeasurement:
     """A heading, by name."""
     return CompassMeasurement(v[0], v[1], int(v[SENSOR]))
 
 
 @kernel
-def take_landmark(
+def pack_landmark(
     out: Row, stamp: float, distance: float, bearing: float, identity: float, sensor: int
 ) -> None:
     """Write a landmark that one of the landmark sensors observed."""
@@ -126,6 +126,6 @@ def take_landmark(
 
 
 @kernel
-def landmark_of(v: Array) -> LandmarkMeasurement:
+def unpack_landmark(v: Array) -> LandmarkMeasurement:
     """A landmark, by name."""
     return LandmarkMeasurement(v[0], v[1], int(v[2]), int(v[SENSOR]))

@@ -321,7 +321,7 @@ def propagate_by_imu(state: Row, model: Row, reading: ImuReading, stamp: float) 
 
 
 @kernel
-def take_imu_reading(state: Row, model: Row, reading: ImuReading, stamp: float) -> None:
+def propagate_to_imu_reading(state: Row, model: Row, reading: ImuReading, stamp: float) -> None:
     """Propagate by a reading of the IMU, which is the mean since the reading before.
 
     The filter may have extrapolated a part of that time with the old reading. The new one is then
