@@ -1,4 +1,4 @@
-"""Other makers' DDS against ours, over real sockets, in a network that has nothing but loopback."""
+"""Other DDS implementations with astray, over real sockets, in a network with nothing but loopback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENVIRONMENT = {
     for name, value in os.environ.items()
     if not name.startswith("ROS_") and name != "CYCLONEDDS_URI"
 }
-HEARD = {
+TOPICS = {
     "/imu/data": "sensor_msgs/msg/Imu",
     "/scan": "sensor_msgs/msg/LaserScan",
     "/odom": "nav_msgs/msg/Odometry",
@@ -59,22 +59,22 @@ class Network:
     MULTICAST = "ip link set lo multicast on && ip route add 224.0.0.0/4 dev lo"
 
     def __init__(self, multicast: bool = True) -> None:
-        me = [] if os.geteuid() == 0 else ["--map-root-user"]
+        as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
         more = self.MULTICAST if multicast else "true"
         script = f"ip link set lo up && {more} && echo ready && exec sleep 1000"
-        command = ["unshare", *me, "--net", "sh", "-c", script]
+        command = ["unshare", *as_root, "--net", "sh", "-c", script]
         self.holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout is not None
-        self.is_there = self.holder.stdout.readline() == "ready\n"
+        self.is_ready = self.holder.stdout.readline() == "ready\n"
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, *command: str, **environment: str) -> subprocess.Popen[str]:
         """Start a program in this network."""
-        who = ["nsenter", f"--target={self.holder.pid}", "--net"]
+        enter = ["nsenter", f"--target={self.holder.pid}", "--net"]
         if os.geteuid() != 0:
-            who += ["--user", "--preserve-credentials"]
+            enter += ["--user", "--preserve-credentials"]
         started = subprocess.Popen(
-            [*who, *command],
+            [*enter, *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -102,11 +102,11 @@ def without_multicast() -> Iterator[Network]:
 def made_network(multicast: bool = True) -> Iterator[Network]:
     for tool in ("unshare", "nsenter", "ip"):
         if shutil.which(tool) is None:
-            pytest.skip(f"needs {tool} to make a network of its own")
+            pytest.skip(f"needs {tool} to make a network namespace")
     made = Network(multicast)
     try:
-        if not made.is_there:
-            pytest.skip("may not make a network of its own here")
+        if not made.is_ready:
+            pytest.skip("may not make a network namespace here")
         yield made
     finally:
         made.close()
@@ -139,7 +139,7 @@ def lines(process: subprocess.Popen[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def running(network: Network, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run of astray in that network, once it says that it is there."""
+    """A run of astray in that network, once it has connected."""
     file = tmp_path / "hall.yaml"
     file.write_text(SCENARIO)
     run = network.start(sys.executable, "-m", "astray", "run", str(file), "--ros2")
@@ -181,14 +181,14 @@ def test_a_rustdds_client_subscribes_to_a_run_and_drives_it(
 ) -> None:
     pytest.importorskip("rosless", reason="needs rosless: pip install rosless")
     with running(network, tmp_path):
-        topics = [f"{topic}={type}" for topic, type in HEARD.items()]
+        topics = [f"{topic}={type}" for topic, type in TOPICS.items()]
         peer = network.start(sys.executable, str(PEERS / "rosless_peer.py"), *topics)
         found = []
         for line in lines(peer):
             assert line.startswith("{"), line
             found.append(json.loads(line))
         assert peer.wait(TIMEOUT) == 0
-    assert [answer.get("topic") for answer in found[:-1]] == list(HEARD)
+    assert [answer.get("topic") for answer in found[:-1]] == list(TOPICS)
     for answer in found[:-1]:
         check(answer["topic"], answer["message"])
     assert found[-1]["speed"] == pytest.approx(0.25, abs=1e-3)
@@ -200,8 +200,8 @@ def test_a_fast_dds_client_subscribes_to_a_run(
     from astray.ros.messages.types import to_plain, type_hash
 
     with running(network, tmp_path):
-        names = [n for t, k in HEARD.items() for n in (dds_topic_name(t), dds_type_name(k))]
-        peer = network.start(fastdds, "hear", str(TIMEOUT), *names)
+        names = [n for t, k in TOPICS.items() for n in (dds_topic_name(t), dds_type_name(k))]
+        peer = network.start(fastdds, "subscribe", str(TIMEOUT), *names)
         found: dict[str, Any] = {}
         about: dict[str, str] = {}
         for line in lines(peer):
@@ -211,8 +211,8 @@ def test_a_fast_dds_client_subscribes_to_a_run(
                 about[topic] = data or about.get(topic, "")  # it finds its own as well
             else:
                 topic = first.removeprefix("rt")
-                found[topic] = to_plain(decode(HEARD[topic], bytes.fromhex(rest)))
-            if len(found) == len(HEARD):
+                found[topic] = to_plain(decode(TOPICS[topic], bytes.fromhex(rest)))
+            if len(found) == len(TOPICS):
                 break
         peer.kill()
     for topic, message in found.items():
@@ -226,7 +226,7 @@ def test_a_fast_dds_client_finds_a_run_without_multicast_on_loopback(
 ) -> None:
     with running(without_multicast, tmp_path):
         clock = dds_topic_name("/clock"), dds_type_name("rosgraph_msgs/msg/Clock")
-        peer = without_multicast.start(fastdds, "hear", str(TIMEOUT), *clock)
+        peer = without_multicast.start(fastdds, "subscribe", str(TIMEOUT), *clock)
         assert any(line.startswith("rt/clock") for line in lines(peer))
         peer.kill()
 
@@ -241,25 +241,25 @@ def test_a_fast_dds_client_drives_a_run_after_invalid_bytes(
     odometry = "nav_msgs/msg/Odometry"
     with running(network, tmp_path) as run:
         for garbage in ("00010000", "00010000" + "ff" * 7, "ffff" * 40, "00030000" + "00" * 48):
-            peer = network.start(fastdds, "say", "0.5", "20", *names, garbage)
+            peer = network.start(fastdds, "publish", "0.5", "20", *names, garbage)
             peer.wait(TIMEOUT)
-        hears = network.start(
+        subscriber = network.start(
             fastdds,
-            "hear",
+            "subscribe",
             str(TIMEOUT),
             dds_topic_name("/ground_truth/odom"),
             dds_type_name(odometry),
         )
-        says = network.start(fastdds, "say", str(TIMEOUT), "20", *names, command.hex())
+        publisher = network.start(fastdds, "publish", str(TIMEOUT), "20", *names, command.hex())
         speeds = []
-        for line in lines(hears):
+        for line in lines(subscriber):
             if not line.startswith("matched"):
                 message = decode(odometry, bytes.fromhex(line.split(" ")[1]))
                 speeds.append(message.twist.twist.linear.x)
                 if speeds[-1] > 0.2499:
                     break
-        says.kill()
-        hears.kill()
+        publisher.kill()
+        subscriber.kill()
         assert run.poll() is None
     assert speeds[-1] == pytest.approx(0.25, abs=1e-3)
 
@@ -279,13 +279,13 @@ def test_a_fast_dds_client_subscribes_to_the_approximator_of_simulated_data(
     estimates = network.start(*run, "imu_position_approximator")
     assert any("publishes /estimated_position" in line for line in lines(estimates))
     names = dds_topic_name("/estimated_position"), dds_type_name(pose)
-    hears = network.start(fastdds, "hear", str(TIMEOUT), *names)
-    assert any("matched rt/estimated_position typehash" in line for line in lines(hears))
+    subscriber = network.start(fastdds, "subscribe", str(TIMEOUT), *names)
+    assert any("matched rt/estimated_position typehash" in line for line in lines(subscriber))
     plays = network.start(
         *run, "imu_data_simulator", "--ros-args", "--params-file", str(file), "-p",
         "wait_for_subscriber:=true",
     )  # fmt: skip
-    for line in lines(hears):
+    for line in lines(subscriber):
         if not line.startswith("matched"):
             position = decode(pose, bytes.fromhex(line.split(" ")[1]))
             if position.x > 1.5:
@@ -300,4 +300,4 @@ def test_a_fast_dds_client_subscribes_to_the_approximator_of_simulated_data(
         assert program.wait(TIMEOUT) == 0
         assert program.stdout is not None
         assert "Traceback" not in program.stdout.read()
-    hears.kill()
+    subscriber.kill()

@@ -1,8 +1,8 @@
-// A small program on eProsima Fast DDS that speaks to astray as a ROS 2 node with another maker's
-// DDS would: payloads are opaque bytes, endpoints match by the names of topic and type.
+// A small program on eProsima Fast DDS that connects to astray as a ROS 2 node on another
+// DDS implementation: payloads are opaque bytes, endpoints match by the names of topic and type.
 //
-//   fastdds_peer hear SECONDS TOPIC TYPE [TOPIC TYPE …]      a line "TOPIC HEX" per message
-//   fastdds_peer say SECONDS HZ TOPIC TYPE HEX               the same message, again and again
+//   fastdds_peer subscribe SECONDS TOPIC TYPE [TOPIC TYPE …]      a line "TOPIC HEX" per message
+//   fastdds_peer publish SECONDS HZ TOPIC TYPE HEX               the same message, again and again
 //
 // Both print "matched TOPIC USERDATA" for each endpoint that they find.
 
@@ -75,17 +75,17 @@ class Seen : public DomainParticipantListener {
         DomainParticipant*, eprosima::fastrtps::rtps::WriterDiscoveryInfo&& info) override
     {
         if (info.status == eprosima::fastrtps::rtps::WriterDiscoveryInfo::DISCOVERED_WRITER) {
-            tell(info.info.topicName().to_string(), info.info.m_qos.m_userData);
+            print_match(info.info.topicName().to_string(), info.info.m_qos.m_userData);
         }
     }
     void on_subscriber_discovery(
         DomainParticipant*, eprosima::fastrtps::rtps::ReaderDiscoveryInfo&& info) override
     {
         if (info.status == eprosima::fastrtps::rtps::ReaderDiscoveryInfo::DISCOVERED_READER) {
-            tell(info.info.topicName().to_string(), info.info.m_qos.m_userData);
+            print_match(info.info.topicName().to_string(), info.info.m_qos.m_userData);
         }
     }
-    template <class Data> static void tell(const std::string& topic, const Data& data)
+    template <class Data> static void print_match(const std::string& topic, const Data& data)
     {
         std::lock_guard<std::mutex> lock(printing);
         const std::string text(data.begin(), data.end());
@@ -94,7 +94,7 @@ class Seen : public DomainParticipantListener {
     }
 };
 
-class Hears : public DataReaderListener {
+class MessagePrinter : public DataReaderListener {
     void on_data_available(DataReader* reader) override
     {
         Bytes bytes;
@@ -121,9 +121,9 @@ static Topic* topic_of(DomainParticipant* participant, const char* name, const c
     return participant->create_topic(name, type, TOPIC_QOS_DEFAULT);
 }
 
-static void hear(DomainParticipant* participant, int count, char** names)
+static void subscribe(DomainParticipant* participant, int count, char** names)
 {
-    static Hears listener;
+    static MessagePrinter listener;
     Subscriber* subscriber = participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT);
     for (int k = 0; k + 1 < count; k += 2) {
         DataReaderQos qos = DATAREADER_QOS_DEFAULT;
@@ -148,7 +148,7 @@ static Bytes bytes_of(const char* hex)
     return bytes;
 }
 
-static void say(DomainParticipant* participant, double seconds, double rate, char** names)
+static void publish(DomainParticipant* participant, double seconds, double rate, char** names)
 {
     Publisher* publisher = participant->create_publisher(PUBLISHER_QOS_DEFAULT);
     DataWriterQos qos = DATAWRITER_QOS_DEFAULT;
@@ -165,7 +165,7 @@ static void say(DomainParticipant* participant, double seconds, double rate, cha
 int main(int argc, char** argv)
 {
     if (argc < 5) {
-        std::fprintf(stderr, "hear SECONDS TOPIC TYPE … | say SECONDS HZ TOPIC TYPE HEX\n");
+        std::fprintf(stderr, "subscribe SECONDS TOPIC TYPE … | publish SECONDS HZ TOPIC TYPE HEX\n");
         return 2;
     }
     DomainParticipantQos qos = PARTICIPANT_QOS_DEFAULT;
@@ -180,12 +180,12 @@ int main(int argc, char** argv)
         return 1;
     }
     const double seconds = std::atof(argv[2]);
-    if (std::string(argv[1]) == "hear") {
-        hear(participant, argc - 3, argv + 3);
+    if (std::string(argv[1]) == "subscribe") {
+        subscribe(participant, argc - 3, argv + 3);
         std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     } else {
-        say(participant, seconds, std::atof(argv[3]), argv + 4);
+        publish(participant, seconds, std::atof(argv[3]), argv + 4);
     }
     std::fflush(stdout);
-    std::_Exit(0);  // peers come and go without a word
+    std::_Exit(0);  // ends without leaving the domain, as a killed peer would
 }

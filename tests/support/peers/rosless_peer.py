@@ -1,4 +1,4 @@
-"""A program on RustDDS, by way of `rosless`: hears topics of a run and drives its robot.
+"""A program on RustDDS, with `rosless`: it subscribes to topics of a run and drives its robot.
 
     rosless_peer.py TOPIC=TYPE …     a line of JSON per topic: its third message, decoded
 
@@ -11,32 +11,32 @@ import time
 
 import rosless
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 def main() -> None:
     node = rosless.Node(domain=0)
     topics = dict(text.split("=") for text in sys.argv[1:])
-    hearing = {topic: node.subscribe(topic, type_name=type) for topic, type in topics.items()}
-    for topic, subscription in hearing.items():
+    subscriptions = {topic: node.subscribe(topic, type_name=type) for topic, type in topics.items()}
+    for topic, subscription in subscriptions.items():
         for _ in range(2):
-            assert subscription.read(timeout=PATIENCE) is not None, topic
-        message = subscription.read(timeout=PATIENCE)
+            assert subscription.read(timeout=TIMEOUT) is not None, topic
+        message = subscription.read(timeout=TIMEOUT)
         print(json.dumps({"topic": topic, "message": message.to_dict()}), flush=True)
-    wheel = node.advertise("/cmd_vel", "geometry_msgs/msg/Twist")
+    cmd_vel = node.advertise("/cmd_vel", "geometry_msgs/msg/Twist")
     command = {
         "linear": {"x": 0.25, "y": 0.0, "z": 0.0},
         "angular": {"x": 0.0, "y": 0.0, "z": 0.0},
     }
-    truth = hearing["/ground_truth/odom"]
-    deadline = time.monotonic() + PATIENCE
+    truth = subscriptions["/ground_truth/odom"]
+    deadline = time.monotonic() + TIMEOUT
     speed = 0.0
     while speed < 0.2499:
         assert time.monotonic() < deadline
-        wheel.send(command)
-        heard = truth.read(timeout=0.05)
-        if heard is not None:
-            speed = heard.to_dict()["twist"]["twist"]["linear"]["x"]
+        cmd_vel.send(command)
+        received = truth.read(timeout=0.05)
+        if received is not None:
+            speed = received.to_dict()["twist"]["twist"]["linear"]["x"]
     print(json.dumps({"speed": speed}), flush=True)
 
 
