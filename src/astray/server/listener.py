@@ -100,7 +100,7 @@ class Listener(socket.socket):
         self._spare.close()
 
     def _log_full(self, reason: str) -> None:
-        """LogLine once that connections are refused, however many come."""
+        """Log once that connections are refused, however many come."""
         if not self._is_full:
             self._is_full = True
             self._log(f"port {self.getsockname()[1]} refuses further connections: {reason}")

@@ -94,7 +94,7 @@ def test_a_frame_has_the_tracks_that_are_asked_for_and_no_others() -> None:
     check_tracks(one, lookouts, 1, 1, sim.time)
     for world in (0, 1):
         source.show(world)
-        every, _ = framed(source, PageSubscription(everyone=True, contacts=True))
+        every, _ = framed(source, PageSubscription(all_robots=True, contacts=True))
         for robot in (0, 1):
             check_tracks(every, lookouts, 2 * world + robot, robot, sim.time)
 
@@ -104,7 +104,7 @@ def test_a_removed_robot_has_no_tracks() -> None:
     sim.run(4.0)
     sim.robots["lookout"].remove(robots=[0])
     sim.run(0.02)
-    every, _ = framed(LiveSource(sim), PageSubscription(everyone=True, contacts=True))
+    every, _ = framed(LiveSource(sim), PageSubscription(all_robots=True, contacts=True))
     assert set(every[:, 0]) == {1}
 
 
@@ -113,7 +113,7 @@ def test_a_run_whose_tracks_are_shown_has_the_bytes_of_one_without_a_page() -> N
     source = LiveSource(seen)
     for _ in range(40):
         seen.run(0.1)
-        source.frame(PageSubscription(everyone=True, readings=True, contacts=True))
+        source.frame(PageSubscription(all_robots=True, readings=True, contacts=True))
     alone.run(4.0)
     assert seen.digest() == alone.digest()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -112,7 +112,7 @@ class RosbridgeBridge:
             self.sim.pace.play()
 
     def describe(self) -> str:
-        """How many topics and services there are, in words."""
+        """How many topics and services there are, as a text."""
         graph = self.server.operations.graph
         published, subscribed = len(graph.published), len(graph.subscribed)
         topics = f"publishes {published} topics, subscribes to {subscribed}"
@@ -164,8 +164,8 @@ class RosbridgeBridge:
         """Find the rows of each publisher whose topics clients subscribe to."""
         self._subscribed = self.server.operations.subscribed
         self._wanted_rows = {}
-        found = [one for topic in self._subscribed for one in self._topic_rows.get(topic, ())]
-        for index, row in sorted(found):  # in the order of the publishers, the clock first
+        rows = [row for topic in self._subscribed for row in self._topic_rows.get(topic, ())]
+        for index, row in sorted(rows):  # in the order of the publishers, the clock first
             publisher = self._publishers[index]
             if publisher not in self._wanted_rows:
                 self._wanted_rows[publisher] = np.zeros(int(publisher.rows.max()) + 1, bool)
@@ -210,7 +210,8 @@ def graph_of(sim: Run, publishers: Sequence[Publisher]) -> TopicGraph:
         graph.published |= {topic.name: topic.type for topic in publisher.topics.values()}
     graph.published["/tf_static"] = TF
     for map in map_topics(sim):
-        graph.published[map.name], graph.latched[map.name] = OCCUPANCY_GRID, _latched_map(sim, map)
+        graph.published[map.name] = OCCUPANCY_GRID
+        graph.latched[map.name] = LatchedMap(sim, map).messages
     for stamped in (True, False):  # both are understood, and the plain one is the usual one
         settings = SubscriptionSettings(stamped_cmd_vel=stamped)
         for name, subscription in Subscriptions(sim, settings).topics.items():
@@ -221,18 +222,26 @@ def graph_of(sim: Run, publishers: Sequence[Publisher]) -> TopicGraph:
     return graph
 
 
-def _latched_map(sim: Run, topic: MapTopic) -> Callable[[], list[Encode]]:
-    """The message of a map at the time of the call; each map is encoded only once."""
-    made: tuple[Map, float, Encode] | None = None
+class LatchedMap:
+    """The message of a map topic, as the map is at the time of a call; each map is encoded once."""
 
-    def encoder() -> Encode:
-        nonlocal made
-        map, now = sim.map(topic.world), sim.time
-        if made is None or made[0] is not map or made[1] > now:  # the run was reset
-            made = map, now, cache(message_encoder(OCCUPANCY_GRID, topic.message(sim), now))
-        return made[2]
+    def __init__(self, sim: Run, topic: MapTopic) -> None:
+        self._sim, self._topic = sim, topic
+        self._map: Map | None = None
+        self._time = 0.0
+        self._encode: Encode
 
-    return lambda: [read_between_ticks(sim, encoder)]
+    def messages(self) -> list[Encode]:
+        """The one message."""
+        return [read_between_ticks(self._sim, self._present)]
+
+    def _present(self) -> Encode:
+        map, now = self._sim.map(self._topic.world), self._sim.time
+        if self._map is not map or self._time > now:  # another map, or the run was reset
+            message = self._topic.message(self._sim)
+            self._map, self._time = map, now
+            self._encode = cache(message_encoder(OCCUPANCY_GRID, message, now))
+        return self._encode
 
 
 @contextlib.contextmanager
@@ -244,7 +253,7 @@ def serving(
     Args:
         sim: The run.
         speed: Simulated seconds per real second; None for as fast as possible.
-        port: Where to listen; a free port if it is 0. `bridge.port` tells which.
+        port: Where to listen; a free port if it is 0. It is then `bridge.port`.
         seconds: For how long to run, in simulated seconds.
         more: Arguments of `RosbridgeBridge`.
 

@@ -21,7 +21,7 @@ CallLater = Callable[[float, Callable[[], None]], object]
 
 @dataclass
 class SubscribeOptions:
-    """How a client wants a topic."""
+    """The options of a subscription."""
 
     throttle: float = 0.0  # s of real time between two messages
     queue_length: int = 0
@@ -38,7 +38,7 @@ class ClientSubscription:
     channel: SendChannel = field(default_factory=SendChannel)
     """The messages that may be sent now."""
     throttled: deque[Payload] = field(default_factory=deque)
-    """The messages that come too fast and have to wait for `next_time`."""
+    """The messages that wait for `next_time`, because they come faster than asked for."""
     next_time: float = 0.0
     """When the next message may be sent, s of `time.monotonic`."""
     has_timer: bool = False
@@ -116,7 +116,7 @@ class RosbridgeClient:
     # Messages to the client.
 
     def send_status(self, level: str, text: str, id: object = None) -> None:
-        """Queue a status message, if the client wants those of this level."""
+        """Queue a status message, if the client's level includes it."""
         if LEVELS.index(level) <= LEVELS.index(self.level):
             with_id = {} if id is None else {"id": id}
             self.queue.reply(to_json({"op": "status", "level": level, "msg": text, **with_id}))

@@ -47,7 +47,7 @@ def _encode_raw(data: bytes, seconds: float) -> bytes:
 
 
 class MessageEncoder:
-    """Encodes the messages of a publisher, in each compression that some client wants.
+    """Encodes the messages of a publisher, in each compression that a client asks for.
 
     Args:
         layout: The layout of the publisher's messages.

@@ -111,7 +111,7 @@ class Operations:
             client.send_status("error", text[:1000], message.get("id"))
 
     def publish(self, topic: str, encode: Encode) -> None:
-        """Send a message of a topic to all that subscribe to it, encoded as each wants it."""
+        """Send a message of a topic to all that subscribe to it, in the compression of each."""
         self._send([c for c in self.clients if topic in c.subscriptions], topic, encode)
 
     def _send(self, clients: Iterable[RosbridgeClient], topic: str, encode: Encode) -> None:

@@ -77,8 +77,8 @@ class Rosapi:
 
     def topics_for_type(self, request: Request) -> Response:
         """The topics of one type."""
-        wanted = full_name(_text(request, "type"))
-        return {"topics": [name for name, type in self._topic_types().items() if type == wanted]}
+        asked = full_name(_text(request, "type"))
+        return {"topics": [name for name, type in self._topic_types().items() if type == asked]}
 
     def topic_type(self, request: Request) -> Response:
         """The type of a topic; empty if there is none of that name."""
@@ -98,9 +98,9 @@ class Rosapi:
 
     def services_for_type(self, request: Request) -> Response:
         """The services of one type."""
-        wanted = _text(request, "type")
-        found = [n for n, service in self.graph.services.items() if _is_type(service.type, wanted)]
-        return {"services": sorted(found)}
+        asked, services = _text(request, "type"), self.graph.services.items()
+        names = [name for name, service in services if _is_type(service.type, asked)]
+        return {"services": sorted(names)}
 
     def service_type(self, request: Request) -> Response:
         """The type of a service; empty if there is none of that name."""
@@ -156,9 +156,9 @@ def _text(request: Mapping[str, Any], key: str) -> str:
     return value if key == "type" or value.startswith("/") else f"/{value}"
 
 
-def _is_type(type: str, wanted: str) -> bool:
+def _is_type(type: str, asked: str) -> bool:
     """Whether it is a type, with or without the "srv" in its name."""
-    return type in (wanted, wanted.replace("/", "/srv/", 1))
+    return type in (asked, asked.replace("/", "/srv/", 1))
 
 
 def _service_name(request: Request) -> str:
@@ -170,13 +170,13 @@ def _service_name(request: Request) -> str:
 
 def _typedefs(type: str) -> list[Response]:
     """The fields of a type and of their types; an array length of −1 is no array, of 0 any."""
-    found: dict[str, Response] = {}
+    typedefs: dict[str, Response] = {}
     remaining = [type]
     while remaining:
         name = remaining.pop(0)
-        if name not in found and is_known(name):
+        if name not in typedefs and is_known(name):
             fields = field_types(name)
-            found[name] = {
+            typedefs[name] = {
                 "type": name,
                 "fieldnames": [field.name for field in fields],
                 "fieldtypes": [field.type for field in fields],
@@ -186,4 +186,4 @@ def _typedefs(type: str) -> list[Response]:
                 "constvalues": [],
             }
             remaining += [field.type for field in fields]
-    return list(found.values())
+    return list(typedefs.values())

@@ -20,7 +20,7 @@ from astray.viewer.page.live import LiveSource, PageSubscription
 
 PERIOD = 1 / 30  # s of real time between two frames, at least
 STATUS_PERIOD = 0.5  # s between two messages on the pace of the run
-IDLE_TIMEOUT = 0.25  # s after which the server itself copies the state of a run that nobody steps
+IDLE_TIMEOUT = 0.25  # s after which the server copies the state of a run that no thread steps
 FRAME_LIMIT = 2  # frames that wait for a page
 REPLY_LIMIT = 8  # replies that wait for a page
 MAX_PAGES = 16
@@ -77,7 +77,7 @@ class PageClients:
                 self._asked = now
                 self.sim.pace.request(self._copy_frame)
             elif self._asked is not None and self.sim.is_idle and now - self._asked > IDLE_TIMEOUT:
-                self.sim.pace.serve_requests()  # nobody steps the run: nothing changes meanwhile
+                self.sim.pace.serve_requests()  # no thread steps the run now
             if now - last_status > STATUS_PERIOD:
                 last_status = now
                 self._renew_status()
@@ -213,13 +213,13 @@ class PageClients:
         return True
 
     def _unite_subscriptions(self) -> None:
-        every = [page.subscription for page in self.pages]
+        parts = [page.subscription for page in self.pages]
         self.subscription = PageSubscription(
-            frozenset().union(*(one.robots for one in every)),
-            any(one.everyone for one in every),
-            any(one.readings for one in every),
-            any(one.contacts for one in every),
-            frozenset().union(*(one.signals for one in every)),
+            frozenset().union(*(part.robots for part in parts)),
+            any(part.all_robots for part in parts),
+            any(part.readings for part in parts),
+            any(part.contacts for part in parts),
+            frozenset().union(*(part.signals for part in parts)),
         )
 
 

@@ -1,7 +1,7 @@
 """The binary frame: one moment of one world, as the page reads it (`static/frame.js`).
 
     float64 × 13   version, serial of the scene, step, time s, real-time factor, speed (0: as fast
-                   as possible), flags (1 paused, 2 nobody runs it), and the numbers of robots,
+                   as possible), flags (1 paused, 2 no thread runs it), and the numbers of robots,
                    beliefs, tracks, values, readings, and of all numbers that the readings take
     float32        ROBOT of each robot: x, y, yaw, vx, vy, wz, flags, and its contact point
                    BELIEF of each belief: x, y, yaw, age s, and its covariance xx xy xt yy yt tt

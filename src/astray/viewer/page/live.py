@@ -41,7 +41,7 @@ class PageSubscription:
 
     robots: frozenset[int] = frozenset()
     """The robots whose readings and tracks are drawn."""
-    everyone: bool = False
+    all_robots: bool = False
     """Whether those of all robots are."""
     readings: bool = False
     contacts: bool = False
@@ -223,36 +223,36 @@ class LiveSource:
 
     def _values(self, subscription: PageSubscription) -> list[tuple[int, int, float]]:
         """The plotted values: robot, signal, value."""
-        found = []
+        values = []
         for robot, signal in subscription.signals:
             view = self._view_of(robot)
             if view is not None and signal < len(view.signals):
                 row = view.rows.start + robot - view.first
-                found.append((robot, signal, float(view.signals[signal].values[row])))
-        return found
+                values.append((robot, signal, float(view.signals[signal].values[row])))
+        return values
 
     def _tracks(self, subscription: PageSubscription) -> Array:
-        found = [np.zeros((0, TRACK), np.float32)]
+        tracks = [np.zeros((0, TRACK), np.float32)]
         for view in self._groups if subscription.contacts else ():
             group, start = view.group, view.rows.start
             if group.tracker is not None:
                 numbers = [r for r in subscription.robots if r in view.numbers]
-                if subscription.everyone:
+                if subscription.all_robots:
                     rows = start + np.arange(len(view.robots))
                 else:
                     rows = start + np.array(numbers, int) - view.first
                 rows = rows[group.truth["alive"][rows]]
                 shift = view.first - start
-                found.append(confirmed_tracks(group, rows, shift, self._page_numbers))
-        return np.concatenate(found)
+                tracks.append(confirmed_tracks(group, rows, shift, self._page_numbers))
+        return np.concatenate(tracks)
 
     def _readings(self, subscription: PageSubscription) -> list[FrameReading]:
-        found: list[FrameReading] = []
+        readings: list[FrameReading] = []
         for view in self._groups if subscription.readings else ():
             if not view.sensors:
                 continue
             numbers: Iterable[int] = view.numbers
-            if not subscription.everyone:
+            if not subscription.all_robots:
                 numbers = subscription.robots.intersection(numbers)
             alive, time = view.group.truth["alive"], view.group.time
             shift = view.rows.start - view.first
@@ -264,8 +264,8 @@ class LiveSource:
                     drawn = drawn_numbers(drawn_as, arrived, row)
                     if drawn is not None:
                         age = float(time[row] - arrived.stamp[row])
-                        found.append(FrameReading(robot, sensor, age, drawn))
-        return found
+                        readings.append(FrameReading(robot, sensor, age, drawn))
+        return readings
 
     def _record_collisions(self) -> None:
         """Take in the collisions that began since the last frame."""

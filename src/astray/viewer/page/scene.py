@@ -101,8 +101,8 @@ def group_data(plan: GroupPlan, map: Map, signals: Sequence[Mapping[str, str]]) 
 
 def estimators_of(plan: GroupPlan) -> dict[str, str]:
     """The kinds of the estimators of a group by the names of their beliefs, rivals included."""
-    found = {"belief": plan.estimator.kind} if plan.estimator else {}
-    return found | {rival.name: rival.kind for rival in plan.rivals}
+    in_charge = {"belief": plan.estimator.kind} if plan.estimator else {}
+    return in_charge | {rival.name: rival.kind for rival in plan.rivals}
 
 
 def _tracker_data(plan: GroupPlan) -> dict[str, Any] | None:
@@ -115,14 +115,14 @@ def _path(plan: GroupPlan, map: Map) -> list[list[float]]:
     """The goals of a group: points, or names of places on the map."""
     goals = getattr(plan.autonomy, "points", None) or getattr(plan.autonomy, "goals", None) or ()
     places = {place.name: [place.x, place.y] for place in map.places}
-    found = []
+    points = []
     for goal in goals if isinstance(goals, (list, tuple)) else ():
         if isinstance(goal, str):
             if goal in places:
-                found.append(places[goal])
+                points.append(places[goal])
         elif len(goal) >= 2 and all(isinstance(v, (int, float)) for v in goal[:2]):
-            found.append([float(goal[0]), float(goal[1])])
-    return [point for point in found if all(math.isfinite(v) for v in point)]
+            points.append([float(goal[0]), float(goal[1])])
+    return [point for point in points if all(math.isfinite(v) for v in point)]
 
 
 # Sensors.
@@ -189,29 +189,29 @@ class PlotSignal(NamedTuple):
 
 def signals_of(group: Robots) -> list[PlotSignal]:
     """The signals of a group, in the order in which the page refers to them."""
-    found = _columns("truth", group.truth, STATE_SIGNALS)
+    signals = _columns("truth", group.truth, STATE_SIGNALS)
     for name, belief in group.beliefs().items():
         if belief is not group.truth:
-            found += _columns(name, belief, STATE_SIGNALS)
+            signals += _columns(name, belief, STATE_SIGNALS)
     for evaluator in group.evaluators:
         metric, subject = evaluator.metric, evaluator.subject
         name = metric.name if subject == "belief" else f"{metric.name} of {subject}"
-        found.append(PlotSignal(name, metric.unit, evaluator.values))
+        signals.append(PlotSignal(name, metric.unit, evaluator.values))
     for name, reading in group.readings.items():
         columns = [c for c in reading.table.dtype.names or () if c not in ("fresh", "stamp")]
-        found += _columns(name, reading.table, columns)
+        signals += _columns(name, reading.table, columns)
         for array, values in reading.arrays.items():
-            found += _elements(f"{name}.{array}", "", values)
-    return found
+            signals += _elements(f"{name}.{array}", "", values)
+    return signals
 
 
 def _columns(owner: str, table: Table, columns: Sequence[str]) -> list[PlotSignal]:
     known = columns_of(STATE if table.dtype == STATE else table.dtype)
-    found: list[PlotSignal] = []
+    signals: list[PlotSignal] = []
     for column in columns:
         unit = known[column].unit if column in known else ""
-        found += _elements(f"{owner}.{column}", unit, table[column])
-    return found
+        signals += _elements(f"{owner}.{column}", unit, table[column])
+    return signals
 
 
 def _elements(name: str, unit: str, values: Array) -> list[PlotSignal]:

@@ -30,7 +30,7 @@ from astray.server import (
 from astray.viewer.page.commands import MAX_BYTES
 
 SEND_BUFFER = 1 << 16  # bytes: what waits in the system is old when it is read
-START_INTERVAL = 0.001  # s between two looks at whether uvicorn has started
+START_INTERVAL = 0.001  # s between two checks whether uvicorn has started
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 STATIC = "/static/"  # the same for every run: needs no token
 CONTENT_SECURITY_POLICY = (

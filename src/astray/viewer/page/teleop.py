@@ -18,7 +18,7 @@ from astray.engine import Event, Pace, Robots
 from astray.errors import EventError
 
 DEADMAN_TIMEOUT = 0.5  # s
-SPEED_SHARE = 0.7  # of a robot's top speed: nobody steers as quickly as an autopilot
+SPEED_SHARE = 0.7  # of a robot's top speed: a person steers more slowly than an autopilot
 MAX_TURN_RATE = 1.5  # rad/s on the spot
 
 

@@ -26,7 +26,7 @@ from astray.viewer.page.tracks import TRACK_COLUMNS
 from astray.world import Map
 
 SERIES_COLUMNS = (*STATE_COLUMNS, "stamp", "cov")
-LATE = 1.5  # periods without a message after which a robot is taken to be gone
+LATE = 1.5  # periods without a message after which a robot is taken to be removed
 
 
 def read_recorded(file: Path) -> ReplaySource:

@@ -133,22 +133,22 @@ def _belief(plan: GroupPlan, name: str, log: Mapping[str, Array]) -> Array:
 
 def _tracks(plans: list[GroupPlan], log: Mapping[str, Array]) -> Array:
     """The tracks of all robots, (moments, tracks, TRACK)."""
-    numbers, first, found = page_numbers(plans), 0, []
+    numbers, first, tracks = page_numbers(plans), 0, []
     for plan in plans:
-        found.append(logged_tracks(plan, log, first, numbers))
+        tracks.append(logged_tracks(plan, log, first, numbers))
         first += plan.capacity
-    return np.concatenate(found, axis=1)
+    return np.concatenate(tracks, axis=1)
 
 
 def _signals(plan: GroupPlan, log: Mapping[str, Array]) -> dict[str, tuple[str, Array]]:
     """The units and values of all that can be plotted of a group, by name."""
-    n, found = plan.capacity, {}
+    n, signals = plan.capacity, {}
     estimators = estimators_of(plan)
     for subject in ("truth", *estimators):
         for column in STATE_COLUMNS:
             key = f"{plan.name}/{subject}/{column}"
             if key in log:
-                found[f"{subject}.{column}"] = (columns_of(STATE)[column].unit, log[key][:, :n])
+                signals[f"{subject}.{column}"] = (columns_of(STATE)[column].unit, log[key][:, :n])
     no_metrics = {"truth", *estimators, *(sensor.name for sensor in plan.sensors)}
     for key, series in log.items():
         group, _, rest = key.partition("/")
@@ -156,19 +156,21 @@ def _signals(plan: GroupPlan, log: Mapping[str, Array]) -> dict[str, tuple[str, 
         is_metric = metric and metric not in no_metrics and subject in ("belief", *estimators)
         if group == plan.name and is_metric:
             name = metric if subject == "belief" else f"{metric} of {subject}"
-            found[name] = ("", series[:, :n])
-    return found
+            signals[name] = ("", series[:, :n])
+    return signals
 
 
 def _readings(plans: list[GroupPlan], log: Mapping[str, Array]) -> list[ReplayReadings]:
-    found, first = [], 0
+    readings, first = [], 0
     for plan in plans:
         for k, sensor in enumerate(plan.sensors):
             ranges = log.get(f"{plan.name}/{sensor.name}/ranges")
             if ranges is not None and sensor_data(sensor)["draws"] in WHOLE:
-                found += [ReplayReadings(first + r, k, ranges[:, r]) for r in range(plan.capacity)]
+                readings += [
+                    ReplayReadings(first + r, k, ranges[:, r]) for r in range(plan.capacity)
+                ]
         first += plan.capacity
-    return found
+    return readings
 
 
 def _collisions(file: Path, plans: list[GroupPlan], world: int) -> list[list[float]]:
