@@ -243,14 +243,14 @@ def test_a_topic_without_subscribers_is_not_encoded(
     bridge: RosbridgeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoded: list[str] = []
-    blank = MessageLayout.blank
+    zeros = MessageLayout.zeros
 
     def recorded(layout: MessageLayout, *args: Any, **more: Any) -> Any:
         if threading.current_thread().name == "astray-rosbridge":
             encoded.append(layout.type)
-        return blank(layout, *args, **more)
+        return zeros(layout, *args, **more)
 
-    monkeypatch.setattr(MessageLayout, "blank", recorded)
+    monkeypatch.setattr(MessageLayout, "zeros", recorded)
     with connect_to(bridge) as client:
         client.send('{"op": "subscribe", "topic": "/clock"}')
         for _ in range(10):
