@@ -104,14 +104,22 @@ class TemplateCompiler:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number, a list of numbers or a text that is the same in all messages."""
+    """A value that is the same in all messages.
+
+    Args:
+        value: A number, a list of numbers or a text.
+    """
 
     value: Any
 
 
 @dataclass(frozen=True)
 class RobotText:
-    """A text of each robot, such as a frame; all robots of a publisher have texts of one length."""
+    """A text of each robot, such as a frame.
+
+    Args:
+        of: Returns the text of a robot; all robots of a publisher have texts of one length.
+    """
 
     of: Callable[[RosRobot], str]
 
@@ -128,8 +136,13 @@ class CompiledField(ABC):
 class FromColumn(CompiledField):
     """The values of a column, as many as the field and `count` allow.
 
-    Without a column it is the record itself: the numbers of an array. Where a row of the table is
-    several records (the tracks of a robot), the column of each record follows that of the last.
+    Where a row of the table is several records (the tracks of a robot), the column of each record
+    follows that of the last.
+
+    Args:
+        column: The column; without one it is the record itself, the numbers of an array.
+        table: The table, by its name; the main table unless given.
+        count: How many values, if not all.
     """
 
     column: str = ""
@@ -157,7 +170,11 @@ class FromColumn(CompiledField):
 
 @dataclass(frozen=True)
 class Concatenated(CompiledField):
-    """Several columns behind each other in one sequence; all but the last have a count."""
+    """Several columns behind each other in one sequence.
+
+    Args:
+        parts: The columns; all but the last have a count.
+    """
 
     parts: tuple[FromColumn, ...]
 
@@ -171,7 +188,12 @@ class Concatenated(CompiledField):
 
 @dataclass(frozen=True)
 class Stamp(CompiledField):
-    """A time in s as builtin_interfaces/Time."""
+    """A time as builtin_interfaces/Time.
+
+    Args:
+        column: The column of the time, s.
+        table: The table, by its name; the main table unless given.
+    """
 
     column: str = "stamp"
     table: str = ""
@@ -184,7 +206,12 @@ class Stamp(CompiledField):
 
 @dataclass(frozen=True)
 class YawQuaternion(CompiledField):
-    """A yaw angle in rad as geometry_msgs/Quaternion."""
+    """A yaw angle as geometry_msgs/Quaternion.
+
+    Args:
+        column: The column of the angle, rad.
+        table: The table, by its name; the main table unless given.
+    """
 
     column: str = "yaw"
     table: str = ""
@@ -197,12 +224,16 @@ class YawQuaternion(CompiledField):
 
 @dataclass(frozen=True)
 class CovarianceBlock(CompiledField):
-    """A covariance of some coordinates within the matrix of all; the rest of it stays 0."""
+    """A covariance of some coordinates within the matrix of all; the rest of it stays 0.
+
+    Args:
+        indices: The indices of these coordinates among all.
+        size: The number of all coordinates.
+        column: The column of the covariance, (len(indices), len(indices)).
+    """
 
     indices: tuple[int, ...]
-    """Of the coordinates in the matrix."""
     size: int
-    """Rows of the matrix."""
     column: str = "cov"
 
     def compile(self, path: str, compiler: TemplateCompiler) -> Iterator[Instruction]:
@@ -226,7 +257,13 @@ def horizontal_covariance(column: str = "cov") -> CovarianceBlock:
 
 @dataclass(frozen=True)
 class SteppedValue(CompiledField):
-    """A column plus a number of steps, whose size is another column: the angle of the last ray."""
+    """A value some steps after another, such as the angle of the last ray.
+
+    Args:
+        column: The column of the first value.
+        step: The column of the step.
+        steps: How many steps.
+    """
 
     column: str
     step: str
@@ -241,7 +278,12 @@ class SteppedValue(CompiledField):
 
 @dataclass(frozen=True)
 class Quotient(CompiledField):
-    """A column divided by a number."""
+    """A column, divided by a number.
+
+    Args:
+        column: The column.
+        divisor: The number.
+    """
 
     column: str
     divisor: int
@@ -256,7 +298,10 @@ class Quotient(CompiledField):
 class ClippedRanges(CompiledField):
     """An array of ranges: +inf from range_max on, -inf below range_min (REP 117).
 
-    The limits are columns of the main table.
+    Args:
+        table: The array of ranges, m.
+        range_min: The column of the main table with the nearest range, m.
+        range_max: The column of the main table with the farthest range, m.
     """
 
     table: str
@@ -273,7 +318,13 @@ class ClippedRanges(CompiledField):
 
 @dataclass(frozen=True)
 class TurnRate(CompiledField):
-    """A commanded yaw rate; speed · curvature where the command has a curvature."""
+    """A commanded yaw rate; speed · curvature where the command has a curvature.
+
+    Args:
+        rate: The column of the yaw rate, rad/s.
+        curvature: The column of the curvature, 1/m; nan where none is commanded.
+        speed: The column of the speed, m/s.
+    """
 
     rate: str
     curvature: str
@@ -289,7 +340,12 @@ class TurnRate(CompiledField):
 
 @dataclass(frozen=True)
 class Computed:
-    """A number computed from columns of the main table, for all messages at once."""
+    """A number that is computed for all messages at once.
+
+    Args:
+        function: Is given a function that returns a column of the main table, (n,), and returns
+            the numbers, (n,).
+    """
 
     function: Callable[[ReadColumn], Array]
 

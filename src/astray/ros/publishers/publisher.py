@@ -27,7 +27,13 @@ NO_ROWS: Rows = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: its name, its type, and whether late subscribers get the last message."""
+    """A topic.
+
+    Args:
+        name: Its full name.
+        type: Its message type.
+        latched: Whether late subscribers get the last message (transient local).
+    """
 
     name: str
     type: str
@@ -100,7 +106,11 @@ class Publisher(ABC):
         return self.fresh_rows(sim) if self.is_due(sim) else NO_ROWS
 
     def sample(self, rows: Rows) -> Sample:
-        """Copy what the messages of these rows are made of."""
+        """Copy what the messages of these rows are made of.
+
+        Args:
+            rows: Rows of the group, a subset of `self.rows`.
+        """
         return Sample(rows, tuple(copy_rows(table, rows) for table in self.sources))
 
     def compute(self, read: ReadColumn) -> tuple[Array, ...]:
@@ -129,7 +139,14 @@ class Publisher(ABC):
         return Messages(self, sample.rows, raw)
 
     def messages(self, rows: Rows) -> list[tuple[Topic, bytes]]:
-        """The messages of these rows as they are now, each with its topic."""
+        """Sample and serialize the messages of these rows as they are now.
+
+        Args:
+            rows: Rows of the group, a subset of `self.rows`.
+
+        Returns:
+            The topic and the CDR bytes of each message.
+        """
         data = self.serialize(self.sample(rows)).as_bytes()
         return [
             (self.topics[row], message) for row, message in zip(rows.tolist(), data, strict=True)

@@ -188,7 +188,7 @@ class CommandHandler:
     def set_initial_pose(self, message: Any) -> None:
         """Set the belief now: geometry_msgs/PoseWithCovarianceStamped."""
         self._check_frame(message.header.frame_id)
-        self._believe(pose_of(message.pose.pose), cov=planar_covariance(message.pose.covariance))
+        self._believe(pose_of(message.pose.pose), cov=planar_part(message.pose.covariance))
 
     def reset_position(self, message: Any) -> None:
         """Set the belief now, with no uncertainty: geometry_msgs/Pose2D."""
@@ -197,7 +197,7 @@ class CommandHandler:
     def set_belief(self, message: Any, estimator: str) -> None:
         """Set the belief at the time of the message: PoseWithCovarianceStamped or Odometry."""
         self._check_frame(message.header.frame_id)
-        values: dict[str, Any] = {"cov": planar_covariance(message.pose.covariance)}
+        values: dict[str, Any] = {"cov": planar_part(message.pose.covariance)}
         if hasattr(message, "twist"):
             twist = message.twist.twist
             values |= {"vx": float(twist.linear.x), "vy": float(twist.linear.y)}
@@ -268,7 +268,7 @@ def yaw_of(q: Any) -> float:
     return float(quaternion_yaw(float(q.x), float(q.y), float(q.z), float(q.w)))
 
 
-def planar_covariance(covariance: Any) -> Array:
+def planar_part(covariance: Any) -> Array:
     """The covariance of (x, y, yaw) in one of (x, y, z, roll, pitch, yaw), checked."""
     planar = np.ix_(PLANAR_INDICES, PLANAR_INDICES)
     found: Array = np.asarray(covariance, float).reshape(6, 6)[planar]
