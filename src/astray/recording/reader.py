@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import numpy as np
 
 from astray.engine import Event
-from astray.errors import AstrayError, RecordingError, unknown_name
+from astray.errors import AstrayError, NamedItems, RecordingError, unknown_name
 from astray.files import read_yaml
 from astray.plugin import Reading
 from astray.recording import message_tables
@@ -39,22 +39,10 @@ from astray.world import Map
 from astray.world.maps.formats import read_geojson
 
 TRUTH_TOPIC, COMMAND_TOPIC = "ground_truth/odom", "command"
-T = TypeVar("T")
 
 
 class ForeignRecording(RecordingError):
     """A valid MCAP file that another program has written."""
-
-
-class NamedItems(dict[str, T]):
-    """Items by name; a wrong name raises UnknownName with the ones there are."""
-
-    def __init__(self, kind: str, items: dict[str, T]) -> None:
-        super().__init__(items)
-        self._kind = kind
-
-    def __missing__(self, name: object) -> NoReturn:
-        raise unknown_name(self._kind, name, self)
 
 
 class RecordedRobot:

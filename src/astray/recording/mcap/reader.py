@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -29,6 +27,7 @@ from astray.recording.mcap.records import (
     is_finished,
     is_mcap,
     iterate_records,
+    map_file,
 )
 from astray.ros.messages import BadMessage, MessageColumns, declare_type
 from astray.tables import Array
@@ -69,11 +68,9 @@ class McapReader:
         self.path = path
         try:
             with path.open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+                self.data = map_file(file)
         except OSError as problem:
             raise RecordingError(f"{path}: {problem.strerror or problem}") from None
-        self.data = memoryview(mapped)
         if not is_mcap(self.data):
             raise RecordingError(f"{path}: not an MCAP file")
         if not is_finished(self.data):

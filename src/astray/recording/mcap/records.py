@@ -8,13 +8,15 @@ specified at https://mcap.dev/spec.
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -368,6 +370,12 @@ def _decompress_zstd(compressed: memoryview, size: int) -> ChunkRecords:
 
 
 # Files.
+
+
+def map_file(file: BinaryIO) -> memoryview:
+    """The content of an open file, mapped to memory; it stays valid when the file is closed."""
+    size = os.fstat(file.fileno()).st_size  # an empty file cannot be mapped
+    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
 
 
 def is_mcap(data: memoryview | bytes) -> bool:

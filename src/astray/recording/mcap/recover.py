@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import struct
 import zlib
@@ -37,6 +36,7 @@ from astray.recording.mcap.records import (
     is_finished,
     is_mcap,
     iterate_records,
+    map_file,
 )
 from astray.recording.mcap.write_ahead_log import ChunkContent, LoggedChunk, WriteAheadLog
 from astray.recording.mcap.writer import McapWriter
@@ -118,11 +118,9 @@ def _recover_to(
                     f"{path}: is still being written; end that program first, or copy what there "
                     "is by --out"
                 )
-            size = os.fstat(file.fileno()).st_size
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            data = map_file(file)
     except OSError as problem:
         raise RecordingError(f"{path}: {problem.strerror or problem}") from None
-    data = memoryview(mapped)
     if not is_mcap(data):
         raise RecordingError(f"{path}: not an MCAP file")
     logged = log.read()
