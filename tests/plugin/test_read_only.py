@@ -229,3 +229,14 @@ def test_a_copy_of_a_reading_may_be_written_to() -> None:
     copy = reading.copy()
     copy["ranges"][:] = 1.0
     assert not reading["ranges"].any()
+
+
+@pytest.mark.parametrize(
+    ("holder", "old", "new"),
+    [("scene", "everyone", "all_truth"), ("scene", "contacts", "collisions")]
+    + [("known", "others", "group_beliefs"), ("motion", "deck", "noise_workspace")],
+)
+def test_an_old_name_is_an_error_that_gives_the_new_one(holder: str, old: str, new: str) -> None:
+    group = astray.load({"dt": 0.1, "robots": [SMALL]}).robots["a"]
+    with pytest.raises(AttributeError, match=f"has no attribute {old!r}; it is called {new!r} now"):
+        getattr(getattr(group, holder), old)

@@ -12,11 +12,11 @@ import sys
 import threading
 from abc import ABC
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from astray.errors import PluginError, unknown_attribute
+from astray.errors import PluginError
 from astray.numerics import CHUNK, NoiseWorkspace, make_noise_workspace, random
 from astray.plugin.declaration_checks import check_declared
 from astray.plugin.distributions import nominal
@@ -27,6 +27,7 @@ from astray.plugin.parameters import (
     shared_parameters,
 )
 from astray.plugin.row_initializer import InitialValue, RowInitializer
+from astray.plugin.views import OldName
 from astray.tables import Array, Columns, Rows, Table, read_only
 
 P = TypeVar("P", bound="Plugin")
@@ -195,11 +196,6 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     _workspaces: threading.local = dataclasses.field(init=False, repr=False)
     _initializer: RowInitializer | None = dataclasses.field(init=False, repr=False)
 
-    if not TYPE_CHECKING:  # which would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise unknown_attribute(self, name, RENAMED)
-
     def normals(self, rows: Rows, count: int) -> Array:
         """Draw standard normals that are new at every tick.
 
@@ -355,3 +351,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         return Datasheet(
             self.kind, values, getattr(self, "measures", None), getattr(self, "wheels", 0)
         )
+
+
+for _old, _new in RENAMED.items():
+    setattr(Plugin, _old, OldName(_old, _new))
