@@ -9,8 +9,8 @@ import pytest
 
 from astray.plugin import Reading, Scene
 from astray.robot.sensors import Compass, Gnss, Imu
-from astray.robot.sensors.error_models import gauss_markov, quantise, saturate, switch
-from astray.robot.sensors.imu.grades import GRADES
+from astray.robot.sensors.error_models import gauss_markov, quantise, random_switch, saturate
+from astray.robot.sensors.imu_grades import GRADES
 from astray.tables import ADDRESS, STATE, Array, table
 
 RUNS, TIME, SPEED = 1000, 30.0, 2.0
@@ -165,7 +165,7 @@ def test_gauss_markov_in_two_steps_is_as_in_one() -> None:
 def test_a_switch_obeys_chapman_and_kolmogorov() -> None:
     def holds(there: bool, elapsed: float) -> float:
         lucks = (np.arange(20000) + 0.5) / 20000
-        return float(np.mean([switch(there, 3.0, 5.0, elapsed, luck) for luck in lucks]))
+        return float(np.mean([random_switch(there, 3.0, 5.0, elapsed, luck) for luck in lucks]))
 
     stay, come = holds(True, 1.0), holds(False, 1.0)
     assert holds(True, 2.0) == pytest.approx(stay * stay + (1.0 - stay) * come, abs=2e-4)

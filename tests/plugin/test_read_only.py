@@ -233,8 +233,12 @@ def test_a_copy_of_a_reading_may_be_written_to() -> None:
 
 @pytest.mark.parametrize(
     ("holder", "old", "new"),
-    [("scene", "everyone", "all_truth"), ("scene", "contacts", "collisions")]
-    + [("known", "others", "group_beliefs"), ("motion", "deck", "noise_workspace")],
+    [
+        ("scene", "everyone", "all_truth"),
+        ("scene", "contacts", "collisions"),
+        ("known", "others", "group_beliefs"),
+        ("motion", "deck", "noise_workspace"),
+    ],
 )
 def test_an_old_name_is_an_error_that_gives_the_new_one(holder: str, old: str, new: str) -> None:
     group = astray.load({"dt": 0.1, "robots": [SMALL]}).robots["a"]

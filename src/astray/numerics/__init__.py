@@ -24,6 +24,7 @@ from astray.numerics.kernels import compile_callbacks, compiled_for, inlined_ker
 from astray.numerics.random import (
     MAX_ROBOTS,
     NoiseWorkspace,
+    WorkspaceFields,
     draw_normals,
     make_noise_workspace,
     normal_pair,
@@ -75,6 +76,7 @@ __all__ = [
     "NoiseWorkspace",
     "Pose",
     "Schedule",
+    "WorkspaceFields",
     "arc",
     "arc_given_heading",
     "atan2",

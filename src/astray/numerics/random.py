@@ -1,12 +1,13 @@
-"""Stateless noise: a number is a function of who asks, when, and for the how-manieth time.
+"""Stateless noise: a random number is a function of who draws it, when, and for what.
 
-Philox4x32-10 (Salmon et al., 2011) turns a counter and a key into 128 random bits. The key is a
-digest of (seed, group name, plugin name). The counter is (tick, world, life, robot << 16 | draw).
-There is no stream to advance, so nothing that another robot, plugin, thread or batch does can
-change what a robot is dealt.
+Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011, "Parallel random numbers: as easy as 1, 2, 3")
+turns a counter and a key into 128 random bits. The key is a digest of (seed, group, plugin). The
+counter is (tick, world, episode, robot << 16 | draw): the columns of ADDRESS and the number of the
+draw. There is no generator whose state advances. So the noise of a robot does not depend on the
+batch: how many worlds and robots there are, in which order they are processed, on which thread.
 
-Many numbers are dealt in passes, bits first and then what is made of them, over draws of one robot
-or over robots: processors do four of them at a time, and the numbers are the same.
+Many numbers are drawn in passes over the draws of one robot or over robots, first the bits and then
+what is made of them, so that compilers can vectorise. The numbers are the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +34,37 @@ _WEYL_0 = np.uint64(0x9E3779B9)
 _WEYL_1 = np.uint64(0xBB67AE85)
 
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
-Room = tuple[Array, Array]
-NoiseWorkspace = tuple[np.uint64, Array, Array, Array]
+"""128 bits: four words of 32 bits, each in an integer of 64."""
 
 
-@functools.lru_cache(maxsize=4096)  # of the same few names, asked for at every start
+class NoiseWorkspace(NamedTuple):
+    """What a kernel needs to draw normals for a chunk of rows."""
+
+    key: np.uint64
+    """The key of the plugin."""
+    scratch: Array
+    """(3, CHUNK): a pair of numbers of each row, and a row that the caller may use."""
+    counters: Array
+    """(5, CHUNK): the counter of each row, and what its tick adds to the key."""
+    normals: Array
+    """(CHUNK, 2 pairs): the normals of each row."""
+
+
+WorkspaceFields = tuple[np.uint64, Array, Array, Array]
+"""The fields of a NoiseWorkspace: a plain tuple takes less time to enter a kernel."""
+
+
+@functools.lru_cache(maxsize=4096)  # at every start of an episode the same few keys are needed
 def key(seed: int, *names: str) -> np.uint64:
-    """The 64-bit key of a named source of noise: names, never positions, so order is no matter."""
+    """The 64-bit key of a source of noise, by name, so that the order of plugins is no matter.
+
+    Args:
+        seed: The seed of the run.
+        *names: The group, the family and name of the plugin, and what the numbers are for.
+
+    Returns:
+        The key.
+    """
     text = "\0".join((str(seed), *names)).encode()
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
@@ -57,9 +83,9 @@ def rounds(c: Words, u0: np.uint64, u1: np.uint64) -> Words:
 
 
 @inlined_kernel
-def uniform_of(high: np.uint64, low: np.uint64) -> float:
+def to_uniform(high: np.uint64, low: np.uint64) -> float:
     """A uniform in [0, 1) of 53 bits from two words."""
-    # Signed integers of 32 bits become floats several at a time, longer ones do not.
+    # Conversions of signed 32-bit integers to floats are vectorised, those of longer ones are not.
     upper, lower = float(np.int32(high >> _5)), float(np.int32(low >> _6))
     return (upper * 67108864.0 + lower) * TINY
 
@@ -73,24 +99,25 @@ def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> 
 
 
 @kernel
-def random_words(who: Row, key: np.uint64, draw: int) -> Words:
-    """The 128 bits of one draw; `who` has tick, world, life and robot."""
-    counter = (who.tick, who.world, who.episode, (who.robot << 16) | draw)
+def random_words(address: Row, key: np.uint64, draw: int) -> Words:
+    """The 128 bits of one draw; the address has tick, world, episode and robot."""
+    a = address
+    counter = (a.tick, a.world, a.episode, (a.robot << 16) | draw)
     # A counter word holds 32 bits of the tick; the rest goes to the key, so nothing ever repeats.
-    return philox(counter, key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32))
+    return philox(counter, key & _MASK, (key >> _32) ^ (np.uint64(a.tick) >> _32))
 
 
 @kernel
-def uniform_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
+def uniform_pair(address: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent uniforms in [0, 1) of 53 bits."""
-    a, b, c, d = random_words(who, key, draw)
-    return uniform_of(a, b), uniform_of(c, d)
+    a, b, c, d = random_words(address, key, draw)
+    return to_uniform(a, b), to_uniform(c, d)
 
 
 @kernel
-def normal_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
-    """Two independent standard normals, by Box and Muller."""
-    u, v = uniform_pair(who, key, draw)
+def normal_pair(address: Row, key: np.uint64, draw: int) -> tuple[float, float]:
+    """Two independent standard normals (Box and Muller, 1958)."""
+    u, v = uniform_pair(address, key, draw)
     radius = math.sqrt(-2.0 * elementary.log_normal(1.0 - u))
     s, c = elementary.sincos_quarters(4.0 * v)
     return radius * c, radius * s
@@ -100,20 +127,20 @@ def normal_pair(who: Row, key: np.uint64, draw: int) -> tuple[float, float]:
 
 
 @kernel
-def uniform_pairs(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+def uniform_pairs(w: Array, address: Row, key: np.uint64, first: int, count: int) -> None:
     """The pairs of the draws from `first` on into the rows of w, (2, count or more)."""
-    k0, k1 = key & _MASK, (key >> _32) ^ (np.uint64(who.tick) >> _32)
-    c0, c1 = np.uint64(who.tick) & _MASK, np.uint64(who.world) & _MASK
-    c2, base = np.uint64(who.episode) & _MASK, np.uint64(who.robot) << _16
+    k0, k1 = key & _MASK, (key >> _32) ^ (np.uint64(address.tick) >> _32)
+    c0, c1 = np.uint64(address.tick) & _MASK, np.uint64(address.world) & _MASK
+    c2, base = np.uint64(address.episode) & _MASK, np.uint64(address.robot) << _16
     for i in range(count):
         c3 = (base | np.uint64(first + i)) & _MASK
         a, b, c, d = rounds((c0, c1, c2, c3), k0, k1)
-        w[0, i] = uniform_of(a, b)
-        w[1, i] = uniform_of(c, d)
+        w[0, i] = to_uniform(a, b)
+        w[1, i] = to_uniform(c, d)
 
 
 @kernel
-def make_normal(w: Array, count: int) -> None:
+def uniforms_to_normals(w: Array, count: int) -> None:
     """Turn pairs of uniforms in the rows of w into pairs of normals, by Box and Muller."""
     for i in range(count):
         radius = math.sqrt(-2.0 * elementary.log_normal(1.0 - w[0, i]))
@@ -123,88 +150,107 @@ def make_normal(w: Array, count: int) -> None:
 
 
 @kernel
-def normal_pairs(w: Array, who: Row, key: np.uint64, first: int, count: int) -> None:
+def normal_pairs(w: Array, address: Row, key: np.uint64, first: int, count: int) -> None:
     """The pairs of the draws from `first` on, as normals, into the rows of w."""
-    uniform_pairs(w, who, key, first, count)
-    make_normal(w, count)
+    uniform_pairs(w, address, key, first, count)
+    uniforms_to_normals(w, count)
 
 
 # Some draws of many robots.
 
 
 @kernel
-def gather(c: Array, address: Table, rows: Array) -> None:
+def gather_counters(c: Array, addresses: Table, rows: Array) -> None:
     """The counters of some rows, and what their ticks add to the key, into the rows of c."""
     for j in range(len(rows)):
-        who = address[rows[j]]
-        c[0, j] = np.uint64(who.tick) & _MASK
-        c[1, j] = np.uint64(who.world) & _MASK
-        c[2, j] = np.uint64(who.episode) & _MASK
-        c[3, j] = (np.uint64(who.robot) << _16) & _MASK
-        c[4, j] = np.uint64(who.tick) >> _32
+        address = addresses[rows[j]]
+        c[0, j] = np.uint64(address.tick) & _MASK
+        c[1, j] = np.uint64(address.world) & _MASK
+        c[2, j] = np.uint64(address.episode) & _MASK
+        c[3, j] = (np.uint64(address.robot) << _16) & _MASK
+        c[4, j] = np.uint64(address.tick) >> _32
 
 
 @kernel
-def draw_words(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
+def draw_uniforms(w: Array, c: Array, count: int, key: np.uint64, draw: int) -> None:
     """One pair of uniforms for each of the gathered counters into the rows of w."""
     k0, k1 = key & _MASK, key >> _32
     for j in range(count):
         words = (c[0, j], c[1, j], c[2, j], c[3, j] | np.uint64(draw))
         a, b, e, d = rounds(words, k0, k1 ^ c[4, j])
-        w[0, j] = uniform_of(a, b)
-        w[1, j] = uniform_of(e, d)
+        w[0, j] = to_uniform(a, b)
+        w[1, j] = to_uniform(e, d)
 
 
 @kernel
-def draw_normals(deck: NoiseWorkspace, who: Table, rows: Array, pairs: int) -> None:
-    """The pairs of the draws from 0 on of at most CHUNK rows, as normals, into the deck's cards.
+def draw_normals(workspace: NoiseWorkspace, addresses: Table, rows: Array, pairs: int) -> None:
+    """The pairs of the draws from 0 on of at most CHUNK rows, as normals, into `normals`.
 
-    cards[j, 2 k] and cards[j, 2 k + 1] are what `normal_pair` gives for row j and draw k.
+    normals[j, 2 k] and normals[j, 2 k + 1] are what `normal_pair` gives for row j and draw k.
     """
-    key, w, c, cards = deck
-    gather(c, who, rows)
+    key, w, c, normals = workspace
+    gather_counters(c, addresses, rows)
     for k in range(pairs):
-        draw_words(w, c, len(rows), key, k)
-        make_normal(w, len(rows))
+        draw_uniforms(w, c, len(rows), key, k)
+        uniforms_to_normals(w, len(rows))
         for j in range(len(rows)):
-            cards[j, 2 * k] = w[0, j]
-            cards[j, 2 * k + 1] = w[1, j]
+            normals[j, 2 * k] = w[0, j]
+            normals[j, 2 * k + 1] = w[1, j]
 
 
 @kernel
 def draw_all(
-    out: Array, address: Table, rows: Array, key: np.uint64, normal: bool, room: Room
+    out: Array,
+    addresses: Table,
+    rows: Array,
+    key: np.uint64,
+    normal: bool,
+    workspace: tuple[Array, Array],
 ) -> None:
     """Fill out (len(rows), k) with normals, or else with uniforms in [0, 1)."""
-    w, c = room
+    w, c = workspace
     for start in range(0, len(rows), CHUNK):
-        some = rows[start : start + CHUNK]
-        gather(c, address, some)
+        chunk = rows[start : start + CHUNK]
+        gather_counters(c, addresses, chunk)
         for k in range(0, out.shape[1], 2):
-            draw_words(w, c, len(some), key, k // 2)
+            draw_uniforms(w, c, len(chunk), key, k // 2)
             if normal:
-                make_normal(w, len(some))
-            for j in range(len(some)):
+                uniforms_to_normals(w, len(chunk))
+            for j in range(len(chunk)):
                 out[start + j, k] = w[0, j]
                 if k + 1 < out.shape[1]:
                     out[start + j, k + 1] = w[1, j]
 
 
-def make_room() -> Room:
-    """Room for the counters of a chunk of robots, for what is made of them, and a row to spare."""
+def _make_scratch() -> tuple[Array, Array]:
+    """The fields `scratch` and `counters` of a NoiseWorkspace."""
     return np.empty((3, CHUNK)), np.empty((5, CHUNK), np.uint64)
 
 
-def make_noise_workspace(key: np.uint64, pairs: int) -> NoiseWorkspace:
-    """A key, and room for so many pairs of normals of a chunk of robots."""
-    return key, *make_room(), np.empty((CHUNK, 2 * pairs))
+def make_noise_workspace(key: np.uint64, pairs: int) -> WorkspaceFields:
+    """The fields of a NoiseWorkspace for so many pairs of normals of each row."""
+    return key, *_make_scratch(), np.empty((CHUNK, 2 * pairs))
 
 
-def uniforms_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
-    """Fill out (len(rows), k) with uniforms in [0, 1)."""
-    draw_all(out, address, rows, key, False, make_room())
+def uniforms_all(out: Array, addresses: Table, rows: Array, key: np.uint64) -> None:
+    """Fill an array with uniforms in [0, 1).
+
+    Args:
+        out: (k, count), to write.
+        addresses: ADDRESS, (n,).
+        rows: Indices, (k,).
+        key: The key of the noise.
+    """
+    draw_all(out, addresses, rows, key, False, _make_scratch())
 
 
-def normals_all(out: Array, address: Table, rows: Array, key: np.uint64) -> None:
-    """Fill out (len(rows), k) with standard normals."""
-    draw_all(out, address, rows, key, True, make_room())
+def normals_all(out: Array, addresses: Table, rows: Array, key: np.uint64) -> None:
+    """Fill an array with standard normals.
+
+    Args:
+        out: (k, count), to write.
+        addresses: ADDRESS, (n,).
+        rows: Indices, (k,).
+        key: The key of the noise.
+    """
+    draw_all(out, addresses, rows, key, True, _make_scratch())

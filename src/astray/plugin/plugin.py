@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from astray.errors import PluginError
-from astray.numerics import CHUNK, NoiseWorkspace, make_noise_workspace, random
+from astray.numerics import CHUNK, WorkspaceFields, make_noise_workspace, random
 from astray.plugin.declaration_checks import check_declared
 from astray.plugin.distributions import nominal
 from astray.plugin.parameters import (
@@ -241,7 +241,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         random.normals_all(out, address, np.arange(len(rows)), key)
         return out
 
-    def noise_workspace(self, pairs: int) -> NoiseWorkspace:
+    def noise_workspace(self, pairs: int) -> WorkspaceFields:
         """The workspace for `numerics.draw_normals` in a kernel of this plugin.
 
         Args:

@@ -317,6 +317,6 @@ class Known:
         self.group_beliefs = MappingProxyType(self.group_beliefs)
 
 
-for _old, _new in SCENE_RENAMED.items():
-    setattr(Scene, _old, OldName(_old, _new))
-Known.others = OldName("others", "group_beliefs")
+for _view, _names in ((Scene, SCENE_RENAMED), (Known, {"others": "group_beliefs"})):
+    for _old, _new in _names.items():
+        setattr(_view, _old, OldName(_old, _new))

@@ -9,7 +9,7 @@ import pytest
 
 import astray
 from astray.errors import ScenarioError
-from astray.robot.sensors.denied_zones import inside, make_zones
+from astray.robot.sensors.error_models import Zones, in_zones, make_zones
 from astray.tables import Array
 
 CIRCLE = {"kind": "scripted", "steps": [{"lasts": 1000.0, "vx": 0.8, "wz": 0.5}]}
@@ -125,10 +125,10 @@ def test_a_late_fix_is_of_the_time_of_its_stamp() -> None:
 def test_a_point_is_inside_of_any_of_several_zones() -> None:
     square = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
     hook = [(1.0, 1.0), (5.0, 1.0), (5.0, 5.0), (4.0, 5.0), (4.0, 2.0), (1.0, 2.0)]
-    zones = make_zones([square, hook])
+    zones = Zones(*make_zones([square, hook]))
     for x, y, there in [(1, 0.5, 1), (1.5, 1.5, 1), (4.5, 4, 1), (3, 4, 0), (-1, 1, 0), (6, 1, 0)]:
-        assert inside(*zones, float(x), float(y)) is bool(there)
-    assert not inside(*make_zones([]), 0.0, 0.0)
+        assert in_zones(zones, float(x), float(y)) is bool(there)
+    assert not in_zones(Zones(*make_zones([])), 0.0, 0.0)
 
 
 def test_a_zone_of_two_corners_is_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import astray
 from astray import ScenarioError
-from astray.robot.sensors.lidar import layout
+from astray.robot.sensors.lidar import ray_angles
 from astray.tables import Array
 from astray.world.map import wall
 
@@ -69,9 +69,9 @@ def test_the_mount_turns_and_moves_with_the_body() -> None:
 
 
 def test_a_field_of_view_has_rays_on_both_of_its_edges() -> None:
-    assert layout(181, math.pi) == pytest.approx((-math.pi / 2, math.pi / 180))
-    assert layout(4, 2 * math.pi) == pytest.approx((-math.pi, math.pi / 2))  # none is repeated
-    assert layout(1, 1.0)[0] == 0.0
+    assert ray_angles(181, math.pi) == pytest.approx((-math.pi / 2, math.pi / 180))
+    assert ray_angles(4, 2 * math.pi) == pytest.approx((-math.pi, math.pi / 2))  # none is repeated
+    assert ray_angles(1, 1.0)[0] == 0.0
     sim = load({"rays": 3, "field_of_view": 2.0}, {"x": 1.0})
     assert scan(sim)[0] == pytest.approx(to_walls(1.0, 0.0, np.array([-1.0, 0.0, 1.0])))
 

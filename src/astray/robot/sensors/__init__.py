@@ -1,4 +1,8 @@
-"""What robots measure: the truth, made wrong."""
+"""Sensors: each file has one kind, which measures the truth with its typical errors.
+
+`error_models` and `ranging` have what several kinds share. A new kind is a new file here and an
+import below.
+"""
 
 from astray.robot.sensors.bumper import Bumper
 from astray.robot.sensors.compass import Compass
@@ -7,16 +11,16 @@ from astray.robot.sensors.gnss import Gnss
 from astray.robot.sensors.imu import Imu
 from astray.robot.sensors.ins import Ins
 from astray.robot.sensors.landmarks import Landmarks
-from astray.robot.sensors.lidar import Lidar, layout
+from astray.robot.sensors.lidar import Lidar, ray_angles
 from astray.robot.sensors.odometer import Odometer
 from astray.robot.sensors.rangefinder import Rangefinder
-from astray.robot.sensors.scripted import AXES, WHEEL, ScriptedImu, ScriptedWheels
+from astray.robot.sensors.scripted import IMU_CHANNELS, WHEEL_CHANNELS, ScriptedImu, ScriptedWheels
 from astray.robot.sensors.sonar import Sonar
 from astray.robot.sensors.wheel_encoders import Wheels
 
 __all__ = [
-    "AXES",
-    "WHEEL",
+    "IMU_CHANNELS",
+    "WHEEL_CHANNELS",
     "Bumper",
     "Compass",
     "ContactSensor",
@@ -31,5 +35,5 @@ __all__ = [
     "ScriptedWheels",
     "Sonar",
     "Wheels",
-    "layout",
+    "ray_angles",
 ]

@@ -1,10 +1,10 @@
-"""A compass: the heading in the map, drawn aside by the robot's own iron.
+"""A compass: the heading in the map, with magnetic deviation.
 
     z = yaw + bias + a sin(yaw) + b cos(yaw) + c sin(2 yaw) + d cos(2 yaw) + drift + white
 
-The bias (a wrong declination or mount) and the amplitudes of hard iron (a, b) and soft iron (c, d)
-are drawn once per life; drift is a Gauss-Markov error. The heading is rounded to the resolution.
-The device claims the standard deviation of all of it together.
+The bias (declination or mounting) and the amplitudes of hard iron (a, b) and soft iron (c, d) are
+drawn once per episode; drift is a Gauss-Markov error. The heading is rounded to the resolution. The
+device reports the standard deviation of all these errors together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     iron += m.iron[2] * (2.0 * sine * cosine) + m.iron[3] * (cosine * cosine - sine * sine)
     yaw = s.yaw + m.bias + iron + m.drift + p.white_sd * a
     o.yaw = wrap(quantise(yaw, p.resolution))
-    # An amplitude of either kind acts with one of a sine and a cosine: together as one.
+    # Each kind has two amplitudes, times a sine and a cosine, whose squares add up to one.
     variance = p.white_sd * p.white_sd + p.bias_sd * p.bias_sd + p.drift_sd * p.drift_sd
     variance += p.hard_iron_sd * p.hard_iron_sd + p.soft_iron_sd * p.soft_iron_sd
     o.sd = p.claim * math.sqrt(variance + p.resolution * p.resolution / 12.0)
@@ -61,16 +61,16 @@ class Compass(Sensor, kind="compass"):
     measures = COMPASS
     remembers = MEMORY
     white_sd: NonNegative = 0.02  # rad, white, of each reading
-    bias_sd: NonNegative = 0.0  # rad, drawn once per life
-    drift_sd: NonNegative = 0.0  # rad, stationary, of the correlated error
-    drift_tau: Positive = 60.0  # s, after which that error has forgotten itself
-    hard_iron_sd: NonNegative = 0.0  # rad, of both amplitudes of hard iron, drawn once per life
-    soft_iron_sd: NonNegative = 0.0  # rad, of both amplitudes of soft iron, drawn once per life
+    bias_sd: NonNegative = 0.0  # rad, drawn once per episode
+    drift_sd: NonNegative = 0.0  # rad, stationary, of the Gauss-Markov drift
+    drift_tau: Positive = 60.0  # s, time constant of that drift
+    hard_iron_sd: NonNegative = 0.0  # rad, of both amplitudes of hard iron, drawn once per episode
+    soft_iron_sd: NonNegative = 0.0  # rad, of both amplitudes of soft iron, drawn once per episode
     resolution: NonNegative = 0.0  # rad, that headings are rounded to
-    claim: Positive = 1.0  # claimed over true standard deviation: below 1 it claims too much
+    claim: Positive = 1.0  # reported over true standard deviation; below 1 it is overconfident
 
     def reset(self, rows: Rows) -> None:
-        """Draw what is wrong with these compasses."""
+        """Draw the errors of these compasses for the episode."""
         p, n = self.params, self.episode_normals(rows, 6)
         self.memory["bias"][rows] = p["bias_sd"][rows] * n[:, 0]
         self.memory["drift"][rows] = p["drift_sd"][rows] * n[:, 1]

@@ -1,22 +1,22 @@
-"""Detections of other robots: range and bearing from a mount, some missed, some of nobody.
+"""Detections of other robots: range and bearing from a mount, with misses and false alarms.
 
 Another robot is detected if its origin is within range and in the field of view, no wall and, if
-they hide each other, no other robot is in the way, and with the probability of detection. Then
+`robots`, no other robot occludes it, and with the probability of detection. Then
 
     range = r + (range_sd + range_sd_per_m · r) n        bearing = b + bearing_sd n
 
 Its identity is its number in its world, or another's where it is confused with that, or −1 if the
 sensor cannot tell robots apart. Besides, there are false alarms: their number is Poisson, their
-places are uniform over the field of view, and they look like anyone.
+positions are uniform over the field of view, and so is their identity over the robots.
 
-The others are found in the crowd's cells, so the cost goes with the pairs in range. What a pair is
-dealt depends on who the two are and on nobody else.
+Other robots are found in the cells of the robot grid, so the cost is proportional to the pairs in
+range. The noise of a pair depends on the two robots alone.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -35,6 +35,9 @@ from astray.numerics import (
     wrap,
 )
 from astray.plugin import NonNegative, Positive, Reading, Scene, Sensor
+from astray.robot.sensors.error_models import Probability
+from astray.robot.sensors.landmarks import DetectionArrays, Detections
+from astray.robot.sensors.ranging import mount_position
 from astray.tables import CONTACTS, Array, Row, Rows, Table
 from astray.world.geometry import cell_columns, cell_rows
 from astray.world.raycast import (
@@ -46,185 +49,207 @@ from astray.world.raycast import (
     named_scene,
 )
 
-MOST_ALARMS = 64  # in one reading
-SCALE = 2.0**-32
-SHIFT = np.uint64(20)  # the number of the other is put above the draws in the key of a pair
-Share = Annotated[float, Ge(0), Le(1)]
-Slots = tuple[Array, Array, Array, Array]
-"""Range, bearing, identity and seen: of one row (slots,), of all (n, slots)."""
-Who = tuple[np.uint64, int, int, Array]
-"""The noise's key, the group's first row among everyone, how many numbers there are, numbers."""
-Spot = tuple[float, float, int]
-"""True range and bearing of a robot, and its number."""
+MAX_FALSE_ALARMS = 64  # in one reading
+PER_WORD = 2.0**-32
+PAIR_SHIFT = np.uint64(20)  # in the key of a pair the number of the other robot is above the draws
+
+
+class RobotNumbers(NamedTuple):
+    """The numbers of robots, and the key of the noise of their detections."""
+
+    key: np.uint64
+    first_row: int
+    """The row of the group's first robot in `all_truth`."""
+    per_world: int
+    """How many robots there are in each world."""
+    numbers: Array
+    """The number of each row of `all_truth` in its world."""
 
 
 @inlined_kernel
-def insert(o: Row, slots: Slots, far: float, aside: float, identity: int) -> None:
-    """Put a detection among the others, nearest first; where slots are full the farthest goes."""
-    ranges, bearings, identities = slots[0], slots[1], slots[2]
+def insert(o: Row, d: Detections, distance: float, bearing: float, identity: int) -> None:
+    """Insert a detection by range; if the slots are full, the farthest is dropped."""
+    ranges, bearings, identities = d.range, d.bearing, d.identity
     k = o.count
     if k < len(ranges):
         o.count += 1
     else:
         k -= 1
-        if far >= ranges[k]:
+        if distance >= ranges[k]:
             return
-    while k > 0 and ranges[k - 1] > far:
+    while k > 0 and ranges[k - 1] > distance:
         ranges[k], bearings[k] = ranges[k - 1], bearings[k - 1]
         identities[k] = identities[k - 1]
         k -= 1
-    ranges[k], bearings[k], identities[k] = far, aside, identity
+    ranges[k], bearings[k], identities[k] = distance, bearing, identity
 
 
 @kernel
-def behind_walls(view: RaycastScene, world: int, ray: Ray, far: float) -> bool:
+def is_behind_walls(scene: RaycastScene, world: int, ray: Ray, distance: float) -> bool:
     """Whether a wall is on a ray before this range."""
-    limit = 1.0 / far
-    return cast_ray_at_walls(view, world, ray, limit) > limit
+    limit = 1.0 / distance
+    return cast_ray_at_walls(scene, world, ray, limit) > limit
 
 
 @kernel
-def behind_robots(
-    view: RaycastScene, world: int, ray: Ray, far: float, pair: tuple[int, int]
+def is_behind_robots(
+    scene: RaycastScene, world: int, ray: Ray, distance: float, pair: tuple[int, int]
 ) -> bool:
     """Whether another robot than this pair of rows is on a ray before this range."""
-    g, limit = view.robots.grids[world], 1.0 / far
+    robots, limit = scene.robots, 1.0 / distance
+    g = robots.grids[world]
     x, y, c, s = ray
-    left, right = cell_columns(g, x + 0.5 * far * c, 0.5 * far * abs(c) + g.reach)
-    low, high = cell_rows(g, y + 0.5 * far * s, 0.5 * far * abs(s) + g.reach)
+    left, right = cell_columns(g, x + 0.5 * distance * c, 0.5 * distance * abs(c) + g.reach)
+    low, high = cell_rows(g, y + 0.5 * distance * s, 0.5 * distance * abs(s) + g.reach)
     for row in range(low, high + 1 if left <= right else low):
         cell = g.first + row * g.width
-        for k in range(view.robots.starts[cell + left], view.robots.starts[cell + right + 1]):
-            b = view.robots.bodies[k]
+        for k in range(robots.starts[cell + left], robots.starts[cell + right + 1]):
+            b = robots.bodies[k]
             if b.row == pair[0] or b.row == pair[1]:
                 continue
-            shape = view.shapes.table[b.footprint]
-            if intersect_ray_robot(b, shape, view.shapes.corners, ray) > limit:
+            shape = scene.shapes.table[b.footprint]
+            if intersect_ray_robot(b, shape, scene.shapes.corners, ray) > limit:
                 return True
     return False
 
 
 @kernel
-def raise_alarms(o: Row, slots: Slots, p: Row, s: Row, who: Who) -> None:
-    """Add detections of nobody."""
-    key, _, population, _ = who
-    luck = uniform_pair(s, key, 0)[0]
+def add_false_alarms(o: Row, d: Detections, p: Row, s: Row, robots: RobotNumbers) -> None:
+    """Add detections where there is no robot."""
+    uniform = uniform_pair(s, robots.key, 0)[0]
     term = exp(-p.false_alarms)
     total, count = term, 0
-    while luck >= total and count < MOST_ALARMS:
+    while uniform >= total and count < MAX_FALSE_ALARMS:  # Poisson, by its distribution function
         count += 1
         term *= p.false_alarms / count
         total += term
     near = p.min_range * p.min_range
     for k in range(count):
-        u, v = uniform_pair(s, key, 1 + 2 * k)
-        far = math.sqrt(near + u * (p.max_range * p.max_range - near))
+        u, v = uniform_pair(s, robots.key, 1 + 2 * k)
+        distance = math.sqrt(near + u * (p.max_range * p.max_range - near))
         identity = -1
         if p.identified:
-            identity = int(uniform_pair(s, key, 2 + 2 * k)[0] * population)
-        insert(o, slots, far, (v - 0.5) * p.field_of_view, identity)
+            identity = int(uniform_pair(s, robots.key, 2 + 2 * k)[0] * robots.per_world)
+        insert(o, d, distance, (v - 0.5) * p.field_of_view, identity)
 
 
 @inlined_kernel
-def share_of(word: np.uint64) -> float:
-    """A uniform in [0, 1) of 32 bits."""
-    return SCALE * float(np.int64(word))
+def word_to_uniform(word: np.uint64) -> float:
+    """A uniform in [0, 1) from 32 bits."""
+    return PER_WORD * float(np.int64(word))
 
 
 @inlined_kernel
-def normals_of(one: np.uint64, other: np.uint64) -> tuple[float, float]:
-    """Two standard normals of 32 bits each."""
-    radius = math.sqrt(-2.0 * log_normal((float(np.int64(one)) + 0.5) * SCALE))
-    sine, cosine = sincos_quarters(4.0 * SCALE * float(np.int64(other)))
+def words_to_normals(first: np.uint64, second: np.uint64) -> tuple[float, float]:
+    """Two standard normals from 32 bits each."""
+    radius = math.sqrt(-2.0 * log_normal((float(np.int64(first)) + 0.5) * PER_WORD))
+    sine, cosine = sincos_quarters(4.0 * PER_WORD * float(np.int64(second)))
     return radius * cosine, radius * sine
 
 
 @inlined_kernel
-def detect(o: Row, slots: Slots, p: Row, s: Row, spot: Spot, who: Who) -> None:
-    """Detect one other robot or miss it; one draw has all that a pair is dealt."""
-    key, _, population, _ = who
-    far, aside, number = spot
-    w0, w1, w2, w3 = random_words(s, key ^ (np.uint64(number + 1) << SHIFT), 0)
-    if share_of(w0) >= p.detection:
+def detect(
+    o: Row,
+    d: Detections,
+    p: Row,
+    s: Row,
+    distance: float,
+    bearing: float,
+    number: int,
+    robots: RobotNumbers,
+) -> None:
+    """Detect one visible robot or miss it; one draw gives all random numbers of a pair."""
+    count = robots.per_world
+    pair_key = robots.key ^ (np.uint64(number + 1) << PAIR_SHIFT)
+    w0, w1, w2, w3 = random_words(s, pair_key, 0)
+    if word_to_uniform(w0) >= p.detection:
         return
     identity = number
     if p.confusion > 0.0:
-        confused = share_of(w1)
-        if confused < p.confusion and population > 1:  # one of the others, all as likely
-            identity = (number + 1 + int(confused / p.confusion * (population - 1))) % population
+        confused = word_to_uniform(w1)
+        if confused < p.confusion and count > 1:  # any of the others, with equal probability
+            identity = (number + 1 + int(confused / p.confusion * (count - 1))) % count
     if not p.identified:
         identity = -1
-    a, b = normals_of(w2, w3)
-    measured = max(0.0, far + (p.range_sd + p.range_sd_per_m * far) * a)
-    insert(o, slots, measured, wrap(aside + p.bearing_sd * b), identity)
+    a, b = words_to_normals(w2, w3)
+    measured = max(0.0, distance + (p.range_sd + p.range_sd_per_m * distance) * a)
+    insert(o, d, measured, wrap(bearing + p.bearing_sd * b), identity)
 
 
 @inlined_kernel
-def look_around(
-    rec: tuple[Row, Row, Row], slots: Slots, view: RaycastScene, me: int, world: int, who: Who
+def detect_visible(
+    o: Row,
+    d: Detections,
+    p: Row,
+    s: Row,
+    scene: RaycastScene,
+    own_row: int,
+    world: int,
+    robots: RobotNumbers,
 ) -> None:
-    """Detect whoever is in sight of one robot, `me` among everyone."""
-    o, p, s = rec
+    """Detect the robots that are visible to one robot; own_row is its row in `all_truth`."""
     sine, cosine = sincos(s.yaw)
-    x, y = s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y
+    x, y = mount_position(s, p, sine, cosine)
     if p.yaw != 0.0:
         sine, cosine = sincos(s.yaw + p.yaw)
-    g = view.robots.grids[world]
-    # A body is in the cell of its origin, and no nearer to be seen than that.
+    grid = scene.robots
+    g = grid.grids[world]
+    # A robot is in the cell of its origin, and its range is that of its origin.
     left, right = cell_columns(g, x, p.max_range)
     low, high = cell_rows(g, y, p.max_range)
     if left > right:
         return
-    walls = p.walls and view.walls.maps[view.map_of_world[world]].count > 0
-    square, nearest, half = p.max_range * p.max_range, p.min_range, 0.5 * p.field_of_view
+    walls = p.walls and scene.walls.maps[scene.map_of_world[world]].count > 0
+    max_square, nearest, half = p.max_range * p.max_range, p.min_range, 0.5 * p.field_of_view
     for row in range(low, high + 1):
         cell = g.first + row * g.width
-        for k in range(view.robots.starts[cell + left], view.robots.starts[cell + right + 1]):
-            b = view.robots.bodies[k]
+        for k in range(grid.starts[cell + left], grid.starts[cell + right + 1]):
+            b = grid.bodies[k]
             dx, dy = b.x - x, b.y - y
-            far = dx * dx + dy * dy
-            if b.row == me or far > square or not far > 0.0:
+            square = dx * dx + dy * dy
+            if b.row == own_row or square > max_square or not square > 0.0:
                 continue
-            far = math.sqrt(far)
-            aside = atan2(cosine * dy - sine * dx, cosine * dx + sine * dy)
-            if far < nearest or abs(aside) > half:
+            distance = math.sqrt(square)
+            bearing = atan2(cosine * dy - sine * dx, cosine * dx + sine * dy)
+            if distance < nearest or abs(bearing) > half:
                 continue
-            ray = Ray(x, y, dx / far, dy / far)
-            if walls and behind_walls(view, world, ray, far):
+            ray = Ray(x, y, dx / distance, dy / distance)
+            if walls and is_behind_walls(scene, world, ray, distance):
                 continue
-            if p.robots and behind_robots(view, world, ray, far, (me, b.row)):
+            if p.robots and is_behind_robots(scene, world, ray, distance, (own_row, b.row)):
                 continue
-            detect(o, slots, p, s, (far, aside, who[3][b.row]), who)
+            detect(o, d, p, s, distance, bearing, robots.numbers[b.row], robots)
 
 
 @kernel
 def sense_all(
     out: Table,
-    slots: Slots,
-    tables: tuple[Table, Table, Array],
+    arrays: DetectionArrays,
+    params: Table,
+    truth: Table,
+    worlds: Array,
     rows: Rows,
-    seen: SceneArrays,
-    who: Who,
+    scene_arrays: SceneArrays,
+    robot_fields: tuple[np.uint64, int, int, Array],
 ) -> None:
-    """Detect the others for these rows, of their parameters, truth and worlds."""
-    params, truth, worlds = tables
-    view = named_scene(seen)
+    """Detect other robots for these rows; robot_fields are those of RobotNumbers."""
+    scene, robots = named_scene(scene_arrays), RobotNumbers(*robot_fields)
     for i in rows:
         o, p, s = out[i], params[i], truth[i]
-        mine = (slots[0][i], slots[1][i], slots[2][i], slots[3][i])
+        d = Detections(arrays[0][i], arrays[1][i], arrays[2][i], arrays[3][i])
         o.count, o.min_range, o.max_range = 0, p.min_range, p.max_range
         o.field_of_view = p.field_of_view
-        look_around((o, p, s), mine, view, who[1] + i, worlds[i], who)
+        detect_visible(o, d, p, s, scene, robots.first_row + i, worlds[i], robots)
         if p.false_alarms > 0.0:
-            raise_alarms(o, mine, p, s, who)
-        for k in range(len(mine[3])):
-            mine[3][k] = 1.0 if k < o.count else 0.0
+            add_false_alarms(o, d, p, s, robots)
+        for k in range(len(d.seen)):
+            d.seen[k] = 1.0 if k < o.count else 0.0
             if k >= o.count:
-                mine[0][k], mine[1][k], mine[2][k] = 0.0, 0.0, -1.0
+                d.range[k], d.bearing[k], d.identity[k] = 0.0, 0.0, -1.0
 
 
 class ContactSensor(Sensor, kind="contacts"):
-    """Range and bearing to other robots in sight: some missed, confused, or not there at all."""
+    """Range and bearing to other robots, with misses, confusions and false alarms."""
 
     measures = CONTACTS
     stateless = True
@@ -242,27 +267,27 @@ class ContactSensor(Sensor, kind="contacts"):
     range_sd: NonNegative = 0.05  # m, white
     range_sd_per_m: NonNegative = 0.0  # and as much more per metre of range
     bearing_sd: NonNegative = 0.02  # rad, white
-    detection: Share = 1.0  # probability that a robot in sight is detected
+    detection: Probability = 1.0  # probability that a robot in sight is detected
     false_alarms: Annotated[float, Ge(0), Le(20)] = 0.0  # per reading, on average
     identified: bool = True  # whether the sensor can tell robots apart
-    confusion: Share = 0.0  # probability of taking a robot for another one
-    walls: bool = True  # whether walls hide robots
-    robots: bool = False  # whether robots hide those behind them
+    confusion: Probability = 0.0  # probability of taking a robot for another one
+    walls: bool = True  # whether walls occlude robots
+    robots: bool = False  # whether robots occlude those behind them
 
     def array_shapes(self) -> dict[str, tuple[int, ...]]:
-        """What is measured of each robot."""
+        """The measurements of each robot."""
         shape = (self.slots,)
         return {"range": shape, "bearing": shape, "identity": shape, "seen": shape}
 
     @property
     def sees_robots(self) -> bool:
-        """It looks at nothing else."""
+        """Always: it detects nothing else."""
         return True
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
-        """Detect the others for these rows."""
-        a = out.arrays
-        slots = (a["range"], a["bearing"], a["identity"], a["seen"])
-        tables = (self.params, scene.truth, scene.worlds)
-        who = (self.key, scene.first_row, scene.robots_per_world, scene.robot_numbers)
-        sense_all(out.table, slots, tables, rows, scene.raycast_arrays, who)
+        """Detect other robots for these rows."""
+        a, params = out.arrays, self.params
+        arrays = a["range"], a["bearing"], a["identity"], a["seen"]
+        robots = self.key, scene.first_row, scene.robots_per_world, scene.robot_numbers
+        tables = params, scene.truth, scene.worlds
+        sense_all(out.table, arrays, *tables, rows, scene.raycast_arrays, robots)

@@ -1,36 +1,24 @@
-"""A laser scanner: the ranges of many rays from a mount, each a little wrong.
+"""A laser scanner: the ranges of many rays from a mount.
 
-A range r is measured as r + (sigma + sigma_per_m · r) n, rounded to the resolution, or not at all
-with the probability of a dropout. What is beyond the longest range, or nothing, reads +inf; what
-is nearer than the shortest reads −inf, as REP 117 has it.
-
-A scanner that turns takes its rays one after the other. With a `sweep` of T seconds ray k of n is
-cast from where the mount was (n − 1 − k) / n · T before the stamp, if the robot kept its velocity:
-a scan taken while turning is bent, as real ones are.
+For the errors of a range see `ranging.py`. A scanner that rotates takes its rays one after the
+other. With a `sweep` of T seconds ray k of n is cast from where the mount was (n − 1 − k) / n · T
+before the stamp, if the robot kept its velocity: a scan taken while turning is distorted.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Le
 
 from astray.errors import PluginError
-from astray.numerics import (
-    TAU,
-    arc,
-    compiled_for,
-    inlined_kernel,
-    kernel,
-    normal_pairs,
-    sincos,
-    uniform_pairs,
-)
+from astray.numerics import TAU, arc, compiled_for, inlined_kernel, kernel, sincos
 from astray.plugin import Datasheets, DrawnParameter, NonNegative, Positive, Reading, Scene, Sensor
+from astray.robot.sensors.error_models import Probability
+from astray.robot.sensors.ranging import add_range_errors, mount_position, ray_owners
 from astray.tables import SCAN, Array, Row, Rows, Table
 from astray.world.raycast import (
     MOST_RAYS,
@@ -45,30 +33,51 @@ from astray.world.raycast import (
     scan_rays,
 )
 
-WHOLE = TAU - 1e-9  # rad; a view that is as wide as this goes all round
-DROPPED = 1 << 15  # the first draw that decides about dropouts; those before it are noise
-LONGEST = 1e9  # m, for noise that grows with the range where there is none
-Share = Annotated[float, Ge(0), Le(1)]
-Layout = tuple[np.uint64, float, float, float, int, Array]
-"""The noise's key, the angles of the first ray and from ray to ray, the sweep, the row of the
-group's first robot among everyone, −1 if none are seen, and room for random numbers."""
-Room = tuple[RayWorkspace, RayBundle]
-Tables = tuple[Table, Table, Array, Table]
-Seen = SceneArrays
-"""The fields of a View."""
+FULL_CIRCLE = TAU - 1e-9  # rad; a field of view of at least this has no gap
+
+
+class ScanSettings(NamedTuple):
+    """What the scans of all rows have in common."""
+
+    key: np.uint64
+    """The key of the noise."""
+    start: float
+    """The angle of the first ray, rad."""
+    step: float
+    """The angle from ray to ray, rad."""
+    sweep: float
+    """s from the first ray to the last."""
+    first_row: int
+    """The row of the group's first robot in `all_truth`; −1 if robots are not seen."""
+    randoms: Array
+    """(2, half of the rays): scratch memory for random numbers."""
+
+
+SettingsFields = tuple[np.uint64, float, float, float, int, Array]
+"""The fields of ScanSettings: a plain tuple takes less time to enter a kernel than a named one."""
+
+
+class ScanTables(NamedTuple):
+    """The tables of a group that scans are made of."""
+
+    truth: Table
+    params: Table
+    worlds: Array
+    out: Table
 
 
 @inlined_kernel
-def mount(s: Row, p: Row) -> tuple[float, float, float]:
-    """Where the mount of a robot is, and its heading."""
+def mount_pose(s: Row, p: Row) -> tuple[float, float, float]:
+    """The pose of the mount of a robot in the map."""
     if p.x == 0.0 and p.y == 0.0:
         return s.x, s.y, s.yaw + p.yaw
     sine, cosine = sincos(s.yaw)
-    return s.x + cosine * p.x - sine * p.y, s.y + sine * p.x + cosine * p.y, s.yaw + p.yaw
+    x, y = mount_position(s, p, sine, cosine)
+    return x, y, s.yaw + p.yaw
 
 
 @kernel
-def sweep_ray(s: Row, p: Row, ago: float, angle: float) -> tuple[float, float, float, float]:
+def swept_ray(s: Row, p: Row, ago: float, angle: float) -> tuple[float, float, float, float]:
     """Origin and direction of a ray that was cast some time ago."""
     x, y, yaw = arc((s.x, s.y, s.yaw), -s.vx * ago, -s.vy * ago, -s.wz * ago)
     sine, cosine = sincos(yaw)
@@ -77,91 +86,79 @@ def sweep_ray(s: Row, p: Row, ago: float, angle: float) -> tuple[float, float, f
 
 
 @kernel
-def sweep_all(
-    rays: Array, truth: Table, params: Table, rows: Rows, fan: tuple[int, float, float]
+def swept_rays_all(
+    rays: Array, truth: Table, params: Table, rows: Rows, count: int, start: float, step: float
 ) -> None:
-    """The rays of these rows, one behind the other, each from where the mount then was."""
-    count, start, step = fan
+    """The rays (len(rows) · count, 4) of these rows, each from where the mount was then."""
     for j in range(len(rows)):
         s, p = truth[rows[j]], params[rows[j]]
         for k in range(count):
             ago = p.sweep * (count - 1 - k) / count
-            at = sweep_ray(s, p, ago, start + k * step)
+            ray = swept_ray(s, p, ago, start + k * step)
             for m in range(4):
-                rays[j * count + k, m] = at[m]
-
-
-@kernel
-def worsen(ranges: Array, p: Row, s: Row, key: np.uint64, w: Array) -> None:
-    """Turn the true ranges of one scan into measured ones; w is room for a pair of every two."""
-    pairs, sigma, per_m, step = (len(ranges) + 1) // 2, p.sigma, p.sigma_per_m, p.resolution
-    if sigma + per_m > 0.0:
-        normal_pairs(w, s, key, 0, pairs)
-        for k in range(len(ranges)):
-            # Of infinity the noise would be infinite, or not a number.
-            r = min(ranges[k], LONGEST)
-            ranges[k] += (sigma + per_m * r) * w[k & 1, k >> 1]
-    if step > 0.0:
-        for k in range(len(ranges)):
-            ranges[k] = np.floor(ranges[k] / step + 0.5) * step
-    if p.dropout > 0.0:
-        uniform_pairs(w, s, key, DROPPED, pairs)
-        for k in range(len(ranges)):
-            ranges[k] = math.inf if w[k & 1, k >> 1] < p.dropout else ranges[k]
-    for k in range(len(ranges)):
-        r = ranges[k]
-        r = r if r >= p.min_range else -math.inf
-        ranges[k] = r if r <= p.max_range else math.inf
+                rays[j * count + k, m] = ray[m]
 
 
 @inlined_kernel
-def measure(o: Row, ranges: Array, p: Row, s: Row, how: Layout) -> None:
-    """Turn the true ranges of a scan into measured ones, and write down what a scan is."""
-    key, start, step, duration, _, w = how
-    # Perfect ranges are left as they are: nothing that this adds up is negative.
+def measure(o: Row, ranges: Array, p: Row, s: Row, scan: ScanSettings) -> None:
+    """Turn the true ranges of one scan into measured ones, and write the columns of the scan."""
+    # Without errors ranges stay as they are; none of these numbers is negative.
     if p.sigma + p.sigma_per_m + p.dropout + p.resolution + p.min_range > 0.0:
-        worsen(ranges, p, s, key, w)
-    o.start, o.step, o.duration = start, step, duration
+        add_range_errors(ranges, p, s, scan.key, scan.randoms)
+    o.start, o.step, o.duration = scan.start, scan.step, scan.sweep
     o.min_range, o.max_range = p.min_range, p.max_range
 
 
 @kernel
 def measure_all(
-    out: Table, ranges: Array, params: Table, truth: Table, rows: Rows, how: Layout
+    out: Table,
+    ranges: Array,
+    params: Table,
+    truth: Table,
+    rows: Rows,
+    settings: SettingsFields,
 ) -> None:
-    """Turn the true ranges of these rows into measured ones."""
+    """Turn the true ranges of these rows into measured ones; settings are those of a scan."""
+    scan = ScanSettings(*settings)
     for i in rows:
-        measure(out[i], ranges[i], params[i], truth[i], how)
+        measure(out[i], ranges[i], params[i], truth[i], scan)
 
 
 @kernel
 def sense_all(
-    room: Room, seen: Seen, tables: Tables, ranges: Array, rows: Rows, how: Layout
+    casting: tuple[RayWorkspace, RayBundle],
+    scene_arrays: SceneArrays,
+    table_fields: tuple[Table, Table, Array, Table],
+    ranges: Array,
+    rows: Rows,
+    settings: SettingsFields,
 ) -> None:
-    """Take the scans of these rows, each at one moment: all in one call, since calls cost.
+    """Take the scans of these rows, each at one moment.
 
-    For the same reason what is seen comes as a plain tuple: one with names takes longer to get in.
+    All of it is one call, since calls cost time, and plain tuples take less time to enter a kernel
+    than named ones.
     """
-    board, fan = room
-    view, first = named_scene(seen), how[4]
-    truth, params, worlds, out = tables
+    workspace, bundle = casting
+    scene, tables = named_scene(scene_arrays), ScanTables(*table_fields)
+    scan = ScanSettings(*settings)
     for i in rows:
-        s, p = truth[i], params[i]
-        x, y, yaw = mount(s, p)
-        pose = SensorPose(x, y, yaw, worlds[i], first + i if first >= 0 else -1)
-        cast_bundle(board, fan, view, pose, ranges[i])
-        measure(out[i], ranges[i], p, s, how)
+        s, p = tables.truth[i], tables.params[i]
+        x, y, yaw = mount_pose(s, p)
+        own_row = scan.first_row + i if scan.first_row >= 0 else -1
+        pose = SensorPose(x, y, yaw, tables.worlds[i], own_row)
+        cast_bundle(workspace, bundle, scene, pose, ranges[i])
+        measure(tables.out[i], ranges[i], p, s, scan)
 
 
-class Desk:
-    """Where a thread works: room for a scan, what it was given last, and the code for that."""
+class ScanWorkspace:
+    """Of one thread: scratch memory, the arguments of its last scan, and the code for them."""
 
-    def __init__(self, fan: Room) -> None:
-        self.room: Room = copy_workspace(*fan), fan[1]
-        self.pairs = np.empty((2, (fan[1][0] + 1) // 2))
+    def __init__(self, workspace: RayWorkspace, bundle: RayBundle) -> None:
+        self.casting = copy_workspace(workspace, bundle), bundle
+        self.randoms = np.empty((2, (bundle[0] + 1) // 2))
         self.last: tuple[Any, ...] = (None, None, None)
-        self.tables: Tables
-        self.how: Layout
+        self.tables: tuple[Table, Table, Array, Table]
+        self.settings: SettingsFields
         self.call: Callable[..., None]
 
 
@@ -181,7 +178,7 @@ class Lidar(Sensor, kind="lidar"):
     max_range: Positive = 12.0  # m
     sigma: NonNegative = 0.0  # m, standard deviation of a range
     sigma_per_m: NonNegative = 0.0  # and as much more per metre of range
-    dropout: Share = 0.0  # probability that a ray comes back with nothing
+    dropout: Probability = 0.0  # probability that a ray is lost
     resolution: NonNegative = 0.0  # m, that ranges are rounded to
     sweep: NonNegative = 0.0  # s from the first ray to the last
     robots: bool = True  # whether other robots are seen
@@ -191,15 +188,15 @@ class Lidar(Sensor, kind="lidar"):
         return {"ranges": (self.rays,)}
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Lay out the rays."""
+        """Prepare the rays for the kernel."""
         for name in ("field_of_view", "max_range", "sweep"):
             if isinstance(getattr(self, name), DrawnParameter):
                 raise PluginError(f"{name} of a lidar must be one number for all robots")
         if self.field_of_view == 0.0 and self.rays > 1:
             raise PluginError(f"field_of_view is 0: {self.rays} rays need some, or use 1 ray")
-        self.start, self.step = layout(self.rays, self.field_of_view)
-        self._fan = make_ray_bundle(self.rays, self.start, self.step, self.max_range)
-        self._mine = threading.local()
+        self.start, self.step = ray_angles(self.rays, self.field_of_view)
+        self._casting = make_ray_bundle(self.rays, self.start, self.step, self.max_range)
+        self._threads = threading.local()
 
     @property
     def sees_robots(self) -> bool:
@@ -209,40 +206,41 @@ class Lidar(Sensor, kind="lidar"):
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Take the scans of these rows."""
         ranges, truth = out.arrays["ranges"], scene.truth
-        desk = getattr(self._mine, "desk", None)
-        if desk is None:  # each thread has its own
-            desk = self._mine.desk = Desk(self._fan)
+        own: ScanWorkspace | None = getattr(self._threads, "workspace", None)
+        if own is None:
+            own = self._threads.workspace = ScanWorkspace(*self._casting)
         if self.sweep > 0.0:
-            self._sense_swept(rows, scene, ranges)
-            measure_all(out.table, ranges, self.params, truth, rows, self._how(scene, desk))
+            self._cast_swept(rows, scene, ranges)
+            settings = self._settings(scene, own)
+            measure_all(out.table, ranges, self.params, truth, rows, settings)
             return
-        seen, last = scene.raycast_arrays, desk.last
-        rows = np.ascontiguousarray(rows, np.int64)  # of the one type that the code is for
-        if last[0] is not truth or last[1] is not seen or last[2] is not out:
-            desk.last = truth, seen, out
-            desk.tables = truth, self.params, scene.worlds, out.table
-            desk.how = self._how(scene, desk)
-            given = desk.room, seen, desk.tables, ranges, rows, desk.how
-            desk.call = compiled_for(sense_all, *given)
-        desk.call(desk.room, seen, desk.tables, ranges, rows, desk.how)
+        arrays, last = scene.raycast_arrays, own.last
+        rows = np.ascontiguousarray(rows, np.int64)  # the one type that the code is compiled for
+        if last[0] is not truth or last[1] is not arrays or last[2] is not out:
+            own.last = truth, arrays, out
+            own.tables = truth, self.params, scene.worlds, out.table
+            own.settings = self._settings(scene, own)
+            given = own.casting, arrays, own.tables, ranges, rows, own.settings
+            own.call = compiled_for(sense_all, *given)
+        own.call(own.casting, arrays, own.tables, ranges, rows, own.settings)
 
-    def _how(self, scene: Scene, desk: Desk) -> Layout:
-        first = scene.first_row if self.robots and not scene.has_one_robot_per_world else -1
-        return self.key, self.start, self.step, self.sweep, first, desk.pairs
+    def _settings(self, scene: Scene, own: ScanWorkspace) -> SettingsFields:
+        sees_robots = self.robots and not scene.has_one_robot_per_world
+        first_row = scene.first_row if sees_robots else -1
+        return self.key, self.start, self.step, self.sweep, first_row, own.randoms
 
-    def _sense_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
+    def _cast_swept(self, rows: Rows, scene: Scene, ranges: Array) -> None:
+        """Cast the rays of these rows one by one, since each has an origin of its own."""
         rays = np.empty((len(rows) * self.rays, 4))
-        sweep_all(rays, scene.truth, self.params, rows, (self.rays, self.start, self.step))
-        who = np.empty((len(rays), 2), np.int64)
-        who[:, 0] = np.repeat(scene.worlds[rows], self.rays)
-        who[:, 1] = np.repeat(scene.first_row + rows, self.rays) if self.robots else -1
+        swept_rays_all(rays, scene.truth, self.params, rows, self.rays, self.start, self.step)
+        owners = ray_owners(rows, scene, self.rays, self.robots)
         found = np.empty(len(rays))
-        scan_rays(scene.raycast_scene, rays, who, 1.0 / self.max_range, found)
+        scan_rays(scene.raycast_scene, rays, owners, 1.0 / self.max_range, found)
         ranges[rows] = found.reshape(len(rows), self.rays)
 
 
-def layout(rays: int, view: float) -> tuple[float, float]:
-    """Angle of the first ray and of the steps, rad; all round, the first is not repeated."""
-    if view >= WHOLE:
+def ray_angles(rays: int, field_of_view: float) -> tuple[float, float]:
+    """Angle of the first ray and from ray to ray, rad; a full circle does not repeat the first."""
+    if field_of_view >= FULL_CIRCLE:
         return -0.5 * TAU, TAU / rays
-    return (-0.5 * view, view / (rays - 1)) if rays > 1 else (0.0, TAU)
+    return (-0.5 * field_of_view, field_of_view / (rays - 1)) if rays > 1 else (0.0, TAU)

@@ -1,13 +1,13 @@
-"""Wheels that are wrong by a share of the way and of the turn, as simple simulators have it.
+"""Wheel readings with relative errors of distance and turn, as simple simulators have them.
 
 Between two readings the wheels of the truth have turned by Δ. With t the part of it that is of the
 body's turn, −t on the left and +t on the right, a reading grows by
 
     (Δ − t) (1 + way_error + way_jitter u) + t (1 + turn_error + turn_jitter v)
 
-with u and v uniform in [−1, 1) and drawn anew for each reading. An error that is given as a
-distribution is drawn once per life. What jitters cancels in the long run, by the root of the number
-of readings: nothing of it is a property of wheels and floor, as it is in `wheels`.
+with u and v uniform in [−1, 1), drawn anew for each reading. An error that is given as a
+distribution is drawn once per episode. The jitter averages out with the root of the number of
+readings, so it depends on the rate: for errors of real wheels and floors see `wheels`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MEMORY = columns(
     Column("rolled", "rad", "f8", (WHEELS_PER_ROBOT,)),
     Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
 )
-"""What there is to read, how far the wheels had turned at the last reading, and what was read."""
+"""How many wheels, whether they have rollers, and true and read angles at the last reading."""
 
 
 @kernel
@@ -33,8 +33,8 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     """Read the wheels of one robot."""
     elapsed = s.stamp - o.stamp
     u, v = uniform_pair(s, key, 0)
-    along = 1.0 + p.way_error + p.way_jitter * (2.0 * u - 1.0)
-    about = 1.0 + p.turn_error + p.turn_jitter * (2.0 * v - 1.0)
+    distance_factor = 1.0 + p.way_error + p.way_jitter * (2.0 * u - 1.0)
+    turn_factor = 1.0 + p.turn_error + p.turn_jitter * (2.0 * v - 1.0)
     around = 0.0
     if m.rollers:
         for k in range(WHEELS_PER_ROBOT):
@@ -43,8 +43,8 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     for side in range(0, m.wheels, 2):
         left, right = s.wheel[side] - m.rolled[side], s.wheel[side + 1] - m.rolled[side + 1]
         turn = around if m.rollers else 0.5 * (right - left)
-        m.angle[side] += (left + turn) * along - turn * about
-        m.angle[side + 1] += (right - turn) * along + turn * about
+        m.angle[side] += (left + turn) * distance_factor - turn * turn_factor
+        m.angle[side + 1] += (right - turn) * distance_factor + turn * turn_factor
     for k in range(m.wheels):
         m.rolled[k] = s.wheel[k]
         o.rate[k] = (m.angle[k] - o.angle[k]) / elapsed if elapsed > 0.0 else 0.0
@@ -62,14 +62,14 @@ def sense_all(
 
 
 class Odometer(Sensor, kind="odometer"):
-    """Wheels with shares of error of the way and of the turn, for life or anew at each reading."""
+    """Wheel readings with relative errors of distance and turn, constant or new in each reading."""
 
     measures = WHEELS
     remembers = MEMORY
-    way_error: float = 0.0  # share by which ways come out too long
-    turn_error: float = 0.0  # share by which turns come out too large
-    way_jitter: NonNegative = 0.0  # share by which each reading's way is wrong at most, uniformly
-    turn_jitter: NonNegative = 0.0  # share by which each reading's turn is wrong at most, uniformly
+    way_error: float = 0.0  # relative, by which distances are read too long
+    turn_error: float = 0.0  # relative, by which turns are read too large
+    way_jitter: NonNegative = 0.0  # relative, largest error of each reading's distance, uniform
+    turn_jitter: NonNegative = 0.0  # relative, largest error of each reading's turn, uniform
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Refuse a robot that has no wheels."""
@@ -78,7 +78,7 @@ class Odometer(Sensor, kind="odometer"):
             raise PluginError(f"a robot that moves as {self.body.kind!r} has no wheels")
 
     def reset(self, rows: Rows) -> None:
-        """Look at what there is to read."""
+        """Take the wheels from the datasheet of the motion."""
         self.memory["wheels"][rows] = self.body.wheels
         self.memory["rollers"][rows] = self.body.kind == "omni"
 

@@ -1,7 +1,7 @@
-"""Readings straight from signals, whatever the truth does: an IMU and wheels that are made up.
+"""Scripted sensors: an IMU and wheels whose readings are signals and do not depend on the truth.
 
-An IMU gives its signals as they are. Whether they contain the centripetal term v w, which a real
-unit feels in a curve, is on its datasheet, `centripetal`: estimators go by it.
+The IMU gives its signals as they are. Its datasheet says whether they contain the centripetal term
+v w, which a real unit measures in a curve (`centripetal`): estimators rely on it.
 
 Wheels have a signal each for their rate. Their angle is its exact integral,
 
@@ -35,17 +35,17 @@ from astray.signals import (
 )
 from astray.tables import IMU, WHEELS, Array, Row, Rows, Table
 
-GRAVITY = 9.81  # m/s²; what the document's position approximator takes off
-AXES = ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z")
-WHEEL = ("wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr")
+GRAVITY = 9.81  # m/s², which the position approximator subtracts
+IMU_CHANNELS = ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z")
+WHEEL_CHANNELS = ("wheel_fl", "wheel_fr", "wheel_rl", "wheel_rr")
 
-Forces = Annotated[Signals, Channels(("linear_x", "linear_y", "linear_z", *AXES[:3]))]
-Rates = Annotated[Signals, Channels(WHEEL)]
+Forces = Annotated[Signals, Channels(("linear_x", "linear_y", "linear_z", *IMU_CHANNELS[:3]))]
+Rates = Annotated[Signals, Channels(WHEEL_CHANNELS)]
 
 
 @kernel
-def feel(o: Row, table: Table, first: Array, t: float) -> None:
-    """Read one made-up IMU at the time t of its signals."""
+def read_imu(o: Row, table: Table, first: Array, t: float) -> None:
+    """Read the signals of one IMU at their time t."""
     o.wx = value_among(table, first[0], first[1], t)
     o.wy = value_among(table, first[1], first[2], t)
     o.wz = value_among(table, first[2], first[3], t)
@@ -55,27 +55,27 @@ def feel(o: Row, table: Table, first: Array, t: float) -> None:
 
 
 @kernel
-def feel_all(
+def read_imu_all(
     out: Table, params: Table, truth: Table, table: Table, first: Array, rows: Rows
 ) -> None:
-    """Read the made-up IMUs of these rows; of the truth only the time counts."""
-    previous, done = np.nan, 0
+    """Read the IMUs of these rows; rows that have the same time share the values."""
+    previous, same = np.nan, 0
     for i in rows:
         t, o = truth[i].stamp - params[i].origin, out[i]
         if t != previous:
-            feel(o, table, first, t)
-        else:  # most rows have the same clock
-            b = out[done]
+            read_imu(o, table, first, t)
+        else:
+            b = out[same]
             o.wx, o.wy, o.wz, o.ax, o.ay, o.az = b.wx, b.wy, b.wz, b.ax, b.ay, b.az
-        previous, done = t, i
+        previous, same = t, i
 
 
 @kernel
-def roll_all(
+def read_wheels_all(
     out: Table, params: Table, truth: Table, table: Table, first: Array, rows: Rows
 ) -> None:
-    """Read the made-up wheels of these rows; of the truth only the time counts."""
-    previous, done = np.nan, 0
+    """Read the wheels of these rows; rows that have the same time share the values."""
+    previous, same = np.nan, 0
     for i in rows:
         t, o = truth[i].stamp - params[i].origin, out[i]
         for k in range(len(first) - 1):
@@ -83,9 +83,9 @@ def roll_all(
                 o.rate[k] = value_among(table, first[k], first[k + 1], t)
                 o.angle[k] = integral_among(table, first[k], first[k + 1], t)
             else:
-                o.rate[k], o.angle[k] = out[done].rate[k], out[done].angle[k]
+                o.rate[k], o.angle[k] = out[same].rate[k], out[same].angle[k]
             o.count[k] = math.floor(o.angle[k] * params[i].ticks / TAU)
-        previous, done = t, i
+        previous, same = t, i
 
 
 def _refuse_file(file: str | None) -> None:
@@ -94,7 +94,7 @@ def _refuse_file(file: str | None) -> None:
 
 
 class ScriptedImu(Sensor, kind="scripted_imu"):
-    """An IMU whose readings are signals, whatever the robot does."""
+    """An IMU whose readings are signals; they do not depend on the robot."""
 
     measures = IMU
     signals: Forces = field(default_factory=Signals)  # linear m/s², angular rad/s over s
@@ -104,18 +104,18 @@ class ScriptedImu(Sensor, kind="scripted_imu"):
     centripetal: bool = False  # whether the signals contain the term v·w
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Put the signals into one table; at rest a unit feels gravity."""
+        """Put the signals into one table; without a signal linear_z is gravity."""
         _refuse_file(self.file)
         signals = {"linear_z": constant(GRAVITY), **self.signals}
-        self.bank = bank([signals.get(name, Signal()) for name in AXES])
+        self.bank = bank([signals.get(name, Signal()) for name in IMU_CHANNELS])
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
-        """Give the values of this moment."""
-        feel_all(out.table, self.params, scene.truth, self.bank.table, self.bank.first, rows)
+        """Read the signals at the present time."""
+        read_imu_all(out.table, self.params, scene.truth, self.bank.table, self.bank.first, rows)
 
 
 class ScriptedWheels(Sensor, kind="scripted_wheels"):
-    """Wheel encoders whose rates are signals, whatever the robot does."""
+    """Wheel encoders whose rates are signals; they do not depend on the robot."""
 
     measures = WHEELS
     signals: Rates = field(default_factory=Signals)  # rad/s over s
@@ -125,17 +125,17 @@ class ScriptedWheels(Sensor, kind="scripted_wheels"):
     ticks: int = 2048  # per turn of the wheel, for the count; the angle is not rounded to them
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Refuse what only a scenario can resolve."""
+        """Refuse a file, which is read with the scenario."""
         _refuse_file(self.file)
 
     @cached_property
     def bank(self) -> Bank:
-        """The signals in one table with their integrals; made late, since that runs a kernel."""
-        made = bank([self.signals.get(name, Signal()) for name in WHEEL])
-        for k in range(len(WHEEL)):
+        """The signals and their integrals in one table; made at first use, as it runs a kernel."""
+        made = bank([self.signals.get(name, Signal()) for name in WHEEL_CHANNELS])
+        for k in range(len(WHEEL_CHANNELS)):
             accumulate(made.table, made.first[k], made.first[k + 1])
         return made
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
-        """Give the values of this moment."""
-        roll_all(out.table, self.params, scene.truth, self.bank.table, self.bank.first, rows)
+        """Read the signals at the present time."""
+        read_wheels_all(out.table, self.params, scene.truth, self.bank.table, self.bank.first, rows)

@@ -21,7 +21,7 @@ import numpy as np
 from astray.engine import SensorPipeline
 from astray.errors import WrongInput
 from astray.plugin import Scene, Sensor
-from astray.robot.sensors import AXES, WHEEL, ScriptedImu, ScriptedWheels
+from astray.robot.sensors import IMU_CHANNELS, WHEEL_CHANNELS, ScriptedImu, ScriptedWheels
 from astray.ros.dds import POLL_PERIOD, DdsWriter, Node
 from astray.ros.messages import MessageLayout
 from astray.ros.nodes.standalone import (
@@ -150,8 +150,8 @@ class ImuDataSimulator(SignalPlayer):
     """The node `imu_data_simulator`: signals as sensor_msgs/Imu."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(ImuDataSettings, (*AXES, *SETTING_KEYS))
-        imu = ScriptedImu(signals=select_signals(node.arguments.parameters, AXES))
+        settings = node.arguments.settings(ImuDataSettings, (*IMU_CHANNELS, *SETTING_KEYS))
+        imu = ScriptedImu(signals=select_signals(node.arguments.parameters, IMU_CHANNELS))
         super().__init__(node, StandaloneSensor(imu, settings.rate), settings)
         robots, frame = [standalone_robot(settings.frame_id)], settings.frame_id
         self._publisher = ReadingPublisher(robots, self.sensor.pipeline, "imu_data", frame)
@@ -179,14 +179,14 @@ class WheelDataSimulator(SignalPlayer):
     """The node `wheel_data_simulator`: signals as sensor_msgs/JointState or Float64MultiArray."""
 
     def __init__(self, node: Node) -> None:
-        settings = node.arguments.settings(WheelDataSettings, (*WHEEL, *SETTING_KEYS))
-        wheels = ScriptedWheels(signals=select_signals(node.arguments.parameters, WHEEL))
+        settings = node.arguments.settings(WheelDataSettings, (*WHEEL_CHANNELS, *SETTING_KEYS))
+        wheels = ScriptedWheels(signals=select_signals(node.arguments.parameters, WHEEL_CHANNELS))
         super().__init__(node, StandaloneSensor(wheels, settings.rate), settings)
         robots, frame = [standalone_robot(settings.frame_id)], settings.frame_id
         self._publisher = ReadingPublisher(robots, self.sensor.pipeline, "wheel_data", frame)
         self._rates: MessageLayout | None = None
         if settings.message_type == "Float64MultiArray":
-            self._rates = MessageLayout(WHEEL_RATES, {"data": len(WHEEL)})
+            self._rates = MessageLayout(WHEEL_RATES, {"data": len(WHEEL_CHANNELS)})
         layout = self._rates or self._publisher.layout
         self.writer = node.create_publisher(layout.type, settings.wheel_topic)
 

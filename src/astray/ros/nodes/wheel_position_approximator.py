@@ -21,7 +21,7 @@ from astray.errors import WrongInput
 from astray.plugin import Known, Reading
 from astray.robot.estimators import Odometry
 from astray.robot.motion import Omni
-from astray.robot.sensors import WHEEL, ScriptedWheels
+from astray.robot.sensors import WHEEL_CHANNELS, ScriptedWheels
 from astray.ros.dds import Node
 from astray.ros.messages import BadMessage
 from astray.ros.names import BASE_FRAME, ODOM_FRAME
@@ -151,7 +151,7 @@ class WheelPositionApproximator:
         self.node, self.approximator = node, WheelApproximator(settings)
         warm_up = WheelApproximator(settings)  # compiles or loads every kernel
         for ns in (0, 1):
-            warm_up.update(None, np.zeros(len(WHEEL)), ns)
+            warm_up.update(None, np.zeros(len(WHEEL_CHANNELS)), ns)
         self._publisher = odometry_publisher(
             [standalone_robot(settings.base_frame_id)],
             "odom",
@@ -189,9 +189,9 @@ def by_wheel(names: Any, values: Any) -> Array:
     found = np.asarray(values, float)
     if not np.isfinite(found).all():
         raise BadMessage("the angles and rates of wheels must be finite")
-    if len(names) == 0 and len(found) == len(WHEEL):
+    if len(names) == 0 and len(found) == len(WHEEL_CHANNELS):
         return found
-    missing = [wheel for wheel in WHEEL if wheel not in names]
+    missing = [wheel for wheel in WHEEL_CHANNELS if wheel not in names]
     if missing or len(found) != len(names):
-        raise BadMessage(f"needs a value for each of {', '.join(WHEEL)}")
-    return found[[list(names).index(wheel) for wheel in WHEEL]]
+        raise BadMessage(f"needs a value for each of {', '.join(WHEEL_CHANNELS)}")
+    return found[[list(names).index(wheel) for wheel in WHEEL_CHANNELS]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.engine import PHASES, Robots, Run
 from astray.plugin import Plugin, Reading, Sensor, nominal
-from astray.robot.sensors import layout
+from astray.robot.sensors import ray_angles
 from astray.scenario import GroupPlan
 from astray.tables import (
     CONTACTS,
@@ -142,7 +142,7 @@ def sensor_data(sensor: Sensor) -> dict[str, Any]:
     if drawn_as == "scan":
         rays = math.prod(sensor.array_shapes().get("ranges", (0,)))
         field_of_view = min(math.tau, _nominal(sensor, "field_of_view", math.tau))
-        start, step = layout(rays, field_of_view)
+        start, step = ray_angles(rays, field_of_view)
         data |= {"rays": rays, "start": start, "step": step}
     if drawn_as == "contacts":
         data["min_range"] = _nominal(sensor, "min_range", 0.0)

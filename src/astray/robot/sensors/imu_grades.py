@@ -1,9 +1,10 @@
-"""How good inertial units are: values that are typical of the datasheets of three classes.
+"""Typical errors of inertial units, by grade and parameter.
 
-They are of the order that datasheets of such devices give, not those of any one device: consumer as
-in phones and toys (gyro 0.005 °/s/√Hz, accelerometer 150 µg/√Hz), industrial as in robots and
-drones (0.004 °/s/√Hz and 50 µg/√Hz, calibrated over temperature), tactical as in guided vehicles
-(0.06 °/√h and 20 µg/√Hz).
+They are of the order that datasheets of such devices give, not those of any one device:
+
+    consumer     phones and toys             0.005 °/s/√Hz, 150 µg/√Hz
+    industrial   robots and drones           0.004 °/s/√Hz, 50 µg/√Hz, calibrated over temperature
+    tactical     guided vehicles             0.06 °/√h, 20 µg/√Hz
 """
 
 from __future__ import annotations
@@ -74,4 +75,3 @@ GRADES: Mapping[str, Mapping[str, float]] = MappingProxyType(
         },
     }
 )
-"""The errors of an `imu` by grade and parameter."""
