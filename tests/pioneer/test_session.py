@@ -15,8 +15,14 @@ from hypothesis import strategies as st
 
 from astray.engine.event_queue import Event
 from astray.pioneer import commands
-from astray.pioneer.command_handlers import ClearMaster, ExitSimulator, LoadMap, LogText
-from astray.pioneer.commands import ControlCommand, PioneerCommand
+from astray.pioneer.commands import (
+    ClearMaster,
+    ControlCommand,
+    ExitSimulator,
+    LoadMap,
+    LogText,
+    PioneerCommand,
+)
 from astray.pioneer.models import ServedRobot, find_model
 from astray.pioneer.packets.framing import Framer, Packet, encode_packet
 from astray.pioneer.packets.laser import PlainLaserPacket, ReflectanceLaserPacket

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from astray.engine import Event, Run
-from astray.pioneer.command_handlers import ClearMaster, ExitSimulator, LoadMap, SessionRequest
+from astray.pioneer.commands import ClearMaster, ExitSimulator, LoadMap, SessionRequest
 from astray.pioneer.connection import ClientConnection
 from astray.pioneer.fleet import RobotSpec, plan_fleet
 from astray.pioneer.map_loading import MapLoader

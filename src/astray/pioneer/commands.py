@@ -1,4 +1,4 @@
-"""Packets from a client to its robot: command numbers, and how arguments are encoded and decoded.
+"""Packets from a client to its robot: command numbers, arguments, and requests to the simulator.
 
     bytes behind the command number      argument
     none                                 none
@@ -12,6 +12,7 @@ Numbers 35 to 38 set the laser of a simulator, as ARIA sends them; robots use th
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from enum import IntEnum
 
 from astray.pioneer.packets import Packet, clamp, encode_packet
@@ -82,6 +83,36 @@ class ControlCommand(IntEnum):
     LOG_STATE = 5
     INFO = 6
     GHOST = 7
+
+
+@dataclass(frozen=True)
+class LoadMap:
+    """A request to load a map; a master keeps other clients from loading maps."""
+
+    file: str
+    master: bool = False
+
+
+@dataclass(frozen=True)
+class ClearMaster:
+    """A request to let all clients load maps again."""
+
+
+@dataclass(frozen=True)
+class ExitSimulator:
+    """A request to end the simulator."""
+
+    code: int = 0
+
+
+@dataclass(frozen=True)
+class LogText:
+    """A request to log a text."""
+
+    text: str
+
+
+SessionRequest = LoadMap | ClearMaster | ExitSimulator | LogText
 
 
 COMMAND_NAMES = {int(command): command.name for command in PioneerCommand}

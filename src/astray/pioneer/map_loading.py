@@ -8,7 +8,7 @@ from pathlib import Path
 
 from astray.engine import Event, Run
 from astray.errors import WrongInput
-from astray.pioneer.command_handlers import LoadMap
+from astray.pioneer.commands import LoadMap
 from astray.pioneer.connection import ClientConnection
 from astray.pioneer.fleet import home_poses
 from astray.pioneer.models import ServedRobot

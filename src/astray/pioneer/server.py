@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from astray.engine import Event
-from astray.pioneer.command_handlers import LogText, SessionRequest
+from astray.pioneer.commands import LogText, SessionRequest
 from astray.pioneer.connection import READ_QUOTA, ClientConnection, PseudoTerminal
 from astray.pioneer.models import ServedRobot
 from astray.pioneer.session import SessionOptions, SessionOutput, SessionState
