@@ -23,11 +23,11 @@ def recover(file: Path, out: Path | None, overwrite: bool, quiet: bool, as_json:
     """Mend FILE, a recording or another MCAP file whose writer was killed."""
     import json
 
-    from astray.recording import check_recording
+    from astray.files import check_new_file
     from astray.recording.mcap import recover_recording
 
     if out is not None:
-        check_recording(out, overwrite)
+        check_new_file(out, overwrite)
     mended = recover_recording(file, out)
     if as_json:
         print(json.dumps(_as_dict(mended)))

@@ -28,7 +28,7 @@ def replay(
     """Show RECORDING, a recorded run or the folder of a run, on a page to scrub in."""
     from astray.cli.console import StatusConsole
     from astray.errors import WrongInput
-    from astray.recording import check_recording
+    from astray.files import check_new_file
     from astray.viewer.page import encode_recording, write_html
     from astray.viewer.page.sources import read_folder, read_recorded
 
@@ -36,7 +36,7 @@ def replay(
     if not recording.exists():
         raise WrongInput(f"{recording}: there is no such file or folder")
     if html is not None:
-        check_recording(html, overwrite)
+        check_new_file(html, overwrite)
     source = read_recorded(recording) if recording.is_file() else read_folder(recording)
     encoded = encode_recording(source)
     if html is None:

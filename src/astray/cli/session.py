@@ -19,8 +19,8 @@ from astray.cli.interrupt import stop_on_interrupt
 from astray.cli.options import PageOptions
 from astray.engine import FOREVER, Log, numbered_events
 from astray.errors import EventError, RecordingFailed, WrongInput
-from astray.files import check_writable
-from astray.recording import check_folder, check_recording, record, write_run_folder
+from astray.files import check_new_file, check_writable
+from astray.recording import check_folder, record, write_run_folder
 from astray.scenario import Source
 from astray.sim import Sim, load
 
@@ -49,7 +49,7 @@ class Outputs:
         if self.folder is not None:
             check_folder(self.folder, self.overwrite)
         if self.recording is not None:
-            check_recording(self.recording, self.overwrite)
+            check_new_file(self.recording, self.overwrite)
         if self.checkpoint is not None:
             check_writable(self.checkpoint)
 

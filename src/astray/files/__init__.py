@@ -11,6 +11,7 @@ from astray.files.marked_yaml import (
 )
 from astray.files.storage import (
     atomic_write,
+    check_new_file,
     check_writable,
     is_locked,
     lock_file,
@@ -24,6 +25,7 @@ __all__ = [
     "MAX_DEPTH",
     "Marked",
     "atomic_write",
+    "check_new_file",
     "check_writable",
     "dump_yaml",
     "format_double",

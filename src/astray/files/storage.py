@@ -77,6 +77,23 @@ def check_writable(destination: Path, refusal: type[WrongInput] = WrongInput) ->
         raise write_error(destination, problem, refusal) from None
 
 
+def check_new_file(path: Path, overwrite: bool) -> None:
+    """Check that a file can be written and that no earlier file would be lost.
+
+    Args:
+        path: The file to be written.
+        overwrite: Whether an earlier file may be replaced.
+
+    Raises:
+        WrongInput: It is a folder, it exists and `overwrite` is false, or it cannot be written.
+    """
+    check_writable(path)
+    if path.is_dir():
+        raise WrongInput(f"{path} is a folder, not a file")
+    if path.exists() and not overwrite:
+        raise WrongInput(f"{path} exists already; choose another file or --overwrite")
+
+
 @contextlib.contextmanager
 def atomic_write(destination: Path, refusal: type[WrongInput] = WrongInput) -> Iterator[BinaryIO]:
     """Open a stream whose content replaces a file when the block ends without an error.

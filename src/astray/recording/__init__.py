@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from astray.recording.message_tables import odometry_states as odometry_states
     from astray.recording.message_tables import transform_states as transform_states
     from astray.recording.message_tables import wheels_reading as wheels_reading
-    from astray.recording.optional_recording import OptionalRecording as OptionalRecording
-    from astray.recording.optional_recording import check_recording as check_recording
     from astray.recording.reader import TRUTH_TOPIC as TRUTH_TOPIC
     from astray.recording.reader import ForeignRecording as ForeignRecording
     from astray.recording.reader import RecordedRobot as RecordedRobot
@@ -45,10 +43,6 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "odometry_states",
             "transform_states",
             "wheels_reading",
-        ),
-        "astray.recording.optional_recording": (
-            "OptionalRecording",
-            "check_recording",
         ),
         "astray.recording.reader": (
             "TRUTH_TOPIC",

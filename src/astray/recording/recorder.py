@@ -18,6 +18,7 @@ from typing import Any
 
 from astray.engine import Run
 from astray.errors import NO_DESCRIPTORS, RecordingFailed, WrongInput
+from astray.files import check_new_file
 from astray.recording.mcap import (
     COLLISIONS,
     EVENTS,
@@ -36,7 +37,6 @@ from astray.recording.mcap import (
     sensor_truths,
     text_message,
 )
-from astray.recording.optional_recording import check_recording
 from astray.ros.publishers import Publisher, PublisherSet
 from astray.version import __version__
 
@@ -102,7 +102,7 @@ class Recorder:
         return f"Recorder({str(self.path)!r}, {len(self._channels)} topics)"
 
     def _create_file(self, overwrite: bool) -> McapWriter:
-        check_recording(self.path, overwrite)
+        check_new_file(self.path, overwrite)
         try:
             WriteAheadLog(self.path).remove()  # of an earlier recording of this name
             self.path.unlink(missing_ok=True)
