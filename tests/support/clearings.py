@@ -1,4 +1,4 @@
-"""Spots of a map where there is room, found the plain way: what kernels are compared with."""
+"""Clearances computed by brute force, to compare kernels with."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ def distance(map: Map, points: Array) -> Array:
     a = map.segments[:, :2]
     along = map.segments[:, 2:] - a
     square = (along**2).sum(axis=1)
-    some = max(1, AT_ONCE // len(map))
-    for k in range(0, len(points), some):
-        apart = points[k : k + some, None] - a
+    block = max(1, AT_ONCE // len(map))
+    for k in range(0, len(points), block):
+        apart = points[k : k + block, None] - a
         t = np.clip((apart * along).sum(axis=2) / square, 0.0, 1.0)
-        found[k : k + some] = np.sqrt(((apart - t[..., None] * along) ** 2).sum(axis=2).min(axis=1))
+        found[k : k + block] = np.sqrt(
+            ((apart - t[..., None] * along) ** 2).sum(axis=2).min(axis=1)
+        )
     return found
 
 
-def has_room(map: Map, points: Array, clearance: float) -> Array:
+def is_clear(map: Map, points: Array, clearance: float) -> Array:
     """Whether no obstacle is nearer than the clearance and the points are not in a solid, (n,)."""
     free: Array = distance(map, points) >= clearance
     free[free] = ~inside_solid(map, *points[free].T)

@@ -19,7 +19,7 @@ from astray.world.geometry.polygons import build_solids, inside_solid, inside_so
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
 from astray.world.planning.free_space import sample_free_positions
-from support.clearings import distance, has_room
+from support.clearings import distance, is_clear
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 PLACES = {"places": [{"kind": "home", "name": "home", "x": 1, "y": 2}]}
@@ -299,7 +299,7 @@ def test_a_spot_is_the_first_try_that_has_room(kind: str, clearance: float) -> N
         points = low + tries[i].reshape(-1, 2) * (high - low)
         others = found[:i][worlds[:i] == world]
         apart = ((points[:, None] - others) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
-        room = has_room(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
+        room = is_clear(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
         assert found[i].tolist() == points[np.flatnonzero(room)[0]].tolist()
     assert sample_free_positions(tries, atlas, worlds, 6.0) is None
 

@@ -1,4 +1,4 @@
-"""The table of contacts: all of them in order, or the newest where a run has no end."""
+"""The collision log: all collisions in order of time, or the newest of a run without end."""
 
 from __future__ import annotations
 
@@ -13,44 +13,48 @@ from astray.interactions.collisions.context import MEMORY
 from astray.tables import COLLISION_STATE, STATE, table
 
 ROWS = 5
-MOMENTS = st.lists(st.lists(st.booleans(), min_size=ROWS, max_size=ROWS), max_size=60)
+TICKS = st.lists(st.lists(st.booleans(), min_size=ROWS, max_size=ROWS), max_size=60)
 
 
-@given(MOMENTS, st.none() | st.integers(1, 12))
-def test_a_contact_is_written_down_once_when_it_begins(
-    moments: list[list[bool]], most: int | None
+@given(TICKS, st.none() | st.integers(1, 12))
+def test_a_collision_is_logged_once_when_it_begins(
+    ticks: list[list[bool]], max_records: int | None
 ) -> None:
-    truth, contacts, memory = table(STATE, ROWS), table(COLLISION_STATE, ROWS), table(MEMORY, ROWS)
+    truth, collisions, memory = (
+        table(STATE, ROWS),
+        table(COLLISION_STATE, ROWS),
+        table(MEMORY, ROWS),
+    )
     truth["world"] = np.arange(ROWS)
-    hits, expected, before = CollisionLog(most), [], [False] * ROWS
-    for tick, touching in enumerate(moments):
-        truth["stamp"], contacts["x"] = tick, 10.0 * tick
+    log, expected, before = CollisionLog(max_records), [], [False] * ROWS
+    for tick, touching in enumerate(ticks):
+        truth["stamp"], collisions["x"] = tick, 10.0 * tick
         memory["touched"], memory["touching"] = before, False
-        hits.write(truth, contacts, memory, np.flatnonzero(touching))
+        log.write(truth, collisions, memory, np.flatnonzero(touching))
         assert memory["touching"].tolist() == touching
         expected += [(tick, i) for i in range(ROWS) if touching[i] and not before[i]]
         before = touching
-    kept = expected if most is None else expected[-most:]
-    found = hits.all()
+    kept = expected if max_records is None else expected[-max_records:]
+    found = log.all()
     assert list(zip(found["stamp"].tolist(), found["row"].tolist(), strict=True)) == kept
     assert found["world"].tolist() == found["row"].tolist()
     assert found["x"].tolist() == [10.0 * tick for tick, _ in kept]
-    assert hits.total == len(expected)
-    assert len(hits) == len(kept)
-    np.testing.assert_array_equal(hits.newest(3), found[-3:])
+    assert log.total == len(expected)
+    assert len(log) == len(kept)
+    np.testing.assert_array_equal(log.newest(3), found[-3:])
 
 
-def test_what_was_taken_over_goes_on() -> None:
+def test_a_restored_log_continues() -> None:
     saved = table(COLLISION, 3)
     saved["stamp"] = 1.0, 2.0, 3.0
-    hits, memory = CollisionLog(), table(MEMORY, 1)
-    hits.restore(saved)
-    hits.write(table(STATE, 1), table(COLLISION_STATE, 1), memory, np.zeros(1, np.int64))
-    assert hits.all()["stamp"].tolist() == [1.0, 2.0, 3.0, 0.0]
+    log, memory = CollisionLog(), table(MEMORY, 1)
+    log.restore(saved)
+    log.write(table(STATE, 1), table(COLLISION_STATE, 1), memory, np.zeros(1, np.int64))
+    assert log.all()["stamp"].tolist() == [1.0, 2.0, 3.0, 0.0]
     assert saved["stamp"].tolist() == [1.0, 2.0, 3.0]
 
 
-def test_a_run_that_keeps_no_events_keeps_the_newest_contacts(
+def test_a_run_that_keeps_no_events_keeps_the_newest_collisions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("astray.engine.run.NEWEST_COLLISIONS", 10)
@@ -63,6 +67,6 @@ def test_a_run_that_keeps_no_events_keeps_the_newest_contacts(
             sim.robots["r"].drive(1.0)
             sim.step(20)
             sim.reset(worlds=[0])
-    everything, newest = (sim.collisions for sim in runs)
-    assert len(everything) == 15
-    np.testing.assert_array_equal(newest, everything[-10:])
+    all_collisions, newest = (sim.collisions for sim in runs)
+    assert len(all_collisions) == 15
+    np.testing.assert_array_equal(newest, all_collisions[-10:])

@@ -87,7 +87,7 @@ class Arena:
         self.collisions = Collisions(**params).attach(table(ADDRESS, n), {}, dt, 0, "")
         self.collisions.begin(self.rows)
         self.collisions.placed(self.rows, self.scene, self.rows)
-        self.truth, self.contacts, self.dt, self.map = truth, self.scene.collisions, dt, map
+        self.truth, self.states, self.dt, self.map = truth, self.scene.collisions, dt, map
 
     def drive(self, *velocities: Sequence[float]) -> np.ndarray | None:
         """One tick in which each robot moves with its body velocity (vx, vy, wz)."""
@@ -110,7 +110,7 @@ class Arena:
         return tuple(float(self.truth[name][i]) for name in ("x", "y", "yaw"))  # type: ignore[return-value]
 
     def state(self) -> bytes:
-        return self.truth.tobytes() + self.contacts.tobytes() + self.collisions.memory.tobytes()
+        return self.truth.tobytes() + self.states.tobytes() + self.collisions.memory.tobytes()
 
 
 # An oracle that shares no code with the kernels.
@@ -216,10 +216,10 @@ def test_nothing_tunnels_at_100_m_per_s(
     turned = heading - yaw - 0.05 * wz  # so that the chord points ahead
     velocity, before = (100.0 * math.cos(turned), 100.0 * math.sin(turned), wz), arena.pose()
     arena.drive(velocity)
-    assert bool(arena.contacts["touching"][0]) == bool(arena.contacts["stalled"][0])
+    assert bool(arena.states["touching"][0]) == bool(arena.states["stalled"][0])
     ends, radius = outline(shape, arena.pose())
     assert ends[:, 0].max() + radius < 1.0
-    if arena.contacts["touching"][0]:
+    if arena.states["touching"][0]:
         assert 0.0 < wall_gap(arena, 0, arena.stopped(velocity, before)) < TOUCHING
 
 
@@ -250,7 +250,7 @@ def test_the_first_contact_agrees_with_fine_steps(
         for k in range(steps + 1)
     ]
     end = arena.pose()
-    if not arena.contacts["touching"][0]:
+    if not arena.states["touching"][0]:
         assert end == after
         assert min(free) > 0.0
         return
@@ -269,13 +269,13 @@ def test_a_robot_at_a_wall_is_not_held_by_it(shape: Footprint) -> None:
     x = arena.pose()[0]
     for k in range(5):  # along the wall, both ways
         arena.drive((0.0, 7.0 if k % 2 else -9.0, 0.0))
-        assert not arena.contacts["touching"][0]
+        assert not arena.states["touching"][0]
         assert arena.pose()[0] == x
     arena.drive((1.0, 0.0, 0.0))  # into it, again
-    assert arena.contacts["stalled"][0]
+    assert arena.states["stalled"][0]
     assert arena.pose()[0] == pytest.approx(x, abs=2e-9)
     arena.drive((-1.0, 0.5, 0.0))
-    assert not arena.contacts["touching"][0]
+    assert not arena.states["touching"][0]
     assert arena.pose()[0] == pytest.approx(x - 0.1)
 
 
@@ -286,20 +286,20 @@ def test_rounding_does_not_hold_a_robot_at_a_slanted_wall(angle: float, far: flo
     map = wall([(far - 50 * c, far - 50 * s), (far + 50 * c, far + 50 * s)])
     arena = Arena(map, [(far - 0.5 * s, far + 0.5 * c, angle)])
     arena.drive((0.0, -50.0, 0.0))
-    assert arena.contacts["touching"][0]
+    assert arena.states["touching"][0]
     for k in range(40):
         arena.drive((20.0 if k % 2 else -20.0, 0.0, 0.0))
-        assert not arena.contacts["touching"][0]
+        assert not arena.states["touching"][0]
         assert 0.0 < wall_gap(arena) < TOUCHING
 
 
 def test_curving_away_from_a_wall_is_free() -> None:
     arena = Arena(FENCE, [(0.5, 0.0, math.pi / 2)])
     arena.drive((0.0, -20.0, 0.0))
-    assert arena.contacts["touching"][0]
+    assert arena.states["touching"][0]
     before = arena.pose()
     arena.drive((5.0, 0.0, 10.0))  # forward is along the wall, left is away from it
-    assert not arena.contacts["touching"][0]
+    assert not arena.states["touching"][0]
     assert arena.pose() == arc(before, 0.5, 0.0, 1.0)
 
 
@@ -309,7 +309,7 @@ def test_a_circle_turns_at_a_wall_and_a_box_as_far_as_its_corner_allows() -> Non
     )
     circle.drive((100.0, 0.0, 0.0))
     circle.drive((0.0, 0.0, 25.0))
-    assert not circle.contacts["touching"][0]
+    assert not circle.states["touching"][0]
     assert circle.pose()[2] == pytest.approx(2.5)
     # A box of 0.5 × 0.3 whose middle is 0.28 m from the wall: its corner is at √(0.25² + 0.15²).
     box.truth["x"] = 0.72
@@ -317,7 +317,7 @@ def test_a_circle_turns_at_a_wall_and_a_box_as_far_as_its_corner_allows() -> Non
     box.drive((0.0, 0.0, 6.0))
     reach, corner = math.hypot(0.25, 0.15), math.atan2(0.15, 0.25)
     turned = corner - math.acos((0.28 - SKIN) / reach)
-    assert box.contacts["stalled"][0]
+    assert box.states["stalled"][0]
     assert box.truth["wz"][0] == 0.0
     assert box.pose()[2] == pytest.approx(turned, abs=3e-5)
     assert 0.0 < wall_gap(box) < TOUCHING
@@ -327,7 +327,7 @@ def test_a_stopped_robot_has_the_state_of_one_that_stands() -> None:
     arena = Arena(FENCE, [(0.0, 0.0, 0.0)])
     arena.truth["vx"] = 10.0
     arena.drive((10.0, 0.0, 2.0))
-    s, c = arena.truth[0], arena.contacts[0]
+    s, c = arena.truth[0], arena.states[0]
     gone = (0.8 - SKIN) / 1.0
     assert s.wheel[0] == pytest.approx(gone, rel=0.02)
     assert (s.vx, s.vy, s.wz) == (0.0, 0.0, 2.0)
@@ -342,10 +342,10 @@ def test_a_stopped_robot_has_the_state_of_one_that_stands() -> None:
 def test_the_bearing_of_a_contact_is_in_the_body() -> None:
     arena = Arena(FENCE, [(0.0, 0.0, math.pi / 2)])
     arena.drive((0.0, -20.0, 0.0))
-    assert arena.contacts["bearing"][0] == pytest.approx(-math.pi / 2)
+    assert arena.states["bearing"][0] == pytest.approx(-math.pi / 2)
     flat = Arena(FENCE, [(0.0, 0.0, 0.0)], [SHAPES[2]])
     flat.drive((20.0, 0.0, 0.0))
-    assert flat.contacts["bearing"][0] == pytest.approx(0.0, abs=1e-9)  # the middle of its front
+    assert flat.states["bearing"][0] == pytest.approx(0.0, abs=1e-9)  # the middle of its front
 
 
 def test_a_u_shape_docks_around_a_post() -> None:
@@ -356,7 +356,7 @@ def test_a_u_shape_docks_around_a_post() -> None:
     arena.drive((0.0, 5.0, 0.0))
     assert arena.pose()[1] == pytest.approx(0.18, abs=TOUCHING)  # its arm at the post's side
     arena.drive((-20.0, 0.0, 0.0))
-    assert not arena.contacts["touching"][0]
+    assert not arena.states["touching"][0]
 
 
 # Robots.
@@ -370,23 +370,23 @@ def test_head_on_robots_meet_in_the_middle() -> None:
     a, b = arena.pose(0), arena.pose(1)
     assert b[0] - a[0] == pytest.approx(0.4, abs=TOUCHING)
     assert a[0] + b[0] == pytest.approx(0.0, abs=1e-12)
-    assert arena.contacts["other"].tolist() == [1, 0]
-    assert arena.contacts["speed"].tolist() == pytest.approx([200.0, 200.0])
-    assert arena.contacts["stalled"].all()
+    assert arena.states["other"].tolist() == [1, 0]
+    assert arena.states["speed"].tolist() == pytest.approx([200.0, 200.0])
+    assert arena.states["stalled"].all()
 
 
-def test_a_robot_hit_from_behind_goes_on_and_one_that_stands_stays() -> None:
+def test_a_robot_hit_from_behind_continues_and_one_that_stands_stays() -> None:
     arena = Arena(OPEN, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
     arena.drive((20.0, 0.0, 0.0), (5.0, 0.0, 0.0))
     assert arena.pose(1)[0] == pytest.approx(1.5)
-    assert arena.contacts["touching"].tolist() == [True, True]
-    assert arena.contacts["stalled"].tolist() == [True, False]
+    assert arena.states["touching"].tolist() == [True, True]
+    assert arena.states["stalled"].tolist() == [True, False]
     assert arena.pose(0)[0] == pytest.approx(0.6 + 0.6 / 15.0 * 5.0, abs=1e-5)
     arena = Arena(OPEN, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
     arena.drive((20.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     assert arena.pose(1) == (1.0, 0.0, 0.0)
     assert arena.pose(0)[0] == pytest.approx(0.6, abs=TOUCHING)
-    assert arena.contacts["stalled"].tolist() == [True, False]
+    assert arena.states["stalled"].tolist() == [True, False]
 
 
 def test_a_chain_of_robots_stops_at_a_wall() -> None:
@@ -401,23 +401,23 @@ def test_a_chain_of_robots_stops_at_a_wall() -> None:
 def test_robots_that_cross_at_different_times_do_not_meet() -> None:
     arena = Arena(OPEN, [(-1.0, 0.0, 0.0), (0.0, -3.0, math.pi / 2)])
     arena.drive((30.0, 0.0, 0.0))
-    assert not arena.contacts["touching"].any()
+    assert not arena.states["touching"].any()
 
 
-def test_who_is_stopped_first_is_hit_where_it_stands() -> None:
+def test_a_robot_stopped_at_a_wall_is_hit_where_it_stands() -> None:
     # The first stops at the wall at once; the second would have followed it for ever.
     map = wall([(0.3, -1.0), (0.3, 1.0)])
     arena = Arena(map, [(0.0, 0.0, 0.0), (-1.0, 0.0, 0.0)])
     arena.drive((10.0, 0.0, 0.0))
     assert arena.pose(0)[0] == pytest.approx(0.1, abs=TOUCHING)
     assert arena.pose(1)[0] == pytest.approx(-0.3, abs=2 * TOUCHING)
-    assert arena.contacts["other"].tolist() == [-1, 0]
+    assert arena.states["other"].tolist() == [-1, 0]
 
 
 def test_robots_may_pass_through_each_other_if_asked() -> None:
     arena = Arena(OPEN, [(-3.0, 0.0, 0.0), (3.0, 0.0, math.pi)], robots=False)
     arena.drive((100.0, 0.0, 0.0))
-    assert not arena.contacts["touching"].any()
+    assert not arena.states["touching"].any()
 
 
 def scatter(seed: int, n: int, response: str, back: bool = False) -> Arena:
@@ -449,17 +449,17 @@ def scatter(seed: int, n: int, response: str, back: bool = False) -> Arena:
 @pytest.mark.parametrize("response", ["stop", "slide"])
 @settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 12))
-def test_no_crowd_ever_overlaps_and_the_order_of_rows_changes_nothing(
+def test_robots_never_overlap_and_the_order_of_rows_changes_nothing(
     response: str, seed: int, n: int
 ) -> None:
     arena, back = scatter(seed, n, response), scatter(seed, n, response, back=True)
-    assert not arena.contacts["touching"].any()
+    assert not arena.states["touching"].any()
     for one, two in zip(arena.plan, back.plan, strict=True):  # type: ignore[attr-defined]
         before = arena.truth.copy()
         arena.drive(*one)
         back.drive(*two)
         assert gaps(arena) > 0.0
-        for i in range(n if response == "stop" else 0):  # nor did anybody pass a wall on the way
+        for i in range(n if response == "stop" else 0):  # nor did any robot pass a wall on its path
             start, gone = before[i], arena.truth["wheel"][i, 0] - before["wheel"][i, 0]
             for f in np.linspace(0.0, gone, 20):
                 turn = [0.1 * f * part for part in one[i]]
@@ -469,8 +469,8 @@ def test_no_crowd_ever_overlaps_and_the_order_of_rows_changes_nothing(
                 assert arena.truth[name].tobytes() == back.truth[name][::-1].tobytes()
         for name in COLLISION_STATE.names or ():
             if name != "other":
-                assert arena.contacts[name].tobytes() == back.contacts[name][::-1].tobytes()
-        other, mirrored = arena.contacts["other"], back.contacts["other"][::-1]
+                assert arena.states[name].tobytes() == back.states[name][::-1].tobytes()
+        other, mirrored = arena.states["other"], back.states["other"][::-1]
         assert (other == np.where(mirrored < 0, mirrored, n - 1 - mirrored)).all()
 
 
@@ -484,8 +484,8 @@ def test_sliding_keeps_the_speed_along_the_wall() -> None:
     assert (x, y) == (pytest.approx(0.8, abs=TOUCHING), pytest.approx(1.0))
     s = arena.truth[0]
     assert (s.vx, s.vy) == (pytest.approx(0.0, abs=1e-9), pytest.approx(10.0))
-    assert arena.contacts["touching"][0]
-    assert not arena.contacts["stalled"][0]
+    assert arena.states["touching"][0]
+    assert not arena.states["stalled"][0]
     arena.drive((10.0, 10.0, 0.0))
     assert arena.pose()[1] == pytest.approx(2.0)
     assert arena.truth["wheel"][0, 0] == 2.0  # the wheels turn as they are driven
@@ -504,11 +504,11 @@ def test_sliding_into_a_corner_stops() -> None:
     arena = Arena(map, [(0.0, 0.0, 0.0)], response="slide")
     arena.drive((50.0, 40.0, 0.0))
     assert arena.pose()[:2] == (pytest.approx(0.8, abs=TOUCHING), pytest.approx(1.8, abs=TOUCHING))
-    assert arena.contacts["stalled"][0]
+    assert arena.states["stalled"][0]
     assert abs(arena.truth["vx"][0]) + abs(arena.truth["vy"][0]) < 1e-9
 
 
-def test_remove_gives_back_all_who_take_part() -> None:
+def test_remove_returns_all_rows_that_collide() -> None:
     poses = [(0.0, 0.0, 0.0), (-2.0, 5.0, 0.0), (-1.5, 5.0, 0.0), (-5.0, -5.0, 0.0)]
     arena = Arena(FENCE, poses, response="remove")
     gone = arena.drive((20.0, 0.0, 0.0), (10.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
@@ -517,7 +517,7 @@ def test_remove_gives_back_all_who_take_part() -> None:
     assert Arena(FENCE, poses[3:], response="remove").drive((1.0, 0.0, 0.0)) is None
 
 
-def test_a_contact_begins_once() -> None:
+def test_a_collision_is_logged_once() -> None:
     arena = Arena(FENCE, [(0.0, 0.0, 0.0)])
     for v in (0.0, 10.0, 10.0, -1.0, 0.0, 20.0):
         arena.drive((v, 0.0, 0.0))
@@ -533,30 +533,30 @@ def test_a_contact_begins_once() -> None:
 def test_a_robot_placed_over_a_wall_is_stalled_and_can_only_leave() -> None:
     for shape in (SHAPES[0], SHAPES[2]):
         arena = Arena(FENCE, [(0.9, 0.0, 0.0)], [shape])
-        assert arena.contacts["stalled"][0]
+        assert arena.states["stalled"][0]
         assert len(arena.collisions.log) == 1
         arena.drive((3.0, 0.0, 0.0))
         assert arena.pose()[0] == pytest.approx(0.9, abs=1e-5)
-        assert arena.contacts["stalled"][0]
+        assert arena.states["stalled"][0]
         arena.drive((0.0, 1.0, 0.0))
         assert arena.pose()[1] == pytest.approx(0.1)
         arena.drive((-10.0, 0.0, 0.0))
         assert arena.pose()[0] == pytest.approx(-0.1)
         arena.drive((0.0, 0.0, 0.0))
-        assert not arena.contacts["touching"][0]
+        assert not arena.states["touching"][0]
         arena.drive((50.0, 0.0, 0.0))
         assert arena.pose()[0] < 0.81
 
 
-def test_a_robot_inside_a_solid_gets_out_the_nearest_way_and_no_other() -> None:
+def test_a_robot_inside_a_solid_leaves_it_only_towards_the_nearest_wall() -> None:
     cube = block([(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)])
     arena = Arena(merge([cube, wall([(2.6, -9.0), (2.6, 9.0)])]), [(1.6, 0.0, 0.0)])
-    assert arena.contacts["stalled"][0]
+    assert arena.states["stalled"][0]
     arena.drive((-3.0, 0.0, 0.0))  # deeper is not allowed
     assert arena.pose()[0] == 1.6
     arena.drive((100.0, 0.0, 0.0))  # fast, but no farther than just out
     assert arena.pose()[0] == pytest.approx(2.0, abs=1e-5)
-    assert arena.contacts["stalled"][0]
+    assert arena.states["stalled"][0]
     arena.drive((-3.0, 0.0, 0.0))  # not in again
     assert arena.pose()[0] == pytest.approx(2.0, abs=1e-5)
     arena.drive((3.0, 0.0, 0.0))
@@ -569,7 +569,7 @@ def test_a_post_inside_a_robot_is_a_collision() -> None:
     post = block([(0.1, 0.05), (0.12, 0.05), (0.12, 0.07), (0.1, 0.07)])
     for shape in (SHAPES[0], SHAPES[2]):
         arena = Arena(post, [(0.0, 0.0, 0.0)], [shape])
-        assert arena.contacts["stalled"][0]
+        assert arena.states["stalled"][0]
         arena.drive((0.5, 0.0, 0.0))
         assert arena.pose()[0] < 0.06  # its inner point stays on this side
         arena.drive((-6.0, 0.0, 0.0))
@@ -578,17 +578,17 @@ def test_a_post_inside_a_robot_is_a_collision() -> None:
         assert wall_gap(arena) > 0.0
 
 
-def test_robots_that_start_in_each_other_may_part() -> None:
+def test_robots_that_start_in_each_other_may_separate() -> None:
     arena = Arena(OPEN, [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], SHAPES[2:3])
-    assert arena.contacts["stalled"].all()
+    assert arena.states["stalled"].all()
     arena.drive((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0))  # not further in
     assert arena.pose(1)[0] - arena.pose(0)[0] == pytest.approx(0.1, abs=1e-5)
     arena.drive((-3.0, 0.0, 0.0), (3.0, 0.0, 0.0))
     assert arena.pose(1)[0] - arena.pose(0)[0] == pytest.approx(0.7, abs=1e-5)
     arena.drive((0.0, 0.0, 0.0))
-    assert not arena.contacts["touching"].any()
+    assert not arena.states["touching"].any()
     same = Arena(OPEN, [(0.0, 0.0, 0.0)] * 3)
-    assert same.contacts["stalled"].all()
+    assert same.states["stalled"].all()
     same.drive((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (-1.0, 0.0, 0.0))
     assert same.pose(1)[1] == pytest.approx(0.2)
 
@@ -609,7 +609,7 @@ for response in ("stop", "slide"):
 
 
 def test_the_bytes_are_the_same_without_the_compiler() -> None:
-    said = []
+    digests = []
     for jit in "01":
         script = SCRIPT.format(folder=str(Path(__file__).parent))
         environment = {**os.environ, "ASTRAY_JIT": jit}
@@ -621,8 +621,8 @@ def test_the_bytes_are_the_same_without_the_compiler() -> None:
             timeout=120,
         )
         assert run.returncode == 0, run.stderr
-        said.append(run.stdout)
-    assert said[0] == said[1]
+        digests.append(run.stdout)
+    assert digests[0] == digests[1]
 
 
 def test_a_batch_of_worlds_is_each_world_alone() -> None:
@@ -638,7 +638,7 @@ def test_a_batch_of_worlds_is_each_world_alone() -> None:
         for k, arena in enumerate(arenas):
             arena.drive((6.0, 1.0, 3.0))
             assert batch.truth[k : k + 1].tobytes() == arena.truth.tobytes()
-            assert batch.contacts[k : k + 1].tobytes() == arena.contacts.tobytes()
+            assert batch.states[k : k + 1].tobytes() == arena.states.tobytes()
 
 
 def test_a_scenario_with_walls_stops_its_robots() -> None:
@@ -678,7 +678,7 @@ LAPS = {
 
 
 def drive_to_a_wall(sim: astray.Sim, at_once: int) -> str:
-    """Circle, then drive into a wall, are turned around by hand, and go on; in such steps."""
+    """Circle, drive into a wall, place the car elsewhere and continue; so many ticks at once."""
     car = sim.robots["car"]
     for seconds, speed, curvature in ((5.0, 0.8, 0.8), (12.0, 0.8, 0.0), (3.0, -0.5, 0.4)):
         car.steer(speed, curvature)
@@ -695,24 +695,24 @@ def drive_to_a_wall(sim: astray.Sim, at_once: int) -> str:
 def test_ticks_far_from_walls_are_skipped_and_change_no_byte(
     motion: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked = []
+    calls = []
     interact = Collisions.interact
 
     def watched(self: Collisions, rows: np.ndarray, scene: Scene) -> Any:
-        looked.append(len(rows))
+        calls.append(len(rows))
         return interact(self, rows, scene)
 
     monkeypatch.setattr(Collisions, "interact", watched)
     changed = {**LAPS, "robots": [{**LAPS["robots"][0], "motion": {"kind": motion}}]}  # type: ignore[index]
     at_once = drive_to_a_wall(astray.load(changed), 1000)
-    looks = len(looked)
-    assert looks < 7000  # of 20 000 ticks, a quarter of them at a wall
+    batched = len(calls)
+    assert batched < 7000  # of 20 000 ticks, a quarter of them at a wall
     tick_by_tick = drive_to_a_wall(astray.load(changed), 1)
     assert tick_by_tick == at_once
-    assert len(looked) - looks == looks
+    assert len(calls) - batched == batched
 
 
-def test_a_run_resumed_in_another_map_knows_no_old_walls(tmp_path: Path) -> None:
+def test_a_run_resumed_in_another_map_forgets_the_old_walls(tmp_path: Path) -> None:
     sim = astray.load(LAPS)
     sim.robots["car"].steer(0.8, 0.0)
     sim.run(1.0)

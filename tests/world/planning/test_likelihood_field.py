@@ -23,14 +23,14 @@ from astray.world.planning.likelihood_field import (
     field_of,
     make_field,
 )
-from support.clearings import distance, has_room
+from support.clearings import distance, is_clear
 
 number = st.floats(-4.0, 4.0)
 ends = st.lists(st.tuples(number, number, number, number), min_size=1, max_size=6)
 
 
-def middles(field: LikelihoodField, cells: Any) -> Any:
-    """The middles of cells by their numbers, (n, 2) m."""
+def centres(field: LikelihoodField, cells: Any) -> Any:
+    """The centres of cells by their numbers, (n, 2) m."""
     wide = field.steps.shape[1]
     at = np.stack([cells % wide, cells // wide], axis=1) + 0.5
     return at * field.cell + (field.x, field.y)
@@ -44,36 +44,36 @@ def test_a_cell_has_the_distance_of_the_nearest_segment(lines: Any) -> None:
         return
     field = make_field(map)
     cells = np.arange(0, field.steps.size, 7)
-    exact = distance(map, middles(field, cells))
-    told = field.steps.ravel()[cells]
+    exact = distance(map, centres(field, cells))
+    steps = field.steps.ravel()[cells]
     near = exact < DISTANCE_STEP * (MAX_STEPS - 1)
     assert (
-        np.abs(told[near] * DISTANCE_STEP - exact[near]).max(initial=0.0)
+        np.abs(steps[near] * DISTANCE_STEP - exact[near]).max(initial=0.0)
         <= 0.5 * DISTANCE_STEP + 1e-9
     )
-    assert (told[~near] >= MAX_STEPS - 1).all()
+    assert (steps[~near] >= MAX_STEPS - 1).all()
 
 
-def test_nothing_beyond_a_field_is_near_a_wall() -> None:
+def test_no_point_outside_a_field_is_near_a_wall() -> None:
     field = field_of(read_map("office"))
     rim = [field.steps[0], field.steps[-1], field.steps[:, 0], field.steps[:, -1]]
     assert min(side.min() for side in rim) * DISTANCE_STEP >= DISTANCE_STEP * MAX_STEPS - 2 * CELL
 
 
-def test_floor_is_where_a_robot_has_room() -> None:
+def test_floor_cells_are_clear_of_walls() -> None:
     map = read_map("office")
     field = field_of(map)
-    assert has_room(map, middles(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
+    assert is_clear(map, centres(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
     # 20 m by 12 m without 49 m² of solid, less a rim along 364 m of walls
     area = len(field.floor) * field.cell**2
     assert 240.0 - 49.0 - 364.0 * 2 * CLEAR < area < 240.0 - 49.0
 
 
-def test_places_of_the_kind_floor_are_all_the_floor_there_is() -> None:
+def test_areas_of_the_kind_floor_are_the_whole_floor() -> None:
     room = wall([(0, 0), (6, 0), (6, 4), (0, 4)], closed=True)
     corner = Place(FLOOR, points=((1.0, 1.0), (3.0, 1.0), (1.0, 3.0)))  # a triangle of 2 m²
     field = make_field(Map(room.segments, room.solid, (corner,)))
-    at = middles(field, field.floor)
+    at = centres(field, field.floor)
     assert len(at) * field.cell**2 == pytest.approx(2.0, rel=0.05)
     assert (at.min(axis=0) >= 1.0).all()
     assert (at.sum(axis=1) <= 4.0 + 1e-9).all()
@@ -85,17 +85,17 @@ def test_an_empty_map_has_no_cells_and_no_floor() -> None:
     assert fields.fields["floors"][0] == 0
 
 
-def test_a_field_is_made_once_per_map_and_joined_anew_for_other_maps() -> None:
+def test_a_field_is_computed_once_per_map_and_joined_again_for_other_maps() -> None:
     one, two = read_map("office"), merge([block([(0, 0), (1, 0), (1, 1)])])
-    atlas, fields = MapSet([one, two], 2), LikelihoodFieldCache()
-    first = fields.of(atlas)
-    assert fields.of(atlas) is first
+    map_set, fields = MapSet([one, two], 2), LikelihoodFieldCache()
+    first = fields.of(map_set)
+    assert fields.of(map_set) is first
     assert field_of(one) is field_of(one)
-    atlas.replace(one, np.array([1]))
-    later = fields.of(atlas)
-    assert len(later.fields) == len(atlas.maps)
+    map_set.replace(one, np.array([1]))
+    later = fields.of(map_set)
+    assert len(later.fields) == len(map_set.maps)
     for world in range(2):
-        plan, field = later.fields[later.of_world[world]], field_of(atlas.map(world))
+        plan, field = later.fields[later.of_world[world]], field_of(map_set.map(world))
         cells = later.steps[plan["first"] : plan["first"] + field.steps.size]
         assert (cells == field.steps.ravel()).all()
         floor = later.floor[plan["first_floor"] : plan["first_floor"] + plan["floors"]]

@@ -26,7 +26,7 @@ from support.rays import TAU, clutter, directions, kernels
 
 
 def brute(segments: Array, pose: Array, d: Array, max_range: float) -> tuple[Array, Array]:
-    """Ranges by testing all segments, and how near (rad) each ray passes to some end."""
+    """Ranges by testing all segments, and the least angle (rad) between each ray and any end."""
     a, b = segments[:, :2] - pose[:2], segments[:, 2:] - pose[:2]
     area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
     turn = np.where(area < 0.0, -1.0, 1.0)[:, None]
@@ -207,7 +207,7 @@ def test_ranges_in_a_square_room_are_the_closed_form() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_nothing_is_infinitely_far_and_so_is_what_is_too_far() -> None:
+def test_a_ray_without_a_hit_in_range_reads_inf() -> None:
     pole = block([(5, -1), (6, -1), (6, 1), (5, 1)])
     pose = np.zeros((1, 3))
     assert np.isinf(cast_rays(Map(), pose, rays=4)).all()
@@ -215,9 +215,7 @@ def test_nothing_is_infinitely_far_and_so_is_what_is_too_far() -> None:
     assert np.isinf(cast_rays(pole, pose, rays=4, max_range=4.0)).all()
 
 
-def test_a_segment_seen_edge_on_is_met_at_its_nearer_end_and_from_between_its_ends_at_once() -> (
-    None
-):
+def test_a_segment_seen_edge_on_is_met_at_its_nearer_end() -> None:
     ahead, between, aside = np.array([[[0, 0, 0]], [[2, 0, 0.3]], [[0, 1e-3, 0.0]]])
     for edge_on in (wall([(1.0, 0.0), (3.0, 0.0)]), wall([(3.0, 0.0), (1.0, 0.0)])):
         assert cast_rays(edge_on, ahead, rays=4)[0].tolist() == [1.0] + [math.inf] * 3
@@ -240,7 +238,7 @@ def test_threads_change_no_byte() -> None:
     np.testing.assert_array_equal(one, cast_rays(map_, poses, rays=200, threads=2))
 
 
-def test_a_sensor_far_outside_the_map_sees_it_or_nothing() -> None:
+def test_a_sensor_far_outside_the_map_has_exact_ranges() -> None:
     map_ = merge([clutter(300, 9), wall([(-10, -10), (10, -10), (10, 10), (-10, 10)], closed=True)])
     poses = np.array([[-60.0, 0.0, 0.0], [0.0, 500.0, 0.0], [-12.0, -12.0, 0.8]])
     assert_exact(map_, poses, 720, 0.0, TAU / 720, 80.0)
@@ -272,7 +270,7 @@ def test_rays_that_are_very_close_together(view: float) -> None:
     assert np.flatnonzero(np.diff(beyond)).tolist() == [162]  # rays below 0.082 of the view meet it
 
 
-def test_what_is_many_cells_away_is_seen_however_many_there_are() -> None:
+def test_segments_many_cells_away_are_met() -> None:
     # Posts around a square field: from its middle the next ones are in a ring of 368 cells.
     rng = np.random.default_rng(0)
     n, far = 60_000, rng.uniform(300.0, 330.0, 60_000)

@@ -20,7 +20,7 @@ import math
 from astray.interactions.collisions.context import (
     MARGIN,
     CollisionContext,
-    clear_contact_record,
+    clear_collision_state,
     list_walls,
 )
 from astray.interactions.collisions.swept_motion import trace_motion
@@ -48,16 +48,16 @@ def arc_length_bound(before: Row, after: Row) -> float:
 
 @inlined_kernel
 def find_busy(ctx: CollisionContext, rows: Rows) -> int:
-    """List the rows that may meet a wall, and count them; clear the contacts of the last tick."""
+    """List the rows that may meet a wall, and count them; clear the collisions of the last tick."""
     truth, memory, shapes, busy = ctx.truth, ctx.memory, ctx.shapes.table, ctx.busy
     count = 0
     for i in rows:
         m, b, s = memory[i], ctx.before[i], truth[i]
         if m.touching or m.touched:
-            clear_contact_record(ctx.contacts[i])
+            clear_collision_state(ctx.collisions[i])
             m.touched, m.touching = m.touching, False
         dx, dy, far = b.x - b.free_x, b.y - b.free_y, shapes[s.footprint].reach + MARGIN
-        # |dx| + |dy| is never less than the distance, and this test suffices for most rows.
+        # |dx| + |dy| is never less than the distance; this cheaper test suffices for most rows.
         at_most = LONGEST_ARC * (abs(s.x - b.x) + abs(s.y - b.y))
         if abs(dx) + abs(dy) + at_most + far <= b.free_radius:
             continue
@@ -71,7 +71,7 @@ def find_busy(ctx: CollisionContext, rows: Rows) -> int:
 def drop_free_rows(ctx: CollisionContext, busy: Rows) -> int:
     """Keep those of the busy rows that are near a wall, and count them; renew the free discs.
 
-    Most rows have only come to the end of the free disc that was known.
+    Most rows have only come to the edge of their free disc.
     """
     truth, memory, shapes = ctx.truth, ctx.memory, ctx.shapes.table
     left = 0

@@ -19,13 +19,13 @@ COLLISION = columns(
 
 @kernel
 def write_collisions(
-    log: Table, count: int, truth: Table, contacts: Table, memory: Table, rows: Rows
+    log: Table, count: int, truth: Table, collisions: Table, memory: Table, rows: Rows
 ) -> int:
     """Mark rows as touching and append those that did not touch before; the new count."""
     for i in rows:
         memory[i].touching = True
         if not memory[i].touched:
-            record, s, c = log[count], truth[i], contacts[i]
+            record, s, c = log[count], truth[i], collisions[i]
             record.stamp, record.world, record.row = s.stamp, s.world, i
             record.other, record.x, record.y, record.speed = c.other, c.x, c.y, c.speed
             count += 1
@@ -57,12 +57,12 @@ class CollisionLog:
         """A copy of all records that are kept."""
         return self.newest(len(self)).copy()
 
-    def write(self, truth: Table, contacts: Table, memory: Table, rows: Rows) -> None:
-        """Append those of the rows in contact whose contact has just begun."""
+    def write(self, truth: Table, collisions: Table, memory: Table, rows: Rows) -> None:
+        """Append those of the colliding rows whose contact has just begun."""
         if self._count + len(rows) > len(self._records):
             self._reserve(len(rows))
         before = self._count
-        self._count = write_collisions(self._records, before, truth, contacts, memory, rows)
+        self._count = write_collisions(self._records, before, truth, collisions, memory, rows)
         self.total += self._count - before
 
     def restore(self, records: Table) -> None:

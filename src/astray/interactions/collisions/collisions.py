@@ -37,7 +37,7 @@ from astray.interactions.collisions.response import (
     begin_turns,
     finish_slides,
     finish_stops,
-    write_contacts,
+    write_collision_states,
 )
 from astray.interactions.collisions.robot_robot import resolve_robot_collisions
 from astray.interactions.collisions.robot_wall import resolve_wall_collisions
@@ -57,10 +57,10 @@ FEW = 64  # robots that are likely to be away from all walls at the same time
 def move_until_contact(
     ctx: CollisionContext, moving: Rows, active: Rows, pairs: Table, dt: float
 ) -> int:
-    """End the motions where robots meet something, and write contacts; how many were blocked."""
+    """End the motions where robots meet something, write collisions; how many were blocked."""
     resolve_wall_collisions(ctx, moving)
     resolve_robot_collisions(ctx, pairs)
-    return write_contacts(ctx, active, dt)
+    return write_collision_states(ctx, active, dt)
 
 
 @kernel
@@ -163,7 +163,7 @@ class Collisions(Interaction, kind="collisions"):
         if not self.with_robots:
             self._find_overlaps(rows, rows, scene)
             return
-        # All robots of the same worlds take part, but those that stay keep their contacts.
+        # All robots of these worlds take part; those that were not placed keep their collisions.
         there = solid[np.isin(scene.worlds[solid], scene.worlds[rows])]
         others = np.setdiff1d(there, rows)
         kept = scene.collisions.take(others), self.memory.take(others)
@@ -172,7 +172,7 @@ class Collisions(Interaction, kind="collisions"):
         write_records(self.memory, others, kept[1])
 
     def _find_overlaps(self, rows: Rows, there: Rows, scene: Scene) -> None:
-        """Write and log the contacts of placed rows with walls and with the rows that are there."""
+        """Write and log the collisions of placed rows with walls and the rows that are there."""
         remember_state(self.before, scene.truth, there)
         context = self._update_context(scene)
         given = context, scene.map.solids, np.ascontiguousarray(rows, np.int64)
@@ -215,7 +215,7 @@ class Collisions(Interaction, kind="collisions"):
             self.with_robots = self.robots and not alone
         self._context = CollisionContext(
             truth=scene.truth,
-            contacts=scene.collisions,
+            collisions=scene.collisions,
             memory=self.memory,
             before=self.before,
             motions=self.motions,

@@ -79,7 +79,8 @@ class CollisionContext(NamedTuple):
     """All that collisions read and write."""
 
     truth: Table
-    contacts: Table
+    collisions: Table
+    """COLLISION_STATE of each row."""
     memory: Table
     """MEMORY of each row."""
     before: Table
@@ -95,7 +96,7 @@ class CollisionContext(NamedTuple):
     """Workspace: the walls that a query lists."""
     robots: RobotGrid
     busy: Array
-    """Workspace: the rows that may meet a wall."""
+    """Workspace: the rows that may meet a wall; later those that move on in the response."""
     active: Array
     """Workspace: the rows that may meet anything."""
     pairs: Table
@@ -123,8 +124,8 @@ def remember_state(before: Table, truth: Table, rows: Rows) -> None:
 
 
 @inlined_kernel
-def clear_contact_record(c: Row) -> None:
-    """Clear the CONTACT of a robot."""
+def clear_collision_state(c: Row) -> None:
+    """Clear the COLLISION_STATE of a robot."""
     c.touching, c.stalled, c.speed = False, False, 0.0
     c.other, c.x, c.y, c.bearing = -1, 0.0, 0.0, 0.0
 
@@ -156,11 +157,11 @@ def update_inside(ctx: CollisionContext, solids: Solids, rows: Rows) -> None:
 
 @kernel
 def reset_rows(ctx: CollisionContext, solids: Solids, rows: Rows) -> None:
-    """Clear contacts and memory of rows that were placed somewhere."""
+    """Clear the collisions and the memory of rows that were placed."""
     for i in rows:
         m = ctx.memory[i]
         m.touched, m.touching = False, False
-        m.deep = True  # so overlaps are looked for
+        m.deep = True  # so the next tick tests for overlaps
         ctx.before[i].free_radius = 0.0
-        clear_contact_record(ctx.contacts[i])
+        clear_collision_state(ctx.collisions[i])
     update_inside(ctx, solids, rows)

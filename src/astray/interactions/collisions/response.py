@@ -1,7 +1,7 @@
 """Response: the contact of a robot that ran into something, and the rest of its motion.
 
-`stop`: it stays where it touched, its wheels stand, and only the rest of its turn goes on as far
-as that is free. `slide`: the rest of its motion is made without the part that goes into what it
+`stop`: the robot stays where it touched, its wheels stand, and only the rest of its turn continues
+as far as it is free. `slide`: the rest of its motion continues without the component into what it
 touched. With v the velocity of its origin, r from there to the contact, n the normal away from it,
 
     v' = v + max(0, −n · (v + turn × r)) n
@@ -98,11 +98,11 @@ def contact_point(ctx: CollisionContext, motion: Row) -> tuple[float, float]:
 
 
 @kernel
-def write_contacts(ctx: CollisionContext, rows: Rows, dt: float) -> int:
-    """Write the contacts of rows that have none in this tick; how many motions were blocked."""
+def write_collision_states(ctx: CollisionContext, rows: Rows, dt: float) -> int:
+    """Write the collisions of rows that have none in this tick; how many motions were blocked."""
     blocked = 0
     for i in rows:
-        motion, c = ctx.motions[i], ctx.contacts[i]
+        motion, c = ctx.motions[i], ctx.collisions[i]
         if ctx.counts[0].phase == 0:
             ctx.memory[i].deep = motion.overlaps
         blocked += 1 if motion.blocked else 0
@@ -144,7 +144,7 @@ def write_acceleration(s: Row, before: Row, dt: float) -> None:
 
 @kernel
 def begin_turns(ctx: CollisionContext, rows: Rows) -> int:
-    """Begin the rest of the turns of stopped robots, others stand; list those that turn as busy."""
+    """Begin the rest of the turn of each blocked robot; list as busy those that turn."""
     count = 0
     for i in rows:
         motion, s = ctx.motions[i], ctx.truth[i]
@@ -193,7 +193,7 @@ def speed_into_contact(
 
 @kernel
 def begin_slides(ctx: CollisionContext, rows: Rows) -> int:
-    """Begin the rest of the motions of blocked robots along what they touch; list them as busy."""
+    """Begin the rest of the motion of each blocked robot along what it touches; list as busy."""
     count = 0
     for i in rows:
         motion, s = ctx.motions[i], ctx.truth[i]
@@ -207,7 +207,7 @@ def begin_slides(ctx: CollisionContext, rows: Rows) -> int:
         start = pose_at(motion, motion.end)
         origin = (start[0], start[1])
         end, rest = motion.end, 1.0 - motion.end
-        motion.end = 1.0  # so `body_at` gives the velocity with which it would go on
+        motion.end = 1.0  # so `body_at` gives the velocity without the contact
         body = body_at(motion, end)
         vx, vy, turn = body.vx * rest, body.vy * rest, motion.turn * rest
         into = speed_into_contact(motion, (vx, vy), turn, origin)
@@ -227,7 +227,7 @@ def begin_slides(ctx: CollisionContext, rows: Rows) -> int:
 def finish_slides(ctx: CollisionContext, rows: Rows, dt: float) -> None:
     """Write the state of robots that slid."""
     for i in rows:
-        motion, s, c = ctx.motions[i], ctx.truth[i], ctx.contacts[i]
+        motion, s, c = ctx.motions[i], ctx.truth[i], ctx.collisions[i]
         if not motion.stopped:
             continue
         whole = write_pose(motion, s)

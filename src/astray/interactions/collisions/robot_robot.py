@@ -1,10 +1,10 @@
 """Robots and robots: how far they move until they meet, all moving at the same time.
 
 Time runs once from the start of the tick to its end, in rounds. In each round the next touch of
-each world is certain: up to it all robots have moved as planned. It stops those of the two whose
-own motion goes into the other; a robot that is hit from behind goes on, one that stands stays. Then
-the pairs of the robots that were stopped are computed again, from that time on. A robot is stopped
-once, so there are at most as many rounds as robots, and in a jam all stop in the first round.
+each world is certain: up to it all robots have moved as planned. It stops each of the two robots
+whose own motion goes into the other: a robot that is hit from behind continues, a robot that stands
+is not moved. Then the touches of the stopped robots are computed again, from that time on. A robot
+is stopped once, so there are at most as many rounds as robots; in a jam all stop in the first.
 
 Touches at the same time are resolved together, and the two robots of a pair are ordered by their
 poses, never by their rows: the order of robots changes no result, not even its last digit.

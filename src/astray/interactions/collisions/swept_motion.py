@@ -105,7 +105,7 @@ def trace_motion(motion: Row, before: Row, after: Row) -> None:
 
 @inlined_kernel
 def clear_contact(motion: Row) -> None:
-    """Let a motion end where it is complete, with no contact known."""
+    """Let a motion run to its end, without a contact."""
     motion.end = 1.0
     motion.contact_time = NEVER
     motion.closing, motion.other = 0.0, -1

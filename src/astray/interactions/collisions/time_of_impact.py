@@ -37,7 +37,7 @@ CREEP = 1e-9  # m of the skin that a motion may use up
 SETTLED = 4.0 * CREEP  # m: two pieces that may come no nearer than that touch
 SAME_NORMAL = 2e-12  # squared change of the normal between iterations of pieces that touch
 PASSES = 16  # times that two pieces may pass each other within the skin
-ITERATIONS = 200  # after so many a pair is held where it is known to be free
+ITERATIONS = 200  # then the pieces stop where they are still apart
 FREE = math.inf
 OVERLAP = -1.0
 
@@ -150,7 +150,7 @@ def time_of_impact(p: Row, a: Capsule, q: Row, b: Capsule, t: float, end: float)
             continue
         # They touch if their speeds, and not only the bound of what turning adds, close the gap.
         if needed <= SETTLED and (first_speed + second_speed) * wait >= 0.5 * needed:
-            # Corners that pass each other within the skin go on with the next normal.
+            # Corners that pass each other within the skin continue with the next normal.
             dx, dy = nx - last_nx, ny - last_ny
             if dx * dx + dy * dy < SAME_NORMAL or passes == PASSES:
                 break

@@ -131,7 +131,7 @@ def _straight_runs(change: Array, up: int, down: int) -> tuple[Array, Array, Arr
     before = np.zeros_like(change)
     before[:, 1:] = change[:, :-1]
     first = (change != 0) & (change != before)
-    _check_count(2 * int(first.sum()))  # rings are closed: there are as many the other way
+    _check_count(2 * int(first.sum()))  # rings are closed: as many run the opposite way
     line, start = np.nonzero(first)
     after = np.zeros_like(change)
     after[:, :-1] = change[:, 1:]

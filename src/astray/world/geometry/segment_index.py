@@ -1,4 +1,4 @@
-"""Segments sorted by place, so that a query tests only those nearby. Nothing has to be tuned.
+"""Segments sorted by position, so that a query tests only those nearby. Nothing has to be tuned.
 
 Each segment lies in one hierarchical grid (Ericson, Real-Time Collision Detection, 2005, section
 7.2) by its middle: short segments in a fine grid, longer ones in coarser grids, whose cells are at

@@ -239,7 +239,7 @@ def cast_at_chunk(
     """
     compute_lines(workspace, n)
     compute_intervals(workspace, bundle, n, first)
-    if keep_bounds:  # two loops: the question is not asked for every segment
+    if keep_bounds:  # two loops, each compiled without the test
         for i in range(n):
             cast_at_segment(workspace, bundle, np.uint64(i), True)
     else:

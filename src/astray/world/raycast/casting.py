@@ -1,7 +1,7 @@
 """Ranges of ray bundles, by the method that suits the case.
 
 A bundle is cast segment by segment where few segments are in reach of many rays, and ray by ray
-where it is the other way round. The ranges are the same.
+where many segments are in reach of few rays. The ranges are the same.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def enter_grid(g: Row, ray: Ray, limit: float) -> CellWalk:
 
 @inlined_kernel
 def next_cell(walk: CellWalk, ray: Ray, best: float) -> CellWalk:
-    """Go on to the next cell; the walk is over if the best inverse range lies before it."""
+    """The walk in the next cell; it is over if the best hit lies before that cell."""
     column, row, next_x, next_y, across_x, across_y, end = walk
     leaves = min(next_x, next_y)
     if best * leaves >= 1.0 or leaves > end:
