@@ -1,4 +1,4 @@
-"""Estimators on bags that people have, of ROS 1, ROS 2 and MCAP, and on recordings of ours."""
+"""Estimators on bags of ROS 1, ROS 2 and MCAP, and on recordings of astray."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def circle(t: float) -> tuple[float, float, float]:
 
 
 class Maker:
-    """Makes messages of one distribution."""
+    """Builds messages of one distribution of ROS."""
 
     def __init__(self, store: Any) -> None:
         self.store = get_typestore(store)
@@ -126,11 +126,11 @@ def write_bag(path: Path, kind: str) -> Path:
         links = {t: writer.add_connection(t, type, typestore=store) for t, type in topics.items()}
         for k in range(int(SECONDS * RATE) + 1):
             t = k / RATE
-            said = {"/imu/data": maker.imu(t)}
+            messages = {"/imu/data": maker.imu(t)}
             if k % 2 == 0:
-                said["/joint_states"] = maker.joints(t, NAMES)
-                said["/odom"] = said["/ground_truth/odom"] = maker.odometry(t)
-            for topic, message in said.items():
+                messages["/joint_states"] = maker.joints(t, NAMES)
+                messages["/odom"] = messages["/ground_truth/odom"] = maker.odometry(t)
+            for topic, message in messages.items():
                 make = store.serialize_ros1 if kind == "ros1" else store.serialize_cdr
                 raw = make(message, topics[topic])
                 writer.write(links[topic], int((BEGUN + t) * 1e9) + 5000, bytes(raw))
@@ -182,7 +182,7 @@ def test_inertia_from_the_imu_of_a_bag_follows_the_circle(bag: Path) -> None:
     assert found["heading_rmse"] < 0.005
 
 
-def test_odometry_of_others_serves_as_wheels(bag: Path) -> None:
+def test_odometry_of_a_bag_replaces_wheels(bag: Path) -> None:
     found = scored(str(bag), "--estimator", "odometry", "--odom", "odom")
     assert found["position_rmse"] < 1e-4
 
@@ -233,7 +233,7 @@ def test_wheels_are_found_among_joints(names: list[str], places: list[int] | Non
     assert wheel_joints(names) == places
 
 
-def test_what_is_no_bag_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_no_bag_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.db3").write_bytes(b"SQLite format 3\0" + bytes(100))
     with pytest.raises(LogError, match="give the folder"):
         read_logs(tmp_path / "x.db3", BagTopics(truth="/a"))
@@ -242,13 +242,13 @@ def test_what_is_no_bag_says_so(tmp_path: Path) -> None:
         read_logs(tmp_path / "x.bag")
 
 
-def test_a_file_that_was_looked_at_is_closed(tmp_path: Path) -> None:
+def test_a_file_is_closed_after_detection(tmp_path: Path) -> None:
     (tmp_path / "x.db3").write_bytes(b"SQLite format 3\0" + bytes(100))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with pytest.raises(LogError, match="give the folder"):
             read_logs(tmp_path / "x.db3", BagTopics(truth="/a"))
-    assert [str(warning.message) for warning in told] == []
+    assert [str(warning.message) for warning in warned] == []
 
 
 # Recordings of ours.
@@ -285,7 +285,7 @@ def test_a_recording_is_scored_robot_by_robot(recorded: Any) -> None:
     assert [log["log"] for log in json.loads(found.stdout)["logs"]] == ["rover_0", "rover_1"]
 
 
-def test_a_recording_is_a_bag_like_others_once_topics_are_named(recorded: Any) -> None:
+def test_a_recording_is_read_as_a_bag_once_topics_are_named(recorded: Any) -> None:
     kind, path, _ = recorded
     named = ["--imu", "/rover_1/imu/data", "--wheels", "/rover_1/joint_states"]
     found = scored(str(path), "--estimator", kind, *named, "--truth", "/rover_1/ground_truth/odom")
@@ -316,7 +316,7 @@ def test_a_car_is_reckoned_from_a_recording_as_it_was_in_the_run(tmp_path: Path)
 
 
 @pytest.mark.parametrize("worlds", [None, [0]])
-def test_of_a_run_that_started_over_the_last_life_is_scored(
+def test_the_last_episode_of_a_run_that_was_reset_is_scored(
     worlds: list[int] | None, tmp_path: Path
 ) -> None:
     late = {"kind": "gnss", "rate": 1, "latency": 3.0}

@@ -1,4 +1,4 @@
-"""Logs of real robots: made small here, and the real ones where they are."""
+"""Logs of real robots: small ones that are written here, and the real ones if present."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_the_camera_saw_at_once_is_one_reading_without_robots(mrclam: Path)
     assert stream.datasheet["beacons"] == [(2.0, 1.0), (0.0, 0.0)]
 
 
-def test_odometry_on_logged_speeds_drives_what_the_rig_makes_of_them(mrclam: Path) -> None:
+def test_odometry_on_logged_speeds_drives_the_corrected_speeds(mrclam: Path) -> None:
     goes = SPEED_SCALE * 0.1 - TURN_SLOWDOWN * 0.1**2  # m/s, at 0.1 rad/s
     belief = run_on_log(read_logs(mrclam)[0], Odometry()).beliefs[-1, 0]
     assert belief["stamp"] == pytest.approx(19.9 + COMMAND_DELAY)
@@ -56,7 +56,7 @@ def test_odometry_on_logged_speeds_drives_what_the_rig_makes_of_them(mrclam: Pat
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "says"),
+    ("file", "text", "message"),
     [
         ("Robot4_Odometry.dat", "# t v w\n1 2 3\n4 five 6\n", r"Odometry\.dat:3: 'five' is not"),
         ("Robot4_Odometry.dat", "1 2 3\n4 5\n", r"Odometry\.dat:2: 3 numbers are needed, not 2"),
@@ -68,13 +68,13 @@ def test_odometry_on_logged_speeds_drives_what_the_rig_makes_of_them(mrclam: Pat
     ],
 )
 def test_a_broken_file_is_named_with_its_line(
-    mrclam: Path, file: str, text: str | None, says: str
+    mrclam: Path, file: str, text: str | None, message: str
 ) -> None:
     if text is None:
         (mrclam / file).unlink()
     else:
         (mrclam / file).write_text(text)
-    with pytest.raises(LogError, match=says):
+    with pytest.raises(LogError, match=message):
         read_logs(mrclam)
 
 
@@ -104,7 +104,7 @@ def test_the_matlab_reader_agrees_with_that_of_scipy() -> None:
 
 
 @pytest.mark.parametrize("cut", [20, 140, 170, 190])
-def test_a_matlab_file_that_is_cut_off_is_told(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_matlab_file_is_refused(tmp_path: Path, cut: int) -> None:
     write_matlab(tmp_path / "x.mat", matrix("time", np.arange(10.0)))
     whole = (tmp_path / "x.mat").read_bytes()
     (tmp_path / "x.mat").write_bytes(whole[:cut])
@@ -118,7 +118,7 @@ def test_where_the_truck_starts_is_found_from_its_fixes(victoria: Path) -> None:
     assert read_logs(victoria / "gps.mat")[0].start == log.start
 
 
-def test_odometry_of_the_truck_meets_its_fixes(victoria: Path) -> None:
+def test_odometry_of_the_truck_passes_through_its_fixes(victoria: Path) -> None:
     result = run_on_log(read_logs(victoria)[0], Odometry())
     found = compare(result)
     assert len(found.belief) == 160
@@ -126,7 +126,7 @@ def test_odometry_of_the_truck_meets_its_fixes(victoria: Path) -> None:
     assert math.isnan(score(result).heading_rmse)
 
 
-def test_a_truck_without_fixes_is_told_what_is_missing(victoria: Path) -> None:
+def test_a_truck_without_fixes_is_refused_with_what_is_missing(victoria: Path) -> None:
     (victoria / "gps.mat").unlink()
     with pytest.raises(LogError, match=r"needs a \.mat file with La_m, Lo_m, timeGps"):
         read_logs(victoria)
@@ -154,7 +154,7 @@ def test_a_carmen_log_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> No
     assert log.name == name.split(".")[0]
 
 
-def test_the_map_is_made_of_the_walls_that_even_scans_met(tmp_path: Path) -> None:
+def test_the_map_has_the_walls_that_even_scans_hit(tmp_path: Path) -> None:
     (tmp_path / "room.log").write_text(carmen_text(course(), rays=180))
     map = read_logs(tmp_path / "room.log")[0].map
     assert map is not None
@@ -191,7 +191,7 @@ def test_clocks_that_were_set_back_do_not_turn_the_order_of_scans(tmp_path: Path
     assert (np.diff(log.streams["wheels"].stamp) > 0).all()
 
 
-def test_made_up_odometry_is_wrong_by_as_much_as_it_says() -> None:
+def test_synthetic_odometry_has_the_stated_errors() -> None:
     way = np.linspace(0.0, 2000.0, 2001)
     poses = np.stack([way, 0 * way, 0 * way], axis=1)
     body = Differential(radius=0.1, baseline=0.4)
@@ -207,7 +207,7 @@ def test_made_up_odometry_is_wrong_by_as_much_as_it_says() -> None:
     assert synthetic_odometry(poses, way, 4).tobytes() != wheels.tobytes()
 
 
-def test_made_up_odometry_follows_the_path_but_for_its_errors() -> None:
+def test_synthetic_odometry_follows_the_path_except_for_its_errors() -> None:
     poses = course(200)[::-1].copy()  # backwards
     poses[:, 2] = np.arctan2(np.sin(poses[:, 2]), np.cos(poses[:, 2]))
     way = np.hypot(*np.diff(poses[:, :2], axis=0).T)
@@ -217,7 +217,7 @@ def test_made_up_odometry_follows_the_path_but_for_its_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (("FLASER 36 ", "FLASER 36 oops "), r"room\.log:3: not a laser scan"),
         (("FLASER 36 ", "FLASER 9999 "), r"room\.log:3: not a laser scan"),
@@ -226,15 +226,15 @@ def test_made_up_odometry_follows_the_path_but_for_its_errors() -> None:
     ],
 )
 def test_a_broken_scan_is_named_with_its_line(
-    tmp_path: Path, change: tuple[str, str], says: str
+    tmp_path: Path, change: tuple[str, str], message: str
 ) -> None:
     (tmp_path / "room.log").write_text(carmen_text(course()).replace(*change, 1))
-    with pytest.raises(LogError, match=says):
+    with pytest.raises(LogError, match=message):
         read_logs(tmp_path / "room.log")
 
 
 def broken(data: bytes, seed: int) -> bytes:
-    """Bytes with something lost, doubled, changed or put in."""
+    """Bytes with a part removed, repeated, changed or inserted."""
     rng = np.random.default_rng(seed)
     made = bytearray(data)
     for _ in range(rng.integers(1, 5)):
@@ -252,7 +252,7 @@ def broken(data: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["carmen", "mrclam", "victoria"])
-def test_whatever_is_broken_it_is_read_or_refused_in_words(
+def test_a_broken_log_is_read_or_refused_with_a_message(
     kind: str, mrclam: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp(kind)
@@ -265,12 +265,12 @@ def test_whatever_is_broken_it_is_read_or_refused_in_words(
         victim = sorted(whole)[seed % len(whole)]
         for name, data in whole.items():
             (folder / name).write_bytes(broken(data, seed) if name == victim else data)
-        said = ""
+        messages = ""
         try:
             read_logs(folder)
         except LogError as problem:
-            said = str(problem)
-        assert not said or str(folder) in said
+            messages = str(problem)
+        assert not messages or str(folder) in messages
 
 
 def _victoria_files(folder: Path) -> list[Path]:
@@ -321,7 +321,7 @@ def test_wheels_rolled_by_speeds_are_rolled_back_by_odometry() -> None:
     assert made["angle"][1, :2] == pytest.approx(front)
 
 
-def test_a_reference_knows_only_what_is_close_to_its_own_stamps() -> None:
+def test_a_reference_covers_only_times_close_to_its_own_stamps() -> None:
     stamp = np.array([0.0, 0.1, 0.2, 5.0])
     yaw = np.array([3.1, -3.1, -3.0, 0.0])
     reference = Reference(stamp, 10 * stamp, 0 * stamp, yaw)

@@ -1,4 +1,4 @@
-"""Files of runs that were damaged are refused in words that begin with their names."""
+"""Damaged files of runs are refused with a message that begins with their names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run in it, and beside it the same run saved."""
+    """The folder of a run, and beside it the saved run."""
     goal: Path = tmp_path_factory.mktemp("run") / "out"
     sim = astray.load(SCENARIO)
     sim.robots["rover"].drive(0.5, 0.1)
@@ -59,7 +59,7 @@ def folder(run: Path, tmp_path: Path) -> Path:
 
 
 def refusal(read: Callable[[Path], object], file: Path, why: type[WrongInput]) -> str | None:
-    """What is said of a file that is refused; any other exception is a fault."""
+    """The message of a refused file; None if it is read, any other exception is a failure."""
     try:
         read(file)
     except why as problem:
@@ -68,7 +68,7 @@ def refusal(read: Callable[[Path], object], file: Path, why: type[WrongInput]) -
 
 
 def damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
-    """Some bytes with one bit flipped, or cut short."""
+    """The bytes with one bit flipped, or truncated."""
     chance = random.Random(seed)
     for k in range(count):
         place = chance.randrange(len(data))
@@ -79,13 +79,13 @@ def damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_damaged_log_is_refused_by_its_name(reader: str, folder: Path) -> None:
-    file, said = folder / "log.npz", []
+    file, messages = folder / "log.npz", []
     for data in (b"", b"\xff\xfejunk", *damaged(file.read_bytes(), seed=1, count=60)):
         file.write_bytes(data)
-        said.append(refusal(READERS[reader], folder, WrongInput))
-    refused = [text for text in said if text is not None]
-    assert len(refused) > 40  # where a bit is that nobody reads, nothing is wrong
-    # A bit in the name of an array is found only by whoever looks for that array.
+        messages.append(refusal(READERS[reader], folder, WrongInput))
+    refused = [text for text in messages if text is not None]
+    assert len(refused) > 40  # a flipped bit in unused bytes is no fault
+    # A flipped bit in the name of an array is found only where that array is read.
     starts = (f"{file}: ", f"{folder}: its files do not fit together: ")
     assert all(text.startswith(starts) for text in refused)
 
@@ -128,12 +128,12 @@ def test_a_damaged_saved_run_is_refused(run: Path, tmp_path: Path) -> None:
     stored = run.with_name("run.npz").read_bytes()
     packed = io.BytesIO()
     np.savez_compressed(packed, **np.load(run.with_name("run.npz")))
-    file, said = tmp_path / "run.npz", []
+    file, messages = tmp_path / "run.npz", []
     for whole in (stored, packed.getvalue()):
         for data in damaged(whole, seed=2, count=60):
             file.write_bytes(data)
-            said.append(refusal(astray.resume, file, SavedError))
-    refused = [text for text in said if text is not None]
+            messages.append(refusal(astray.resume, file, SavedError))
+    refused = [text for text in messages if text is not None]
     assert len(refused) > 80
     assert all(text.startswith(f"{file}: ") for text in refused)
 

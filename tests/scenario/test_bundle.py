@@ -1,4 +1,4 @@
-"""What is written of a run repeats it elsewhere: without the maps, plugins and samples it had."""
+"""A bundle repeats a run elsewhere, without the maps, plugins and samples on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCE = '''
 import astray
 
 class Probe(astray.Sensor, kind="{kind}"):
-    """Tells where it is."""
+    """Measures its own position."""
 
     measures = astray.tables.FIX
 
@@ -48,7 +48,7 @@ PIXELS[20:23, 30:50] = PIXELS[40:50, 10:12] = PIXELS[30, 60] = 0
 
 
 def put_map(folder: Path, name: str = "hall") -> None:
-    """A map of map_server whose image lies elsewhere."""
+    """A map of map_server with its image in another folder."""
     (folder / "images").mkdir(exist_ok=True)
     (folder / "images" / "hall.pgm").write_bytes(b"P5\n80 60\n255\n" + PIXELS.tobytes())
     text = "image: images/hall.pgm\nresolution: 0.1\norigin: [-2, -2, 0.1]\n"
@@ -57,7 +57,7 @@ def put_map(folder: Path, name: str = "hall") -> None:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A folder with a scenario and the files that it takes, for one test alone."""
+    """A folder with a scenario and the files that it refers to, for one test."""
     folder = tmp_path / "here"
     folder.mkdir()
     put_map(folder)
@@ -110,8 +110,8 @@ def test_recordings_and_saved_runs_need_no_map_files(here: Path, tmp_path: Path)
         sim.run(1)
         sim.save(tmp_path / "half.npz")
         sim.run(1)
-    for gone in ("hall.yaml", "old/hall.json", "images/hall.pgm"):
-        (here / gone).unlink()
+    for name in ("hall.yaml", "old/hall.json", "images/hall.pgm"):
+        (here / name).unlink()
     assert ran(astray.read_recording(tmp_path / "run.mcap").scenario).digest() == sim.digest()
     rest = astray.resume(tmp_path / "half.npz")
     rest.run(1)
@@ -120,7 +120,7 @@ def test_recordings_and_saved_runs_need_no_map_files(here: Path, tmp_path: Path)
     assert ran(tmp_path / "report" / "scenario.yaml").digest() == sim.digest()
 
 
-def test_what_was_read_goes_along_not_what_became_of_it(here: Path, tmp_path: Path) -> None:
+def test_a_bundle_has_the_files_as_they_were_read(here: Path, tmp_path: Path) -> None:
     sim = astray.load(here / "x.yaml")
     source = (here / "probe.py").read_text()
     for file in ("hall.yaml", "probe.py", "speed.csv"):

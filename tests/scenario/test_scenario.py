@@ -1,4 +1,4 @@
-"""Scenarios: every fault at once, where it was written, and what would be right."""
+"""Scenarios: every fault at once, with its origin and a suggestion."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "fragment"),
     [
         ("robots: [", "not YAML"),
         ("a:\n\tb: 1", "not YAML"),
@@ -142,11 +142,13 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         ("robots: [{name: a, autonomy: {kind: scripted, steps: [{lasts: 1, vz: 2}]}}]", "vz"),
     ],
 )
-def test_a_wrong_scenario_is_refused_in_words(text: str, says: str, tmp_path: Path) -> None:
+def test_a_wrong_scenario_is_refused_with_a_message(
+    text: str, fragment: str, tmp_path: Path
+) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(text)
     found = faults_of(file)
-    assert any(says in line for line in found), "\n".join(found)
+    assert any(fragment in line for line in found), "\n".join(found)
     assert all(line.startswith(f"{file}:") for line in found)
 
 
@@ -155,7 +157,7 @@ def test_a_missing_file_lists_the_bundled_scenarios() -> None:
 
 
 @pytest.mark.parametrize("name", ["\0", "x" * 300, "x" * 300 + ".yaml", ""])
-def test_names_that_no_file_system_takes_are_refused_in_words(name: str) -> None:
+def test_impossible_file_names_are_refused_with_a_message(name: str) -> None:
     assert faults_of(name)
     assert faults_of({"robots": [{"name": "a", "preset": name + ".yaml"}]})
     assert faults_of({"robots": [{"name": "a"}], "plugins": [name + ".py"]})
@@ -233,7 +235,7 @@ def test_a_list_that_is_far_too_long_is_refused_before_it_takes_memory(
     assert len(faults_of(file)) == 150
 
 
-def test_models_are_not_made_anew_for_every_fault(
+def test_models_are_not_rebuilt_for_every_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
@@ -248,7 +250,9 @@ def test_models_are_not_made_anew_for_every_fault(
 
 
 @pytest.mark.parametrize("kind", ["lidar", "sonar", "rangefinder", "contacts", "landmarks"])
-def test_a_sensor_that_is_too_near_for_all_it_reaches_is_refused(kind: str, tmp_path: Path) -> None:
+def test_a_sensor_with_a_min_range_above_its_max_range_is_refused(
+    kind: str, tmp_path: Path
+) -> None:
     needed = {"landmarks": ", beacons: [[1, 1]]", "sonar": ", mounts: [[0, 0, 0]]"}
     more = needed.get(kind, "")
     file = tmp_path / "x.yaml"
@@ -280,7 +284,7 @@ def test_what_finds_itself_on_a_map_needs_one(slot: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("sensor", "says"),
+    ("sensor", "fragment"),
     [
         ({"latency": 1e6}, "a latency of 1e+06 s keeps 5e+07 readings in flight"),
         ({"latency": 1e300}, "a latency of 1e+300 s keeps"),
@@ -288,16 +292,14 @@ def test_what_finds_itself_on_a_map_needs_one(slot: str, tmp_path: Path) -> None
         ({"rate": 10**200}, "no tick of a microsecond or more fits 1000"),
     ],
 )
-def test_a_sensor_of_which_no_run_could_be_made_is_refused(
-    sensor: dict[str, Any], says: str
-) -> None:
+def test_a_sensor_that_cannot_be_attached_is_refused(sensor: dict[str, Any], fragment: str) -> None:
     robot = {"name": "r", "sensors": [{"kind": "wheels", "rate": 50, **sensor}]}
     with pytest.raises(ScenarioError) as refused:
         load_scenario({"robots": [robot]})
-    assert says in str(refused.value)
+    assert fragment in str(refused.value)
 
 
-def test_a_saved_run_that_is_taken_for_a_scenario_is_told_apart(tmp_path: Path) -> None:
+def test_a_saved_run_given_as_a_scenario_gets_a_hint(tmp_path: Path) -> None:
     astray.load("remote").save(tmp_path / "halfway.npz")
     [fault] = faults_of(tmp_path / "halfway.npz")
     assert f'astray.resume("{tmp_path / "halfway.npz"}")' in fault
@@ -419,8 +421,8 @@ ODD = (None, True, 1, -1, 2.5, -2.5, 1e300, math.nan, 2**70, "", "word", "3", []
 ODDER = ([[1, 2]], [[1, 2, 3]], [[1, "a"]], [None], {}, {"a": 1}, [{"a": 1}], [[math.inf, 1]])
 
 
-def test_no_fault_is_in_the_words_of_a_library() -> None:
-    model, types, said = scenario_model(), set[str](), set[str]()
+def test_no_fault_has_the_message_of_a_library() -> None:
+    model, types, messages = scenario_model(), set[str](), set[str]()
 
     def note(robot: dict[str, Any], **scenario: Any) -> None:
         tree = {"robots": [{"name": "a", **robot}], **scenario}
@@ -429,7 +431,7 @@ def test_no_fault_is_in_the_words_of_a_library() -> None:
         except ValidationError as problem:
             errors = problem.errors(include_url=False)
             types.update(error["type"] for error in errors)
-            said.update(map(str, explain_all(errors, mark(tree, "x"))))
+            messages.update(map(str, explain_all(errors, mark(tree, "x"))))
 
     for odd in (*ODD, *ODDER):
         for key in model.model_fields:
@@ -450,12 +452,12 @@ def test_no_fault_is_in_the_words_of_a_library() -> None:
     theirs = re.compile(
         r"(?i)input|\bvalid|instance|value error|parse|field req|argument|item|tuple|pattern|\.str|\.float"
     )
-    assert [line for line in said if theirs.search(line.partition(", not ")[0])] == []
+    assert [line for line in messages if theirs.search(line.partition(", not ")[0])] == []
     assert len(types) > 20
 
 
 @pytest.mark.parametrize(
-    ("autonomy", "says"),
+    ("autonomy", "fragment"),
     [
         ("{kind: navigate, goals: [[1]]}", "goals[0]: has too few entries: [1]"),
         (
@@ -468,11 +470,11 @@ def test_no_fault_is_in_the_words_of_a_library() -> None:
         ("{kind: navigate, loop: 3}", "loop: true or false is needed, not 3"),
     ],
 )
-def test_a_fault_says_what_is_needed(autonomy: str, says: str, tmp_path: Path) -> None:
+def test_a_fault_names_what_is_needed(autonomy: str, fragment: str, tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(f"robots: [{{name: a, autonomy: {autonomy}}}]\n")
     (found,) = faults_of(file)
-    assert found.endswith(f"robots[0].autonomy.{says}")
+    assert found.endswith(f"robots[0].autonomy.{fragment}")
 
 
 def test_one_value_may_be_set_without_a_list() -> None:

@@ -1,4 +1,4 @@
-"""Signals: closed forms, every rule of the document, and the same bits however they are asked."""
+"""Signals: closed forms, every rule of the document, and equal bits from every interface."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from support.signals import EXAMPLES, intervals, length, number
 
 C, L, Q, STEP = SimType.CONSTANT, SimType.LINEAR, SimType.QUADRATIC, SimType.STEP
 
-# The examples of the document, word for word.
+# The examples of the document, verbatim.
 
 
 def plain(text: str) -> Any:
@@ -118,11 +118,11 @@ def test_after_all_intervals_the_last_value_is_held() -> None:
         assert Signal(signal.intervals, gap="zero")(1e9) == end
 
 
-def test_an_unknown_object_reads_zero_and_is_told_once() -> None:
+def test_an_unknown_object_reads_zero_with_one_warning() -> None:
     signals = read("vx: 1.0")
-    with pytest.warns(SignalWarning, match="no signal 'vy'") as told:
+    with pytest.warns(SignalWarning, match="no signal 'vy'") as warned:
         assert [signals.get_object_value("vy", t) for t in (0.0, 1.0)] == [0.0, 0.0]
-    assert len(told) == 1
+    assert len(warned) == 1
     with pytest.raises(KeyError):
         signals["vy"]
 
@@ -133,7 +133,7 @@ def test_an_unknown_object_reads_zero_and_is_told_once() -> None:
 GAP = "[{type: linear, t_start: 0, t_end: 1, y_start: 0, y_end: 2}, {type: constant, t_start: 3, t_end: 4, y_start: 5}]"
 
 
-def test_a_gap_holds_unless_it_is_said_to_be_zero() -> None:
+def test_a_gap_holds_unless_it_is_set_to_zero() -> None:
     times = (1.0, 1.5, 2.999, 3.0)
     assert [read(f"a: {GAP}")["a"](t) for t in times] == [2.0, 2.0, 2.0, 5.0]
     zero = read(f"a: {{gap: zero, intervals: {GAP}}}")["a"]
@@ -388,7 +388,7 @@ def test_csv_has_two_columns_or_named_ones(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "says"),
+    ("text", "options", "message"),
     [
         ("", {}, "holds no numbers"),
         ("t,y\n", {}, "holds no numbers"),
@@ -409,14 +409,14 @@ def test_csv_has_two_columns_or_named_ones(text: str, tmp_path: Path) -> None:
     ids=str,
 )  # fmt: skip
 def test_a_wrong_csv_is_refused_with_its_line(
-    text: Any, options: Any, says: str, tmp_path: Path
+    text: Any, options: Any, message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "data.csv"
     if text is not None:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(SignalError) as caught:
         Signals.read({"a": {"type": "csv", "file": str(file), **options}})
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 keys = "type t_start t_end y_start y_end t_mid y_mid gap intervals num_intervals interval_0 interval_1 points file max_intervals strict amplitude frequency a"
@@ -452,7 +452,7 @@ def test_nothing_that_is_written_ends_in_anything_but_signals_or_faults(written:
 
 @kernel
 def in_a_kernel(out: Any, table: Any, first: Any, times: Any) -> None:
-    """What a plugin's kernel does."""
+    """A kernel as in a plugin."""
     for i in range(len(times)):
         out[i] = (
             value(table, times[i])

@@ -1,4 +1,4 @@
-"""Small logs in the formats of real ones."""
+"""Small logs in the formats of real datasets."""
 
 from __future__ import annotations
 

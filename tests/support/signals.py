@@ -1,4 +1,4 @@
-"""Signals that several tests play."""
+"""Signals for several tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world in a scenario: its map, its faults, its events, and what robots are told of it."""
+"""The world in a scenario: its map, its faults, its events, and the maps of robots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from astray.world.geometry.polygons import build_solids, inside_solid, inside_so
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
 from astray.world.planning.free_space import sample_free_positions
+<<<<<<< HEAD
 from support.clearings import distance, is_clear
+=======
+from support.free_space import distance, is_free
+>>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 PLACES = {"places": [{"kind": "home", "name": "home", "x": 1, "y": 2}]}
@@ -40,13 +44,13 @@ def test_a_robot_sees_the_map_at_once() -> None:
 
 
 @pytest.mark.parametrize("spec", ["office", "maze", {"kind": "rooms", "seed": 3}])
-def test_a_map_may_be_bundled_or_made(spec: Any) -> None:
+def test_a_map_may_be_bundled_or_generated(spec: Any) -> None:
     sim = astray.load({"world": {"map": spec}, "robots": [{"name": "a"}]})
     assert len(sim.map()) == len(read_map(spec))
     assert sim.scenario.effective["world"] == {"map": spec}
 
 
-def test_a_path_goes_from_the_file_that_it_is_written_in(tmp_path: Path) -> None:
+def test_a_path_is_relative_to_the_file_that_names_it(tmp_path: Path) -> None:
     write_map(block([(1, -1), (2, -1), (2, 1), (1, 1)]), tmp_path / "post.geojson")
     file = tmp_path / "run.yaml"
     file.write_text("world: {map: post.geojson}\nrobots: [{name: a, sensors: [{kind: lidar}]}]\n")
@@ -71,21 +75,21 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
     )
     with pytest.raises(ScenarioError) as caught:
         astray.load(file)
-    said = str(caught.value)
-    assert f"{file}:2:" in said
-    assert "walls" in said
-    assert "world.map.circles[0]" in said
-    assert f"{file}:5:10" in said
-    assert "nowhere.geojson" in said
-    assert f"{file}:6:" in said
-    assert "radius, or length and width, or corners" in said
-    assert f"{file}:8:" in said
-    assert "at a place or at a free spot with a clearance, not both" in said
-    assert f"{file}:9:" in said
-    assert "enclose no area" in said
+    messages = str(caught.value)
+    assert f"{file}:2:" in messages
+    assert "walls" in messages
+    assert "world.map.circles[0]" in messages
+    assert f"{file}:5:10" in messages
+    assert "nowhere.geojson" in messages
+    assert f"{file}:6:" in messages
+    assert "radius, or length and width, or corners" in messages
+    assert f"{file}:8:" in messages
+    assert "at a place or at a free spot with a clearance, not both" in messages
+    assert f"{file}:9:" in messages
+    assert "enclose no area" in messages
 
 
-def test_a_map_is_replaced_by_those_that_a_scenario_would_have_made() -> None:
+def test_a_map_is_replaced_by_those_that_a_scenario_would_generate() -> None:
     for spec in ({"kind": "forest", "size": [9, 9]}, {"kind": "forest", "per_world": True}):
         sim = astray.load(scenario(seed=5), worlds=[3, 4, 8])
         sim.replace_map(spec, worlds=[3, 8])
@@ -158,7 +162,7 @@ def test_a_wrong_world_event_is_refused_where_it_is_posted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("values", "message"),
     [
         ({"segments": [[0, 0, 1]]}, "not a map"),
         ({"segments": [[0, 0, 1, 1]], "solid": [1]}, "not a map"),
@@ -167,10 +171,10 @@ def test_a_wrong_world_event_is_refused_where_it_is_posted() -> None:
         ({"segments": [], "plaices": []}, "no value 'plaices'"),
     ],
 )
-def test_the_content_of_a_world_event_is_looked_at_where_it_is_posted(
-    values: dict[str, Any], says: str
+def test_the_content_of_a_world_event_is_checked_when_it_is_posted(
+    values: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(EventError, match=says):
+    with pytest.raises(EventError, match=message):
         astray.load(scenario()).post(Event("world", values=values))
 
 
@@ -280,28 +284,36 @@ def test_robots_start_where_there_is_room() -> None:
     assert (fewer.robots["a"].truth["x"] == truth["x"][truth["robot"] < 2]).all()
 
 
-def test_a_full_map_says_so() -> None:
+def test_a_full_map_is_refused() -> None:
     with pytest.raises(WrongInput, match="no spot with a clearance of 4 m"):
         astray.load(scenario(robot={"start": {"clearance": 4.0}}))
 
 
 @pytest.mark.parametrize("kind", ["rooms", "forest", "maze"])
 @pytest.mark.parametrize("clearance", [0.0, 0.2, 0.45])
-def test_a_spot_is_the_first_try_that_has_room(kind: str, clearance: float) -> None:
+def test_a_position_is_the_first_try_with_enough_clearance(kind: str, clearance: float) -> None:
     walls = {"walls": [[[0, 0], [9, 0], [9, 9], [0, 9], [0, 0]]], "boxes": [[4, 5, 2, 3]]}
     maps = [read_map({"kind": kind, "size": [12, 9], "seed": 3}), read_map(walls)]
-    atlas, worlds = MapSet(maps, 2), np.repeat([0, 1], 6)
+    map_set, worlds = MapSet(maps, 2), np.repeat([0, 1], 6)
     tries = np.random.default_rng(1).uniform(size=(12, 80))
-    found = sample_free_positions(tries, atlas, worlds, clearance)
+    found = sample_free_positions(tries, map_set, worlds, clearance)
     assert found is not None
     for i, world in enumerate(worlds):
         low, high = np.reshape(maps[world].bounds, (2, 2))
         points = low + tries[i].reshape(-1, 2) * (high - low)
+<<<<<<< HEAD
         others = found[:i][worlds[:i] == world]
         apart = ((points[:, None] - others) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
         room = is_clear(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
         assert found[i].tolist() == points[np.flatnonzero(room)[0]].tolist()
     assert sample_free_positions(tries, atlas, worlds, 6.0) is None
+=======
+        earlier = found[:i][worlds[:i] == world]
+        squared = ((points[:, None] - earlier) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
+        free = is_free(maps[world], points, clearance) & (squared >= 4.0 * clearance**2)
+        assert found[i].tolist() == points[np.flatnonzero(free)[0]].tolist()
+    assert sample_free_positions(tries, map_set, worlds, 6.0) is None
+>>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
 
 
 def test_robots_start_at_a_place_of_the_map() -> None:
@@ -355,7 +367,7 @@ def test_a_robot_stops_at_the_wall_and_the_run_tells_of_it(tmp_path: Path) -> No
     assert read_map(tmp_path / "run" / "map.geojson").digest() == sim.map().digest()
 
 
-def test_a_removed_robot_is_gone() -> None:
+def test_a_removed_robot_no_longer_collides() -> None:
     sim = astray.load(scenario(interactions=[{"kind": "collisions", "response": "remove"}]))
     sim.robots["a"].drive(1.0)
     sim.step(100)

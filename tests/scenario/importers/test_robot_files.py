@@ -1,4 +1,4 @@
-"""Robots of ARIA's and MobileSim's files: what is read, what is passed over, what is refused."""
+"""Robots of ARIA's and MobileSim's files: what is read, ignored and refused."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ define pioneer position (
 )
 define cart pioneer
 (
-  pioneer_robot_subtype "cart-SH"   # what ARIA is told
+  pioneer_robot_subtype "cart-SH"   # the subclass for ARIA
   size [0.6 0.4]   origin [-0.1 0 0]
   polygons 1
   polygon[0].points 4
@@ -146,19 +146,19 @@ def test_a_definition_of_mobilesim(tmp_path: Path) -> None:
     astray.load({"robots": [{"name": "cart", **model.robot}]}).run(0.2)
 
 
-def test_the_last_robot_of_a_file_is_meant_and_takes_over_what_its_parents_say(
+def test_the_last_robot_of_a_file_is_read_with_what_it_inherits(
     tmp_path: Path,
 ) -> None:
     model = find_model(str(stage(tmp_path)))
     assert (model.max_speed, model.name, model.lateral) == (1.8, "cart-sh", True)
     assert model.robot["motion"]["kind"] == "omni"
-    assert (model.accel, model.turn_accel) == (0.3, 1.74)  # 0: it cannot be told
+    assert (model.accel, model.turn_accel) == (0.3, 1.74)  # 0: it cannot be set
     assert model.sonar == "sonar"
     astray.load({"robots": [{"name": "cart", **model.robot}]}).run(0.2)
 
 
 @pytest.mark.parametrize(
-    ("line", "broken", "says"),
+    ("line", "broken", "message"),
     [
         ("MaxVelocity 800", "MaxVelocity fast", "maxvelocity is 'fast': it must be a number"),
         ("MaxVelocity 800", "MaxVelocity -8", "maxvelocity is '-8': it must be a number from"),
@@ -171,16 +171,16 @@ def test_the_last_robot_of_a_file_is_meant_and_takes_over_what_its_parents_say(
     ],
 )
 def test_a_broken_parameter_file_is_refused_with_its_line(
-    tmp_path: Path, line: str, broken: str, says: str
+    tmp_path: Path, line: str, broken: str, message: str
 ) -> None:
     number = ARIA[: ARIA.index(line)].count("\n") + 1 if broken else 1
     file = aria(tmp_path, ARIA.replace(line, broken))
     with pytest.raises(WrongInput) as refused:
         read_aria_robot(file)
-    assert f"{file}:{number}: {says}" in str(refused.value)
+    assert f"{file}:{number}: {message}" in str(refused.value)
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     text = ARIA.replace("MaxVelocity 800", "MaxVelocity a").replace("LaserX 120", "LaserX b")
     with pytest.raises(WrongInput) as refused:
         read_aria_robot(aria(tmp_path, text))
@@ -188,7 +188,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("define cart pioneer ( size [1 2", "1: a [ without its ]"),
         ("define cart pioneer (\n size [1 2]\n", "1: the block of 'cart' is never closed"),
@@ -200,11 +200,13 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         ("define cart pioneer (\n echo() ranger(\n scount 1e9 ) )", "3: 1e+09 is no number of"),
     ],
 )
-def test_a_broken_definition_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+def test_a_broken_definition_is_refused_with_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
     file = stage(tmp_path, text)
     with pytest.raises(WrongInput) as refused:
         read_stage_robot(file)
-    assert f"{file}:{says}" in str(refused.value)
+    assert f"{file}:{message}" in str(refused.value)
 
 
 def test_files_without_a_robot_are_refused(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_a_body_with_cut_corners_fits_its_box(
     assert 0.3 * box < abs(area) <= box * (1 + 1e-9)
 
 
-def test_a_factor_that_firmware_does_without_tells_nothing_of_the_wheels() -> None:
+def test_a_factor_that_the_firmware_does_not_use_gives_no_baseline() -> None:
     assert wheel_baseline(0.0056, 0.425) == pytest.approx(0.357, abs=1e-3)
     assert wheel_baseline(1.0, 0.5) == pytest.approx(0.425)
     assert wheel_baseline(0.0056, 1.27) == pytest.approx(1.0795)

@@ -1,4 +1,4 @@
-"""ROS 2 parameter files: every way to write them, faults with their place, and back again."""
+"""ROS 2 parameter files: all their forms, faults with their origin, and the round trip."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_every_fault_is_reported_with_line_and_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("a: [", "params.yaml:2:1: not YAML"),
         ("- 1", "params.yaml:1:1: a parameter file is a mapping"),
@@ -189,8 +189,10 @@ def test_every_fault_is_reported_with_line_and_column(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_is_no_parameter_file_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    assert any(line.startswith(says) for line in faults(text, tmp_path))
+def test_a_file_that_is_no_parameter_file_is_refused(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    assert any(line.startswith(message) for line in faults(text, tmp_path))
 
 
 @pytest.mark.parametrize("digits", [20, 301, 400, 5000])
@@ -212,7 +214,7 @@ def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
         read_ros_parameters(tmp_path / "bytes.yaml")
 
 
-def test_a_remark_has_its_place_and_is_a_fault_to_the_strict(tmp_path: Path) -> None:
+def test_a_warning_has_its_origin_and_is_a_fault_with_strict(tmp_path: Path) -> None:
     text = section("/**", 1.0).replace("constant", "cubic")
     file = tmp_path / "params.yaml"
     file.write_text(text)
@@ -288,7 +290,7 @@ def test_doubles_always_have_a_point(tmp_path: Path) -> None:
     assert read(text, tmp_path)["a"] == Signal(lines)
 
 
-def test_names_that_yaml_would_take_for_something_else_are_quoted(tmp_path: Path) -> None:
+def test_names_that_yaml_would_not_read_as_strings_are_quoted(tmp_path: Path) -> None:
     names = ("y", "on", "null", "a b", "x: y", "#a", "1", "-", "wheel_fl", "käse")
     signals = {name: Signal([IntervalConfig(SimType.CONSTANT, 0.0, 1.0, 2.0)]) for name in names}
     text = write_ros_parameters(signals, node="/a/*/b")

@@ -1,4 +1,4 @@
-"""Maps that people have: every format is read, written, and refused in words where it is broken."""
+"""Map files: every format is read, written, and refused with a message where it is broken."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ quick = settings(
 
 
 def area(found: Map) -> float:
-    """What is solid, m²: holes count against it."""
+    """The solid area without holes, m²."""
     x1, y1, x2, y2 = found.segments[found.solid].T
     return 0.5 * float(np.sum(x1 * y2 - x2 * y1))
 
@@ -53,7 +53,7 @@ def rows(segments: Array) -> set[tuple[float, ...]]:
 
 
 def same(a: Map, b: Map) -> bool:
-    """Whether two maps have the same obstacles, in whatever order."""
+    """Whether two maps have the same obstacles in any order."""
     return len(a) == len(b) and all(
         rows(a.segments[a.solid == s]) == rows(b.segments[b.solid == s]) for s in (True, False)
     )
@@ -74,7 +74,7 @@ def collection(*features: Any) -> str:
     return json.dumps({"type": "FeatureCollection", "features": list(features)})
 
 
-def said(spec: Any, folder: Path = Path()) -> str:
+def refusal(spec: Any, folder: Path = Path()) -> str:
     with pytest.raises(MapError) as problem:
         read_map(spec, folder)
     return str(problem.value)
@@ -113,7 +113,7 @@ def test_two_polygons_with_holes_are_two_blocks_with_free_holes(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("solid", "expected"), [(True, (8, 15.0)), (False, (4, 1.0))])
-def test_a_property_says_which_side_of_a_polygon_is_solid(
+def test_a_property_decides_which_side_of_a_polygon_is_solid(
     solid: bool, expected: tuple[int, float], tmp_path: Path
 ) -> None:
     text = collection(geometry("Polygon", [SQUARE, INNER], solid=solid))
@@ -135,7 +135,7 @@ def test_a_polygon_with_something_outside_is_a_block(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("closed", [False, True])
-def test_rings_may_run_either_way_and_be_closed_or_not(
+def test_rings_may_have_either_orientation_and_be_closed_or_open(
     turned: bool, closed: bool, tmp_path: Path
 ) -> None:
     ring = SQUARE[::-1] if turned else list(SQUARE)
@@ -170,7 +170,7 @@ def test_forbidden_lines_and_areas_are_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "fragment"),
     [
         ("", "empty"),
         ("{", ":1: not JSON"),
@@ -190,10 +190,12 @@ def test_forbidden_lines_and_areas_are_places(tmp_path: Path) -> None:
         ('{"type": "Point", "coordinates": [' + "9" * 5000 + ", 1]}", "a.geojson: "),
     ],
 )
-def test_a_broken_geojson_file_is_refused_in_words(text: str, says: str, tmp_path: Path) -> None:
+def test_a_broken_geojson_file_is_refused_with_a_message(
+    text: str, fragment: str, tmp_path: Path
+) -> None:
     file = put(tmp_path, "a.geojson", text)
-    message = said(file)
-    assert says in message
+    message = refusal(file)
+    assert fragment in message
     assert message.startswith(f"{file}")
 
 
@@ -360,11 +362,11 @@ def test_a_plain_image_needs_a_scale_and_is_dark_where_it_is_occupied(tmp_path: 
     found = read_map({"file": "m.pgm", "scale": 2.0}, tmp_path)
     assert found.bounds == (0.0, 0.0, 4.0, 4.0)
     assert area(found) == 8.0
-    assert "an image needs a scale" in said(file)
+    assert "an image needs a scale" in refusal(file)
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "fragment"),
     [
         ({"image": "none.pgm"}, "none.pgm: No such file"),
         ({"image": 3}, "image: a text is needed"),
@@ -376,16 +378,16 @@ def test_a_plain_image_needs_a_scale_and_is_dark_where_it_is_occupied(tmp_path: 
         ({"occupied_thresh": 65}, "occupied_thresh: a number from 0 to 1"),
     ],
 )
-def test_a_wrong_map_server_file_is_refused_in_words(
-    settings: dict[str, Any], says: str, tmp_path: Path
+def test_a_wrong_map_server_file_is_refused_with_a_message(
+    settings: dict[str, Any], fragment: str, tmp_path: Path
 ) -> None:
-    message = said(server(tmp_path, pgm([GREYS]), **settings))
-    assert says in message
+    message = refusal(server(tmp_path, pgm([GREYS]), **settings))
+    assert fragment in message
     assert message.startswith(f"{tmp_path / 'm.yaml'}: ")
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "fragment"),
     [
         (b"P5\n1000000000 1000000000\n255\n", "1000000000 x 1000000000 pixels"),
         (b"P5\n9000 9000\n255\nabc", "ends after 3 of 81000000"),
@@ -399,8 +401,10 @@ def test_a_wrong_map_server_file_is_refused_in_words(
         (b"", "not an image"),
     ],
 )
-def test_a_broken_image_is_refused_in_words(data: bytes, says: str, tmp_path: Path) -> None:
-    assert says in said(server(tmp_path, data))
+def test_a_broken_image_is_refused_with_a_message(
+    data: bytes, fragment: str, tmp_path: Path
+) -> None:
+    assert fragment in refusal(server(tmp_path, data))
 
 
 def test_a_png_that_claims_a_billion_pixels_is_refused_before_it_is_unpacked(
@@ -420,7 +424,7 @@ def test_a_png_that_claims_a_billion_pixels_is_refused_before_it_is_unpacked(
         + chunk(b"IDAT", zlib.compress(b"\0" * 99))
         + chunk(b"IEND", b"")
     )
-    assert "more than 100000000 pixels" in said(
+    assert "more than 100000000 pixels" in refusal(
         {"file": str(put(tmp_path, "m.png", data)), "scale": 1.0}
     )
 
@@ -474,7 +478,7 @@ def test_an_aria_map_is_read_whole(newline: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "fragment"),
     [
         ("2D-Map\nnonsense\n", ":2: neither a key"),
         ("2D-Map\nLINES\n1 2 3\n", ":3: 4 numbers are needed, not '1 2 3'"),
@@ -486,10 +490,12 @@ def test_an_aria_map_is_read_whole(newline: str, tmp_path: Path) -> None:
         ("LINES\n", ":1: an ARIA map begins with 2D-Map"),
     ],
 )
-def test_a_broken_aria_map_is_refused_with_its_line(text: str, says: str, tmp_path: Path) -> None:
+def test_a_broken_aria_map_is_refused_with_its_line(
+    text: str, fragment: str, tmp_path: Path
+) -> None:
     file = put(tmp_path, "a.map", text)
-    message = said(file)
-    assert says in message
+    message = refusal(file)
+    assert fragment in message
     assert message.startswith(f"{file}:")
 
 
@@ -535,7 +541,7 @@ def test_circles_of_too_many_sides_are_refused() -> None:
     assert not check_spec({"circles": [[0, 0, 1e5]] * 20})
 
 
-def test_every_fault_of_a_description_is_told_with_its_path() -> None:
+def test_every_fault_of_a_description_is_reported_with_its_path() -> None:
     spec = {
         "wals": [],
         "boxes": [[1, 2, 3], {"x": 1, "y": 1, "length": -1, "wdth": 2}, 7],
@@ -566,7 +572,7 @@ def test_every_fault_of_a_description_is_told_with_its_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "path", "says"),
+    ("spec", "path", "fragment"),
     [
         (3, (), "a name, a file or a mapping"),
         ("", (), "the name of a map"),
@@ -590,20 +596,22 @@ def test_every_fault_of_a_description_is_told_with_its_path() -> None:
         ({"walls": [[[0, 0]]]}, ("walls", 0), "at least 2 points"),
     ],
 )
-def test_a_wrong_description_is_refused_in_words(spec: Any, path: Any, says: str) -> None:
-    assert any(where == path and says in what for where, what in check_spec(spec)), check_spec(spec)
+def test_a_wrong_description_is_refused_with_a_message(spec: Any, path: Any, fragment: str) -> None:
+    assert any(where == path and fragment in what for where, what in check_spec(spec)), check_spec(
+        spec
+    )
 
 
 def test_an_inline_map_may_stand_in_a_yaml_file_of_its_own(tmp_path: Path) -> None:
     file = put(tmp_path, "m.yaml", "walls: [[[0, 0], [3, 4]]]\ncircles: [[1, 1, 0.5]]\n")
     assert int((~read_map(file).solid).sum()) == 1
-    assert "no key 'cirles' here; did you mean 'circles'?" in said(
+    assert "no key 'cirles' here; did you mean 'circles'?" in refusal(
         put(tmp_path, "n.yaml", "walls: []\ncirles: []")
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "fragment"),
     [
         ("a: 1\n\tb: 2", ":2: not YAML"),
         ("- 1", "a mapping of keys"),
@@ -615,9 +623,11 @@ def test_an_inline_map_may_stand_in_a_yaml_file_of_its_own(tmp_path: Path) -> No
         ("# nothing yet: at all", "a mapping of keys"),
     ],
 )
-def test_a_wrong_yaml_file_is_refused_in_words(text: str, says: str, tmp_path: Path) -> None:
+def test_a_wrong_yaml_file_is_refused_with_a_message(
+    text: str, fragment: str, tmp_path: Path
+) -> None:
     file = put(tmp_path, "m.yaml", text)
-    assert says in said(file)
+    assert fragment in refusal(file)
 
 
 def test_a_yaml_file_is_read_as_scenarios_are(tmp_path: Path) -> None:
@@ -669,18 +679,20 @@ def test_the_content_counts_where_the_suffix_lies(name: str, content: str, tmp_p
 
 def test_a_scale_is_for_images_only(tmp_path: Path) -> None:
     put(tmp_path, "a.map", "2D-Map\nLINES\n")
-    assert "scale is for images; this is ARIA map" in said({"file": "a.map", "scale": 1}, tmp_path)
+    assert "scale is for images; this is ARIA map" in refusal(
+        {"file": "a.map", "scale": 1}, tmp_path
+    )
 
 
 def test_a_missing_map_lists_what_there_is() -> None:
-    message = said("offce")
+    message = refusal("offce")
     assert "did you mean 'office'?" in message
     assert "bundled maps: arena, corridor, office; generators: forest, maze" in message
 
 
 @pytest.mark.parametrize("name", ["\0", "x" * 300, "x" * 300 + ".map", "."])
-def test_names_that_no_file_system_takes_are_refused_in_words(name: str) -> None:
-    assert said(name)
+def test_impossible_file_names_are_refused_with_a_message(name: str) -> None:
+    assert refusal(name)
 
 
 def test_only_generators_can_differ_between_worlds() -> None:
@@ -702,7 +714,7 @@ def test_bundled_maps_are_closed_and_their_places_are_free(name: str) -> None:
     assert np.allclose(np.round(found.segments, 3), found.segments)  # a person can read them
 
 
-def test_the_office_is_20_by_12_m_with_a_way_along_the_course_of_the_example() -> None:
+def test_the_office_is_20_by_12_m_with_a_free_path_along_the_course_of_the_example() -> None:
     office = read_map("office")
     assert office.bounds == (0.0, 0.0, 20.0, 12.0)
     mask, (x, y) = rasterise(office, 0.1)
@@ -792,7 +804,7 @@ def test_no_tree_gives_anything_but_a_map_error(tree: Any) -> None:
     faults = check_spec(tree)
     assert all(isinstance(path, tuple) and message for path, message in faults)
     if faults and isinstance(tree, dict):
-        said(tree)
+        refusal(tree)
 
 
 @quick
@@ -841,7 +853,7 @@ AREAS = (
 
 @quick
 @given(found=MAPS)
-def test_geojson_gives_back_exactly_what_was_written(found: Map, tmp_path: Path) -> None:
+def test_geojson_reads_exactly_what_was_written(found: Map, tmp_path: Path) -> None:
     write_map(found, tmp_path / "m.geojson")
     again = read_map(tmp_path / "m.geojson")
     assert same(found, again)

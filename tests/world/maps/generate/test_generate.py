@@ -1,4 +1,4 @@
-"""Maps that are made up: the same for a seed, of the size asked for, free in the middle, open."""
+"""Generated maps: a function of the seed, of the requested size, free in the middle, connected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 def flood(free: Array, begin: tuple[int, int]) -> Array:
-    """The free cells [y, x] that can be reached from one, step by step."""
+    """The free cells [y, x] that are connected to a cell."""
     reached = np.zeros_like(free)
     reached[begin] = True
     border = [begin]
@@ -41,7 +41,7 @@ def flood(free: Array, begin: tuple[int, int]) -> Array:
 
 
 def grown(mask: Array, cells: int) -> Array:
-    """Obstacles as a robot of so many cells of radius meets them."""
+    """Obstacles inflated by a radius in cells."""
     for _ in range(cells):
         mask = (
             mask.copy()
@@ -148,7 +148,7 @@ def test_every_cell_of_a_maze_can_be_reached_and_nothing_outside(seed: int, loop
             assert reached[int((row - y) / 0.25), int((column - x) / 0.25)]
 
 
-def test_a_maze_without_loops_has_one_wall_less_than_it_needs_for_another_way() -> None:
+def test_a_maze_without_loops_is_a_spanning_tree() -> None:
     found = read_map({"kind": "maze", "cell": 1.0, "size": [15, 11], "loops": 0.0, "clear": 0.4})
     length = np.abs(found.segments[:, 2:] - found.segments[:, :2]).sum()
     every_wall = 16 * 11 + 15 * 12
@@ -173,7 +173,7 @@ def test_a_forest_is_as_dense_as_it_can_be_where_more_is_asked_for() -> None:
     assert 10 < len(found) / 10 < 400
 
 
-def test_a_size_that_is_too_small_is_refused_in_words() -> None:
+def test_a_size_that_is_too_small_is_refused_with_a_message() -> None:
     with pytest.raises(MapError, match="no shelf fits"):
         read_map({"kind": "warehouse", "size": [6, 6]})
     with pytest.raises(MapError, match="no size gives about 5 segments"):
