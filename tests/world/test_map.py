@@ -19,11 +19,7 @@ from astray.world.geometry.polygons import build_solids, inside_solid, inside_so
 from astray.world.map import Place
 from astray.world.maps.map_set import MapSet
 from astray.world.planning.free_space import sample_free_positions
-<<<<<<< HEAD
-from support.clearings import distance, is_clear
-=======
 from support.free_space import distance, is_free
->>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
 
 ROOM = {"walls": [[[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3]]]}
 PLACES = {"places": [{"kind": "home", "name": "home", "x": 1, "y": 2}]}
@@ -301,19 +297,11 @@ def test_a_position_is_the_first_try_with_enough_clearance(kind: str, clearance:
     for i, world in enumerate(worlds):
         low, high = np.reshape(maps[world].bounds, (2, 2))
         points = low + tries[i].reshape(-1, 2) * (high - low)
-<<<<<<< HEAD
-        others = found[:i][worlds[:i] == world]
-        apart = ((points[:, None] - others) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
-        room = is_clear(maps[world], points, clearance) & (apart >= 4.0 * clearance**2)
-        assert found[i].tolist() == points[np.flatnonzero(room)[0]].tolist()
-    assert sample_free_positions(tries, atlas, worlds, 6.0) is None
-=======
         earlier = found[:i][worlds[:i] == world]
         squared = ((points[:, None] - earlier) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
         free = is_free(maps[world], points, clearance) & (squared >= 4.0 * clearance**2)
         assert found[i].tolist() == points[np.flatnonzero(free)[0]].tolist()
     assert sample_free_positions(tries, map_set, worlds, 6.0) is None
->>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
 
 
 def test_robots_start_at_a_place_of_the_map() -> None:

@@ -23,11 +23,7 @@ from astray.world.planning.likelihood_field import (
     field_of,
     make_field,
 )
-<<<<<<< HEAD
-from support.clearings import distance, is_clear
-=======
 from support.free_space import distance, is_free
->>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
 
 number = st.floats(-4.0, 4.0)
 ends = st.lists(st.tuples(number, number, number, number), min_size=1, max_size=6)
@@ -67,11 +63,7 @@ def test_no_point_outside_a_field_is_near_a_wall() -> None:
 def test_floor_cells_are_clear_of_walls() -> None:
     map = read_map("office")
     field = field_of(map)
-<<<<<<< HEAD
-    assert is_clear(map, centres(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
-=======
-    assert is_free(map, middles(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
->>>>>>> 20608a1 (Name the tests of scenarios, maps, signals and datasets by what they claim)
+    assert is_free(map, centres(field, field.floor[::97]), CLEAR - DISTANCE_STEP).all()
     # 20 m by 12 m without 49 m² of solid, less a rim along 364 m of walls
     area = len(field.floor) * field.cell**2
     assert 240.0 - 49.0 - 364.0 * 2 * CLEAR < area < 240.0 - 49.0
