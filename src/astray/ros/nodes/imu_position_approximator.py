@@ -16,7 +16,7 @@ from typing import Any, Literal
 from astray.plugin import Known, Reading
 from astray.robot.estimators import Inertial
 from astray.robot.motion import Differential
-from astray.robot.sensors.imu import Imu
+from astray.robot.sensors import Imu
 from astray.ros.dds import Node
 from astray.ros.messages import BadMessage, encode, make_message
 from astray.ros.nodes.standalone import NS_PER_S, POSE_2D, ROW, stamp_ns
