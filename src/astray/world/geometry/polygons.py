@@ -101,10 +101,10 @@ class Polyline:
         return 0.5 * float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
 
 
-def map_polylines(found: Map) -> list[Polyline]:
+def map_polylines(map: Map) -> list[Polyline]:
     """Join the segments of a map that follow each other end to end, in their order."""
     made: list[Polyline] = []
-    segments, solid = found.segments, found.solid.tolist()
+    segments, solid = map.segments, map.solid.tolist()
     ends = segments.tolist()
     first = 0
     for k, (_, _, x, y) in enumerate(ends):

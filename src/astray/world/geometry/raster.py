@@ -16,7 +16,7 @@ STEP = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])  # of one cell in each direc
 # From segments to cells.
 
 
-def rasterise(found: Map, resolution: float) -> tuple[Array, tuple[float, float]]:
+def rasterise(map: Map, resolution: float) -> tuple[Array, tuple[float, float]]:
     """Mark the cells that a wall passes through and those inside of something solid.
 
     Returns the mask [y, x], which has a margin of one free cell, and the lower left corner of its
@@ -24,7 +24,7 @@ def rasterise(found: Map, resolution: float) -> tuple[Array, tuple[float, float]
     """
     if not 0.0 < resolution < 1e6:
         raise MapError(f"a resolution above 0 is needed, not {resolution}")
-    west, south, east, north = (bound / resolution for bound in found.bounds)
+    west, south, east, north = (bound / resolution for bound in map.bounds)
     x0, y0 = np.floor(west + ALIGNED) - 1.0, np.floor(south + ALIGNED) - 1.0
     columns, rows = np.ceil(east - x0 - ALIGNED) + 1.0, np.ceil(north - y0 - ALIGNED) + 1.0
     if columns * rows > MAX_PIXELS:
@@ -33,10 +33,10 @@ def rasterise(found: Map, resolution: float) -> tuple[Array, tuple[float, float]
             "take a coarser resolution"
         )
     shape = (int(rows), int(columns))
-    ends = found.segments / resolution - np.array([x0, y0, x0, y0])
-    mask = _fill_polygons(ends[found.solid], shape)
+    ends = map.segments / resolution - np.array([x0, y0, x0, y0])
+    mask = _fill_polygons(ends[map.solid], shape)
     moved = ends.copy()
-    moved[found.solid] += _inward_shift(ends[found.solid])
+    moved[map.solid] += _inward_shift(ends[map.solid])
     _, cells = cells_crossed(moved)
     kept = ((cells >= 0) & (cells < shape[::-1])).all(axis=1)
     mask[cells[kept, 1], cells[kept, 0]] = True

@@ -253,19 +253,19 @@ class NavigationGrid:
 
 
 def make_navigation_grid(
-    found: Map, goals: Array, cell: float, clearance: float, keep: float
+    map: Map, goals: Array, cell: float, clearance: float, keep: float
 ) -> NavigationGrid:
     """Compute the slowness of the cells of a map.
 
     Args:
-        found: The map; its forbidden areas and lines are obstacles like any other.
+        map: The map; its forbidden areas and lines are obstacles like any other.
         goals: Points that the grid has to contain, (n, 2) m.
         cell: The size of a cell, m.
         clearance: The distance from obstacles that is always kept, m.
         keep: The further distance that is kept where there is space, m.
     """
-    parts = [found]
-    for place in found.places:
+    parts = [map]
+    for place in map.places:
         if place.kind == "forbidden_area" and len(place.points) >= 3:
             parts.append(block(place.points))
         elif place.kind in ("forbidden_line", "forbidden_area"):

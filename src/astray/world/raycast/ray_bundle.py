@@ -50,8 +50,9 @@ class RayBundle(NamedTuple):
 class RayWorkspace(NamedTuple):
     """What a scan computes with, as three arrays of fixed columns.
 
-    A column is a constant offset, as in `values[AX + k]`. So the compiler knows that columns do not
-    overlap and uses SIMD instructions on them, which it does not do on separate arrays.
+    A column begins at a constant offset, as in `values[AX + k]`, so the compiler knows that columns
+    do not overlap and compiles loops over them to SIMD instructions. With an array for each column
+    the innermost loops take 1.1 to 6 times as long.
     """
 
     values: Array
