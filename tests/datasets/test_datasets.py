@@ -357,3 +357,10 @@ def test_a_particle_filter_in_a_square_room_knows_where_it_is(tmp_path: Path) ->
     log = room_log(tmp_path)
     assert score(run_on_log(log, Odometry())).position_rmse > 0.1
     assert score(run_on_log(log, Particle())).position_rmse < 0.05
+
+
+def test_an_old_name_of_a_dataset_is_refused_with_the_new_one(mrclam: Path) -> None:
+    log = read_logs(mrclam)[0]
+    for holder, old, new in ((log, "seeded", "with_seed"), (log.reference, "knows", "covers")):
+        with pytest.raises(AttributeError, match=f"{old!r}; it is called {new!r} now"):
+            getattr(holder, old)

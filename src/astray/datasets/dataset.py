@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from astray.errors import unknown_attribute
 from astray.plugin import Datasheet, Datasheets, Motion, Reading, RowInitializer
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
 
 MAX_GAP = 0.25  # s between two stamps of a reference for linear interpolation
+RENAMED = {"seeded": "with_seed", "made_up": "synthesize", "sheets": "datasheets"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +45,11 @@ class Stream:
         reading = Reading(self.table.dtype, n, {k: a.shape[1:] for k, a in self.arrays.items()})
         RowInitializer(reading.initial_values()).fill(np.arange(n))
         return reading
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, {"sheet": "datasheet"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +101,11 @@ class Reference:
         found["yaw"] = np.arctan2(np.sin(yaw), np.cos(yaw))
         return found
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, {"knows": "covers", "at": "point"})
+
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
@@ -134,3 +147,8 @@ class Dataset:
     def duration(self) -> float:
         """The last stamp of all streams, s."""
         return float(max(s.stamp[-1] for s in self.streams.values() if len(s)))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, RENAMED)

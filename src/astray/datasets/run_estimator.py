@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from astray.datasets.dataset import Dataset
+from astray.errors import unknown_attribute
 from astray.plugin import Estimator, Known, Reading
 from astray.tables import ADDRESS, STATE, Array, Table, table
 from astray.world.maps import MapSet
@@ -39,6 +41,11 @@ class EstimatorResult:
     """The number of calls of the estimator."""
     seconds: float
     """The duration of these calls, s of wall clock."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, {"moments": "stamps", "before": "priors"})
 
 
 def run_on_log(

@@ -14,9 +14,9 @@ import typing
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from astray.errors import SignalError, SignalWarning
+from astray.errors import SignalError, SignalWarning, unknown_attribute
 from astray.signals.read import ALLOWED_KEYS, SignalFaults, read_signals
 from astray.signals.signal import Signal
 
@@ -128,6 +128,11 @@ class Signals(Mapping[str, Signal]):
     def plain(self) -> dict[str, Any]:
         """The signals as plain data, as in a scenario."""
         return {name: signal.plain() for name, signal in self._signals.items()}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, {"written": "plain"})
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

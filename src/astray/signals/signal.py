@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from astray.errors import Problem, SignalError
+from astray.errors import Problem, SignalError, unknown_attribute
 from astray.numerics import TAU
 from astray.signals import evaluate
 from astray.signals.evaluate import CONSTANT, LINEAR, QUADRATIC, SEGMENT, SINE
@@ -102,6 +102,11 @@ class Signal:
         """The signal as plain data, as in a scenario."""
         intervals = [interval.plain() for interval in self.intervals]
         return intervals if self.gap == "hold" else {"gap": self.gap, "intervals": intervals}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, {"written": "plain"})
 
 
 def constant(value: float) -> Signal:
