@@ -1,5 +1,6 @@
 """Elementary functions, random numbers and kernels with the same bytes everywhere."""
 
+from astray.numerics import random
 from astray.numerics.elementary import (
     CHUNK,
     HALF_PI,
@@ -106,6 +107,7 @@ __all__ = [
     "nees_band",
     "normal_pair",
     "normal_pairs",
+    "random",
     "random_words",
     "relative_pose",
     "rotation_from_euler",

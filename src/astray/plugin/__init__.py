@@ -1,6 +1,7 @@
 """What plugins are, how they are declared, and what they are handed."""
 
 from astray.numerics import NEVER
+from astray.plugin import distributions
 from astray.plugin.distributions import DrawnParameter, nominal, values_of, written
 from astray.plugin.families import (
     OUTPUTS,
@@ -48,6 +49,7 @@ __all__ = [
     "Sensor",
     "Tracker",
     "Tracks",
+    "distributions",
     "find_sensor",
     "nominal",
     "out_of_bounds",
