@@ -43,9 +43,9 @@ def serialize_batch(
     }
     for sampled in ticks:
         yield [
-            (publisher, int(row), next(messages[publisher]))
+            (publisher, row, next(messages[publisher]))
             for publisher, sample in sampled
-            for row in sample.rows
+            for row in sample.rows.tolist()
         ]
 
 

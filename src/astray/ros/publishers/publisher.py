@@ -44,7 +44,7 @@ class Sample(NamedTuple):
     """Copies of what the messages of some rows are made of."""
 
     rows: Rows
-    tables: tuple[Array, ...]
+    tables: Sequence[Array]
     """Of each source table, the records of these rows."""
 
 
@@ -111,7 +111,7 @@ class Publisher(ABC):
         Args:
             rows: Rows of the group, a subset of `self.rows`.
         """
-        return Sample(rows, tuple(copy_rows(table, rows) for table in self.sources))
+        return Sample(rows, [copy_rows(table, rows) for table in self.sources])
 
     def compute(self, read: ReadColumn) -> tuple[Array, ...]:
         """The table of computed values, (n, fields), if there are any.
@@ -220,7 +220,7 @@ def concatenate_samples(samples: Sequence[Sample]) -> Sample:
         return samples[0]
     tables = zip(*(sample.tables for sample in samples), strict=True)
     rows = np.concatenate([sample.rows for sample in samples])
-    return Sample(rows, tuple(_concatenated(parts) for parts in tables))
+    return Sample(rows, [_concatenated(parts) for parts in tables])
 
 
 def _concatenated(parts: Sequence[Array]) -> Array:
