@@ -21,7 +21,7 @@ from astray.numerics import (
 )
 from astray.plugin import ContactMetric, Estimator, Plugin, nominal
 from astray.robot.autonomy import Follow, Navigate
-from astray.robot.autonomy.navigate import spots_of
+from astray.robot.autonomy.navigate import goal_positions
 from astray.scenario.layers import MERGED_BY_NAME, name_of
 from astray.scenario.references import MapPlan
 from astray.scenario.scenario import GroupPlan, Scenario
@@ -202,7 +202,9 @@ def _check_names(scenario: Scenario, plan: GroupPlan) -> Iterator[PathFault]:
         yield from _check_target(scenario, autonomy)
     if isinstance(autonomy, Navigate) and known_map is not None:
         for j, goal in enumerate(autonomy.goals):
-            yield from _as_fault(("autonomy", "goals", j), partial(spots_of, [goal], known_map))
+            yield from _as_fault(
+                ("autonomy", "goals", j), partial(goal_positions, [goal], known_map)
+            )
 
 
 def _as_fault(path: Path, check: Callable[[], object]) -> Iterator[PathFault]:

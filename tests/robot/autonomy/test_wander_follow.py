@@ -12,7 +12,7 @@ import astray
 from astray import Positive, Sensor, check_plugin, columns
 from astray.plugin import Datasheet
 from astray.robot.autonomy import Wander
-from astray.robot.autonomy.wander import bearings_of
+from astray.robot.autonomy.wander import ray_bearings
 from astray.tables import READING
 
 HALF = 3.0  # m, from the middle of the room to each wall
@@ -32,7 +32,7 @@ class FourWalls(Sensor, kind="four_walls"):
 
     def sense(self, rows: Any, scene: Any, out: Any) -> None:
         s = scene.truth[rows]
-        angles = s["yaw"][:, None] + bearings_of(self.datasheet(), self.rays)
+        angles = s["yaw"][:, None] + ray_bearings(self.datasheet(), self.rays)
         c, k = np.cos(angles), np.sin(angles)
         with np.errstate(divide="ignore"):  # along a wall the range to it is infinite
             to_x = np.where(c > 0, HALF - s["x"][:, None], HALF + s["x"][:, None]) / np.abs(c)
@@ -129,13 +129,13 @@ def test_nothing_is_dodged_before_a_reading_has_arrived() -> None:
 
 
 def test_rays_lie_where_the_datasheet_says() -> None:
-    circle = bearings_of(Datasheet("x", {}), 4)
+    circle = ray_bearings(Datasheet("x", {}), 4)
     assert circle == pytest.approx([-math.pi, -math.pi / 2, 0.0, math.pi / 2])
-    whole = bearings_of(Datasheet("x", {"angle_min": 0.0, "angle_max": 2 * math.pi}), 4)
+    whole = ray_bearings(Datasheet("x", {"angle_min": 0.0, "angle_max": 2 * math.pi}), 4)
     assert whole == pytest.approx([0.0, math.pi / 2, -math.pi, -math.pi / 2])
-    fan = bearings_of(Datasheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
+    fan = ray_bearings(Datasheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
     assert fan == pytest.approx([-0.6, 0.0, 0.6])
-    assert bearings_of(Datasheet("x", {"angle_min": 0.2, "angle_max": 0.2}), 1) == pytest.approx(
+    assert ray_bearings(Datasheet("x", {"angle_min": 0.2, "angle_max": 0.2}), 1) == pytest.approx(
         [0.2]
     )
 

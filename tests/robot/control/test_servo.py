@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import astray
 from astray.engine.event_queue import Event
 from astray.errors import EventError
-from astray.robot.control.servo import settling
+from astray.robot.control.servo import closing_speed
 from astray.sim import Sim
 
 LIMITS = {"accel": 0.3, "decel": 0.6, "turn_accel": 1.5, "turn_decel": 1.5}
@@ -193,12 +193,12 @@ def test_silence_stops_a_robot_as_gently_as_it_was_told() -> None:
 def test_the_law_of_the_servo_never_brakes_harder_than_allowed(
     rest: float, decel: float, gain: float, step: float
 ) -> None:
-    now = settling(rest + step, math.inf, decel, gain, 0.0)
-    then = settling(rest, math.inf, decel, gain, 0.0)
+    now = closing_speed(rest + step, math.inf, decel, gain, 0.0)
+    then = closing_speed(rest, math.inf, decel, gain, 0.0)
     assert 0.0 <= then <= now <= gain * (rest + step) * (1 + 1e-9)
     # v dv / ds is the deceleration; the mean speed makes it exact for the square root.
     assert (now - then) * 0.5 * (now + then) <= decel * step * (1 + 1e-6) + 1e-12
-    assert settling(-rest, math.inf, decel, gain, 0.0) == -then
+    assert closing_speed(-rest, math.inf, decel, gain, 0.0) == -then
 
 
 def test_only_servos_understand_the_mode_and_commands_are_checked() -> None:

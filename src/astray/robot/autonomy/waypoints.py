@@ -1,9 +1,9 @@
-"""Pure pursuit on the belief: a robot goes where it believes the waypoints are.
+"""Waypoints: drives to points of the map one after the other, by pure pursuit on the belief.
 
-The robot's believed position is projected onto the leg it is on; the carrot lies `lookahead`
-metres further along, around the corner if need be: corners are rounded, only the last point is
-driven to. With the carrot at (x, y) in the body frame the circle that is tangent to the heading
-and passes through it has the curvature 2 y / (x² + y²).
+The believed position is projected onto the current leg. The carrot lies `lookahead` metres further
+along the path, around the corner if need be: corners are cut, and only the last point is reached.
+With the carrot at (x, y) in the body frame, the circle that is tangent to the heading and passes
+through it has the curvature 2 y / (x² + y²) (Coulter, 1992).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MEMORY = columns(
     "x m",
     "y m",
 )
-"""The waypoint that a robot heads for, and where its leg began."""
+"""The index of the waypoint that a robot heads for, and the start of its leg."""
 
-SHORT = 1e-9  # m; a leg or a distance below this has no direction
+SHORT = 1e-9  # m; a shorter leg or distance has no direction
 
 
 @kernel
-def away(b: Row, a: tuple[float, float], c: tuple[float, float]) -> tuple[float, float, float]:
-    """Distance of a robot from the leg a → c, how far along it is, and how long the leg is."""
+def project(b: Row, a: tuple[float, float], c: tuple[float, float]) -> tuple[float, float, float]:
+    """Distance of a robot from the leg a → c, its position along the leg, and the leg's length."""
     dx, dy = c[0] - a[0], c[1] - a[1]
     length = math.sqrt(dx * dx + dy * dy)
     along = ((b.x - a[0]) * dx + (b.y - a[1]) * dy) / length if length > SHORT else 0.0
@@ -43,17 +43,17 @@ def away(b: Row, a: tuple[float, float], c: tuple[float, float]) -> tuple[float,
 
 
 @kernel
-def advance(m: Row, p: Row, b: Row, points: Array) -> None:
-    """Go over to the next leg once the robot is past the end of its leg, or nearer to the next."""
+def next_leg(m: Row, p: Row, b: Row, points: Array) -> None:
+    """Change to the next leg once the robot is past the end of its leg, or nearer to the next."""
     last = len(points) - 1
     for _ in range(len(points)):  # at most one lap in one tick
         goal = (points[m.leg, 0], points[m.leg, 1])
-        off, along, length = away(b, (m.x, m.y), goal)
+        distance, along, length = project(b, (m.x, m.y), goal)
         ends = m.leg == last and not p.loop
         following = 0 if m.leg == last else m.leg + 1
         nearer = False
         if not ends:
-            nearer = away(b, goal, (points[following, 0], points[following, 1]))[0] < off
+            nearer = project(b, goal, (points[following, 0], points[following, 1]))[0] < distance
         if along < length and not nearer:
             return
         if ends:
@@ -65,9 +65,9 @@ def advance(m: Row, p: Row, b: Row, points: Array) -> None:
 
 @kernel
 def carrot(m: Row, p: Row, b: Row, points: Array) -> tuple[float, float]:
-    """The point of the path that lies the lookahead further on, around the corner if need be."""
+    """The point of the path that is the lookahead further along it."""
     from_x, from_y, leg = m.x, m.y, m.leg
-    ahead = max(away(b, (m.x, m.y), (points[leg, 0], points[leg, 1]))[1], 0.0) + p.lookahead
+    ahead = max(project(b, (m.x, m.y), (points[leg, 0], points[leg, 1]))[1], 0.0) + p.lookahead
     last = len(points) - 1
     for _ in range(len(points)):
         to_x, to_y = points[leg, 0] - from_x, points[leg, 1] - from_y
@@ -89,12 +89,12 @@ def decide(c: Row, m: Row, p: Row, b: Row, points: Array) -> None:
         m.begun = True
         m.x, m.y = b.x, b.y
     last = len(points) - 1
-    near = away(b, (points[last, 0], points[last, 1]), (points[last, 0], points[last, 1]))[0]
+    near = project(b, (points[last, 0], points[last, 1]), (points[last, 0], points[last, 1]))[0]
     ends = m.leg == last and not p.loop
     if ends and near <= p.tolerance:
         m.arrived = True
     if not m.arrived:
-        advance(m, p, b, points)
+        next_leg(m, p, b, points)
     c.mode = CURVATURE
     c.vx, c.curvature = 0.0, 0.0
     if m.arrived:
@@ -104,11 +104,11 @@ def decide(c: Row, m: Row, p: Row, b: Row, points: Array) -> None:
     dx, dy = goal_x - b.x, goal_y - b.y
     x, y = k * dx + s * dy, -s * dx + k * dy
     square = x * x + y * y
-    sharpest = 2.0 / p.lookahead
-    bend = 2.0 * y / square if square > SHORT else 0.0
-    if x < 0.0:  # the carrot is behind: turn as sharply as allowed
-        bend = sharpest if y >= 0.0 else -sharpest
-    c.curvature = min(max(bend, -sharpest), sharpest)
+    max_curvature = 2.0 / p.lookahead
+    curvature = 2.0 * y / square if square > SHORT else 0.0
+    if x < 0.0:  # the carrot is behind
+        curvature = max_curvature if y >= 0.0 else -max_curvature
+    c.curvature = min(max(curvature, -max_curvature), max_curvature)
     c.vx = p.speed
     if m.leg == last and not p.loop:  # brake so as to stop at the goal
         c.vx = min(p.speed, math.sqrt(2.0 * p.decel * near))
@@ -135,7 +135,7 @@ class Waypoints(Autonomy, kind="waypoints"):
     loop: bool = False  # begin again after the last point
 
     def bind(self, n: int, sheets: Datasheets) -> None:
-        """Lay the points out for the kernel."""
+        """Prepare the points for the kernel."""
         self.path = np.array(self.points, float).reshape(-1, 2)
 
     def decide(self, rows: Rows, known: Known, command: Table) -> None:

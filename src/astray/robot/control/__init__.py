@@ -1,4 +1,4 @@
-"""How decisions become speeds."""
+"""Controls: each file has one kind, which turns commands of the autonomy into drives."""
 
 from astray.robot.control.direct import Direct
 from astray.robot.control.servo import Servo

@@ -1,4 +1,4 @@
-"""Passes speeds on as they are."""
+"""Direct control: speeds are passed on as they are commanded."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from astray.tables import CURVATURE, TWIST, Row, Rows, Table
 
 
 @kernel
-def steer(d: Row, c: Row) -> None:
-    """Ask one robot's motion for the speeds of its command; a pose command means stop."""
+def pass_on(d: Row, c: Row) -> None:
+    """Copy the speeds of one command to the drive; a command of a pose means stop."""
     d.accel, d.decel = c.accel, c.decel
     d.turn_accel, d.turn_decel = c.turn_accel, c.turn_decel
     d.vx, d.vy, d.wz, d.curvature = 0.0, 0.0, 0.0, NAN
@@ -21,20 +21,20 @@ def steer(d: Row, c: Row) -> None:
 
 @kernel
 def steer_all(drive: Table, command: Table, rows: Rows) -> None:
-    """Ask the motion of these rows for the speeds of their commands."""
+    """Copy the speeds of the commands of these rows to the drives."""
     for i in rows:
-        steer(drive[i], command[i])
+        pass_on(drive[i], command[i])
 
 
 class Direct(Control, kind="direct"):
-    """Passes commanded speeds on to the motion; knows no poses."""
+    """Passes commanded speeds on to the motion; understands no poses."""
 
     modes = (TWIST, CURVATURE)
 
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
-        """Ask the motion of these rows for the speeds of their commands."""
+        """Copy the speeds of the commands of these rows to the drives."""
         steer_all(drive, command, rows)
 
     def next_due(self, tick: int) -> int:
-        """Only when the command changes, and then it is called anyway."""
+        """Never: it is called anyway when the command changes."""
         return NEVER

@@ -1,18 +1,19 @@
-"""Closes moves and headings on the belief; passes speeds on as they are.
+"""A servo: closes moves and headings on the belief, and passes speeds on as they are.
 
-A move of some metres, or a turn to some heading, is driven at the largest speed from which the
-rest can still be braked: v = √(2 · decel · rest), and in the last bit in proportion to the rest,
-so that it ends without a jerk. While it moves, the servo holds the heading it began with.
+A move of some metres, or a turn to a heading, is driven at the largest speed from which the rest
+can still be braked: v = √(2 · decel · rest), and near the end in proportion to the rest, so that it
+ends without a jerk. During a move the servo holds the heading at its start.
 
-In mode servo the two axes are each their own: along it has a speed or a distance, about a turn rate
-or a heading. The distance is that of the way, ∫ vx dt by the stamps of the belief, so that it may
-bend, and a belief that is set meanwhile does not count as way. Both are closed by
+In mode servo the two axes are independent: forward it has a speed or a distance, in yaw a turn rate
+or a heading. The distance is the path length ∫ vx dt by the stamps of the belief, so the path may
+be curved, and a belief that is set meanwhile does not count. Both axes are closed by
 
     v = gain · rest                              for rest ≤ decel / gain²
     v = √(2 · decel · rest − (decel / gain)²)    beyond, which brakes by decel
 
-at most the limit and at least a creep, and are done within the tolerance. With `slow_within` the
-gain of a distance is the speed it asks for over that length, as the firmware of some robots has it.
+at most the limit and at least the creep speed, and end within the tolerance. With `slow_within` the
+gain of a distance is the speed it asks for divided by that length, as in the firmware of some
+robots.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ import math
 
 from astray.numerics import effective_limit, kernel, sincos, wrap
 from astray.plugin import NEVER, Control, Known, NonNegative, Positive
-from astray.robot.control.direct import steer
+from astray.robot.control.direct import pass_on
 from astray.tables import CURVATURE, HEADING, MOVE, SERVO, TWIST, Column, Row, Rows, Table, columns
 
-MARGIN = 0.9  # of the deceleration that is counted on: the belief is a little late
+DECEL_SHARE = 0.9  # of the deceleration that is planned with, since the belief is a little late
 
 MEMORY = columns(
     Column("busy", "", "?"),
@@ -38,30 +39,30 @@ MEMORY = columns(
     "seen s",
     "way m",
 )
-"""The pose command that a robot is busy with and the belief at which it began; in mode servo, the
-way it has gone of which distance, until which stamp of the belief."""
+"""The pose command that is being closed and the belief at its start. In mode servo: whether a
+distance is being closed, its serial, the last stamp of the belief and the path length (`way`)."""
 
 
 @kernel
-def braking(rest: float, fastest: float, decel: float, gain: float) -> float:
-    """The signed speed from which the rest of a way can be braked."""
-    speed = min(fastest, math.sqrt(2.0 * decel * abs(rest)), gain * abs(rest))
+def braking_speed(rest: float, limit: float, decel: float, gain: float) -> float:
+    """The signed speed from which the rest of a distance can be braked."""
+    speed = min(limit, math.sqrt(2.0 * decel * abs(rest)), gain * abs(rest))
     return math.copysign(speed, rest)
 
 
 @kernel
-def settling(rest: float, fastest: float, decel: float, gain: float, least: float) -> float:
+def closing_speed(rest: float, limit: float, decel: float, gain: float, creep: float) -> float:
     """The signed speed that brakes the rest by at most decel and ends in proportion to it."""
-    far = abs(rest)
-    speed = gain * far
+    distance = abs(rest)
+    speed = gain * distance
     if gain * speed > decel:
-        speed = math.sqrt(2.0 * decel * far - (decel / gain) * (decel / gain))
-    return math.copysign(min(fastest, max(speed, least)), rest)
+        speed = math.sqrt(2.0 * decel * distance - (decel / gain) * (decel / gain))
+    return math.copysign(min(limit, max(speed, creep)), rest)
 
 
 @kernel
-def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
-    """Drive one robot towards the pose it is commanded to."""
+def close_pose(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
+    """Drive one robot along a commanded move, or turn it to a commanded heading."""
     if not m.busy or m.stamp != c.stamp or m.mode != c.mode:
         m.busy, m.stamp, m.mode = True, c.stamp, c.mode
         m.x, m.y, m.yaw = b.x, b.y, b.yaw
@@ -69,7 +70,7 @@ def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
         s, k = sincos(m.yaw)
         rest = c.distance - ((b.x - m.x) * k + (b.y - m.y) * s)
         if abs(rest) > p.tolerance:
-            d.vx = braking(
+            d.vx = braking_speed(
                 rest, effective_limit(c.speed, p.speed), effective_limit(c.decel, p.decel), p.gain
             )
         d.wz = p.gain * wrap(m.yaw - b.yaw)
@@ -77,12 +78,12 @@ def close(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
         rest = wrap(c.heading - b.yaw)
         if abs(rest) > p.turn_tolerance:
             turn_decel = effective_limit(c.turn_decel, p.turn_decel)
-            d.wz = braking(rest, effective_limit(c.turn, p.turn), turn_decel, p.gain)
+            d.wz = braking_speed(rest, effective_limit(c.turn, p.turn), turn_decel, p.gain)
 
 
 @kernel
-def go_on(m: Row, c: Row, b: Row) -> float:
-    """What is left of the distance of one robot, by the way it believes to have gone."""
+def remaining_distance(m: Row, c: Row, b: Row) -> float:
+    """What is left of the distance of one robot, by the believed path length."""
     if not m.moving or m.serial != c.serial:
         m.moving, m.serial, m.seen, m.way = True, c.serial, b.stamp, 0.0
     m.way += b.vx * (b.stamp - m.seen)
@@ -93,41 +94,39 @@ def go_on(m: Row, c: Row, b: Row) -> float:
 
 @kernel
 def close_axes(d: Row, c: Row, m: Row, p: Row, b: Row) -> None:
-    """Drive one robot along and about, each axis at a speed or to its end."""
+    """Drive one robot forward and in yaw, each axis at a speed or to its end."""
     d.vx, d.vy, d.wz = c.vx, c.vy, c.wz
-    along, about = not math.isnan(c.distance), not math.isnan(c.heading)
-    m.busy, m.mode, m.moving = along or about, c.mode, m.moving and along
-    if along:
-        rest, gain = go_on(m, c, b), p.gain
+    has_distance, has_heading = not math.isnan(c.distance), not math.isnan(c.heading)
+    m.busy, m.mode = has_distance or has_heading, c.mode
+    m.moving = m.moving and has_distance
+    if has_distance:
+        rest, gain = remaining_distance(m, c, b), p.gain
         if p.slow_within > 0.0:
             gain = (p.speed if math.isnan(c.speed) else c.speed) / p.slow_within
         d.vx = 0.0
         if abs(rest) > p.tolerance and gain > 0.0:
-            decel = MARGIN * effective_limit(c.decel, p.decel)
-            d.vx = settling(rest, effective_limit(c.speed, p.speed), decel, gain, p.creep)
-    if about:
+            decel = DECEL_SHARE * effective_limit(c.decel, p.decel)
+            d.vx = closing_speed(rest, effective_limit(c.speed, p.speed), decel, gain, p.creep)
+    if has_heading:
         rest = wrap(c.heading - b.yaw)
         d.wz = 0.0
         if abs(rest) > p.turn_tolerance:
-            decel = MARGIN * effective_limit(c.turn_decel, p.turn_decel)
-            d.wz = settling(rest, effective_limit(c.turn, p.turn), decel, p.gain, p.turn_creep)
+            decel = DECEL_SHARE * effective_limit(c.turn_decel, p.turn_decel)
+            d.wz = closing_speed(rest, effective_limit(c.turn, p.turn), decel, p.gain, p.turn_creep)
 
 
 @kernel
 def steer_all(
     drive: Table, command: Table, memory: Table, params: Table, belief: Table, rows: Rows
 ) -> bool:
-    """Steer these rows: speeds as they are, moves and headings closed on the belief.
-
-    Whether some of them are on their way to a pose.
-    """
+    """Steer these rows; returns whether some of them are closing a pose command."""
     busy = False
     for i in rows:
-        steer(drive[i], command[i])
+        pass_on(drive[i], command[i])
         if command[i].mode == SERVO:
             close_axes(drive[i], command[i], memory[i], params[i], belief[i])
         elif command[i].mode >= MOVE:
-            close(drive[i], command[i], memory[i], params[i], belief[i])
+            close_pose(drive[i], command[i], memory[i], params[i], belief[i])
         else:
             memory[i].busy = False
         if command[i].mode != SERVO:
@@ -141,27 +140,31 @@ class Servo(Control, kind="servo"):
 
     modes = (TWIST, CURVATURE, MOVE, HEADING, SERVO)
     remembers = MEMORY
-    speed: Positive = 0.5  # m/s, of a move that names none
+    speed: Positive = 0.5  # m/s, of a move without a limit
     decel: Positive = 0.4  # m/s²
-    turn: Positive = 1.0  # rad/s, of a turn that names none
+    turn: Positive = 1.0  # rad/s, of a turn without a limit
     turn_decel: Positive = 1.5  # rad/s²
     gain: Positive = 3.0  # 1/s, near the end
-    slow_within: NonNegative = 0.0  # m, in mode servo: of a distance's end; 0 to go by the gain
+    slow_within: NonNegative = (
+        0.0  # m, in mode servo: before the end of a distance; 0 to use the gain
+    )
     tolerance: NonNegative = 0.002  # m
     turn_tolerance: NonNegative = 0.002  # rad
-    creep: NonNegative = 0.0  # m/s, in mode servo: the slowest until a distance is done
-    turn_creep: NonNegative = 0.0  # rad/s, in mode servo: the slowest until a heading is
+    creep: NonNegative = 0.0  # m/s, in mode servo: the least speed until a distance is done
+    turn_creep: NonNegative = (
+        0.0  # rad/s, in mode servo: the least turn rate until a heading is reached
+    )
 
     def reset(self, rows: Rows) -> None:
-        """Nothing is known of what these rows are busy with: look at the next chance."""
+        """Call it at the next tick, to find out whether these rows close a pose command."""
         self.closing = True
 
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
         """Steer these rows."""
         busy = steer_all(drive, command, self.memory, self.params, known.belief, rows)
-        # Those of other threads may be, too.
+        # Rows of other threads may be closing one, too.
         self.closing = busy or (len(rows) < len(drive) and bool(self.memory["busy"].any()))
 
     def next_due(self, tick: int) -> int:
-        """Every tick while some robot is on its way to a pose, else only with a new command."""
+        """Every tick while some row closes a pose command, else only with a new command."""
         return tick if self.closing else NEVER

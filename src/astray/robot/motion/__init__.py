@@ -1,4 +1,4 @@
-"""How robots move: what changes the truth."""
+"""Motions: each file has one kind, which moves the truth; `limits` has what they share."""
 
 from astray.robot.motion.ackermann import Ackermann
 from astray.robot.motion.differential import Differential

@@ -1,65 +1,76 @@
-"""Two driven wheels on one axle.
+"""A differential drive: two driven wheels on one axle.
 
 Over one tick the acceleration of v and the angular acceleration of w are constant, and limited:
 
     v' = v + a dt        ds = v dt + a dt² / 2        (the same for w and the turn)
 
-The body then follows the arc of (ds, turn), and each wheel turns by what it rolled:
+The body then follows the arc of (ds, turn), and each wheel turns by what it rolls:
 
     left = (ds − turn · baseline / 2) / radius        right = (ds + turn · baseline / 2) / radius
 
-so that whoever integrates exact wheel angles tick by tick gets the true pose back.
+so that the integral of exact wheel angles, tick by tick, is the true pose.
 
-Simulators that go straight on within each of their cycles, along the heading it began with, drift
-outwards in turns as a body does whose way lags behind its heading by half a cycle:
+With a `lag` the direction of motion is that of the heading `lag` seconds ago, to first order:
 
     vy = −lag · w · v
+
+A simulator that moves straight within each cycle, along the heading at its start, has such a lag:
+half a cycle.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from astray.numerics import CHUNK, arc_given_heading, effective_limit, kernel, sincos, sincos_all
 from astray.plugin import Motion, NonNegative, Positive
-from astray.robot.motion.limits import approach, turn_limits
+from astray.robot.motion.limits import acceleration_towards, turn_limits
 from astray.tables import Array, Row, Rows, Table
 
 Tables = tuple[Table, Table, Table]
 """Truth, drive and parameters."""
 
-Way = tuple[float, float, float, float]
-"""Of a tick: the acceleration, m/s², the angular one, rad/s², the way, m, and the turn, rad."""
+
+class DifferentialStep(NamedTuple):
+    """The motion of one tick."""
+
+    accel: float  # m/s²
+    turn_accel: float  # rad/s²
+    ds: float  # m
+    turn: float  # rad
 
 
 @kernel
-def plan(s: Row, u: Row, p: Row, dt: float) -> Way:
-    """What one tick brings of what is asked for."""
+def plan(s: Row, u: Row, p: Row, dt: float) -> DifferentialStep:
+    """The motion of one tick towards the drive, within the limits."""
     half = 0.5 * p.baseline
     v = min(max(u.vx, -p.max_speed), p.max_speed)
     w = u.wz if math.isnan(u.curvature) else v * u.curvature
     w = min(max(w, -p.max_turn), p.max_turn)
-    # A wheel that would turn faster than it can slows both, so that the curvature is kept.
-    fastest = abs(v) + abs(w) * half
-    if fastest > p.max_speed:
-        v *= p.max_speed / fastest
-        w *= p.max_speed / fastest
-    a = approach(s.vx, v, effective_limit(u.accel, p.accel), effective_limit(u.decel, p.decel), dt)
+    # Both are scaled down where a wheel would be too fast, so that the curvature is kept.
+    rim_speed = abs(v) + abs(w) * half  # of the faster wheel
+    if rim_speed > p.max_speed:
+        v *= p.max_speed / rim_speed
+        w *= p.max_speed / rim_speed
+    a = acceleration_towards(
+        s.vx, v, effective_limit(u.accel, p.accel), effective_limit(u.decel, p.decel), dt
+    )
     turn_accel, turn_decel = turn_limits(u, p.turn_accel)
-    alpha = approach(s.wz, w, turn_accel, turn_decel, dt)
-    return a, alpha, (s.vx + 0.5 * a * dt) * dt, (s.wz + 0.5 * alpha * dt) * dt
+    alpha = acceleration_towards(s.wz, w, turn_accel, turn_decel, dt)
+    return DifferentialStep(a, alpha, (s.vx + 0.5 * a * dt) * dt, (s.wz + 0.5 * alpha * dt) * dt)
 
 
 @kernel
-def follow(s: Row, p: Row, way: Way, middle: tuple[float, float], dt: float) -> None:
-    """Go a way, given sine and cosine of the heading in its middle."""
-    half, (a, alpha, ds, turn) = 0.5 * p.baseline, way
+def apply(s: Row, p: Row, step: DifferentialStep, middle: tuple[float, float], dt: float) -> None:
+    """Move one robot by an increment, given sine and cosine of the heading in the middle of it."""
+    half, (a, alpha, ds, turn) = 0.5 * p.baseline, step
     across = 0.0 - p.lag * turn * ds / dt
     s.x, s.y, s.yaw = arc_given_heading((s.x, s.y, s.yaw), ds, across, turn, middle)
     s.vx += a * dt
     s.wz += alpha * dt
     s.ax, s.ay = a, s.vx * s.wz
-    before, s.vy = s.vy, 0.0  # what a slide along a wall has left is gone
+    before, s.vy = s.vy, 0.0  # a collision may have left some sideways velocity
     if p.lag > 0.0:
         s.vy = 0.0 - p.lag * s.wz * s.vx
         s.ax, s.ay = a - s.wz * s.vy, s.ay + (s.vy - before) / dt
@@ -73,13 +84,13 @@ def follow(s: Row, p: Row, way: Way, middle: tuple[float, float], dt: float) -> 
 @kernel
 def move(s: Row, u: Row, p: Row, dt: float) -> None:
     """Advance one robot by one tick."""
-    way = plan(s, u, p, dt)
-    follow(s, p, way, sincos(s.yaw + 0.5 * way[3]), dt)
+    step = plan(s, u, p, dt)
+    apply(s, p, step, sincos(s.yaw + 0.5 * step.turn), dt)
 
 
 @kernel
-def move_some(tables: Tables, rows: Rows, dt: float, w: Array) -> None:
-    """Advance at most CHUNK rows by one tick, in passes; w is room for six numbers of each."""
+def move_chunk(tables: Tables, rows: Rows, dt: float, w: Array) -> None:
+    """Advance at most CHUNK rows by one tick, in passes; w is scratch memory, (6, CHUNK)."""
     truth, drive, params = tables
     for j in range(len(rows)):
         i = rows[j]
@@ -87,8 +98,8 @@ def move_some(tables: Tables, rows: Rows, dt: float, w: Array) -> None:
         w[0, j] = truth[i].yaw + 0.5 * w[5, j]
     sincos_all(w, len(rows))
     for j in range(len(rows)):
-        i, way = rows[j], (w[2, j], w[3, j], w[4, j], w[5, j])
-        follow(truth[i], params[i], way, (w[0, j], w[1, j]), dt)
+        i, step = rows[j], DifferentialStep(w[2, j], w[3, j], w[4, j], w[5, j])
+        apply(truth[i], params[i], step, (w[0, j], w[1, j]), dt)
 
 
 @kernel
@@ -97,7 +108,7 @@ def move_all(tables: Tables, rows: Rows, dt: float, steps: int, w: Array) -> Non
     truth, drive, params = tables
     if steps == 1:
         for start in range(0, len(rows), CHUNK):
-            move_some(tables, rows[start : start + CHUNK], dt, w)
+            move_chunk(tables, rows[start : start + CHUNK], dt, w)
         return
     for i in rows:
         for _ in range(steps):
@@ -115,10 +126,10 @@ class Differential(Motion, kind="differential"):
     accel: Positive = 1.0  # m/s²
     decel: Positive = 1.0  # m/s²
     turn_accel: Positive = 4.0  # rad/s²
-    lag: NonNegative = 0.0  # s by which the way lags behind the heading
+    lag: NonNegative = 0.0  # s by which the direction of motion lags behind the heading
 
     def speed_bound(self) -> Array:
-        """The limit of its speed."""
+        """The largest speed, m/s, (n,)."""
         limit: Array = self.params["max_speed"] * (
             1.0 + self.params["lag"] * self.params["max_turn"]
         )

@@ -1,4 +1,4 @@
-"""Limits that motions share: how fast a velocity may change, and how fast one may turn."""
+"""Limits that motions share: of acceleration, of steering and of turning."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ROUNDING = 1.0 + 1e-12  # a limit that is missed by less was missed by rounding
 
 @kernel
 def turn_limits(u: Row, own: float) -> tuple[float, float]:
-    """The angular accelerations that hold, away from zero and towards it."""
+    """The limits of angular acceleration, away from zero and towards it."""
     return effective_limit(u.turn_accel, own), effective_limit(u.turn_decel, own)
 
 
 @kernel
 def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float]:
-    """Where one tick at a limited rate brings `now`, at last exactly to `goal`; and the rate."""
-    # Selections instead of branches: whether a goal is reached cannot be predicted.
+    """The value after a tick at a limited rate, which ends exactly at the goal; and the rate."""
+    # Selections instead of branches, which processors could not predict.
     rate = (goal - now) / dt
     limited = min(max(rate, -limit), limit)
     reached = abs(rate) <= limit * ROUNDING
@@ -27,8 +27,10 @@ def slew(now: float, goal: float, limit: float, dt: float) -> tuple[float, float
 
 
 @kernel
-def reach(now: float, goal: float, accel: float, decel: float, dt: float) -> tuple[float, float]:
-    """Where one tick brings a velocity on its way to `goal`, and its constant acceleration.
+def accelerate(
+    now: float, goal: float, accel: float, decel: float, dt: float
+) -> tuple[float, float]:
+    """The velocity after a tick towards the goal, and the constant acceleration of the tick.
 
     Away from zero it is limited by accel, towards zero by decel; a change of sign first stops.
     """
@@ -38,14 +40,14 @@ def reach(now: float, goal: float, accel: float, decel: float, dt: float) -> tup
 
 
 @kernel
-def approach(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
-    """The acceleration of `reach` alone."""
-    return reach(now, goal, accel, decel, dt)[1]
+def acceleration_towards(now: float, goal: float, accel: float, decel: float, dt: float) -> float:
+    """The acceleration of `accelerate`."""
+    return accelerate(now, goal, accel, decel, dt)[1]
 
 
 @kernel
-def turning(u: Row, vx: float, max_turn: float) -> tuple[float, float]:
-    """The turn rate that is asked for beside vx, and the share of vx that keeps a curvature."""
+def turn_rate(u: Row, vx: float, max_turn: float) -> tuple[float, float]:
+    """The limited turn rate of a drive, and the factor of vx that then keeps the curvature."""
     if math.isnan(u.curvature):
         return min(max(u.wz, -max_turn), max_turn), 1.0
     w = vx * u.curvature

@@ -78,7 +78,7 @@ EPISODE_NORMALS = 30  # turn-on biases 6, initial drift 6, scale and axes 18
 FLICKER_DRAW = 64  # the first draw for bias instability; those before it are for the other noise
 
 
-class Noise(NamedTuple):
+class ImuNoise(NamedTuple):
     """White noise of one reading."""
 
     wx: float
@@ -211,7 +211,7 @@ def pairs_needed(m: Row, p: Row) -> int:
 
 
 @kernel
-def draw_noise(m: Row, p: Row, n: Array, elapsed: float) -> Noise:
+def draw_noise(m: Row, p: Row, n: Array, elapsed: float) -> ImuNoise:
     """Draw the white noise of a reading and the random walk of the biases from normals.
 
     A planar unit has none on the axes that are constant on a level floor.
@@ -229,8 +229,8 @@ def draw_noise(m: Row, p: Row, n: Array, elapsed: float) -> Noise:
             m.bias[1] += gyro_walk * n[10]
             m.bias[5] += accel_walk * n[11]
     if p.planar:
-        return Noise(0.0, 0.0, gyro * n[0], accel * n[1], accel * n[2], 0.0)
-    return Noise(gyro * n[6], gyro * n[7], gyro * n[0], accel * n[1], accel * n[2], accel * n[8])
+        return ImuNoise(0.0, 0.0, gyro * n[0], accel * n[1], accel * n[2], 0.0)
+    return ImuNoise(gyro * n[6], gyro * n[7], gyro * n[0], accel * n[1], accel * n[2], accel * n[8])
 
 
 @kernel
@@ -290,7 +290,7 @@ def sense(
     first = not m.started
     elapsed = s.stamp - m.stamp if m.started and s.stamp > m.stamp else m.period
     wz, ax, ay = mount_motion(m, s, p, turn, half_turn)
-    e = Noise(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    e = ImuNoise(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if is_noisy(p):
         e = draw_noise(m, p, n, elapsed)
     r, t, up = m.axes, m.turn_axes, p.gravity

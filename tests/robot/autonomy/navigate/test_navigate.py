@@ -12,8 +12,8 @@ import pytest
 import astray
 from astray import PluginError, ScenarioError
 from astray.errors import EventError
-from astray.robot.autonomy.free_path import along
-from astray.robot.autonomy.navigate.navigate import swept
+from astray.robot.autonomy.navigate.navigate import swept_reach
+from astray.robot.autonomy.navigate.path_tracking import free_distance
 from astray.tables import Array
 from astray.world.geometry.footprint import Footprint
 from astray.world.map import Map, Place, block, merge, wall
@@ -110,21 +110,23 @@ def test_whoever_is_inside_something_is_led_out() -> None:
 
 
 def test_the_free_way_along_an_arc_has_its_closed_form() -> None:
-    assert along(2.0, 0.1, 0.0, 0.2, 0.3) == pytest.approx(1.7)
-    assert along(2.0, 0.3, 0.0, 0.2, 0.3) == math.inf
-    assert along(-2.0, 0.0, 0.0, 0.2, 0.3) == math.inf
-    assert along(0.0, 2.0, 1.0, 0.2, 0.0) == pytest.approx(math.pi)  # half a circle to the left
-    assert along(0.0, -2.0, -1.0, 0.2, 0.0) == pytest.approx(math.pi)
-    assert along(1.0, 1.0, 1.0, 0.2, 0.3) == pytest.approx(math.pi / 2 - math.asin(0.3))
+    assert free_distance(2.0, 0.1, 0.0, 0.2, 0.3) == pytest.approx(1.7)
+    assert free_distance(2.0, 0.3, 0.0, 0.2, 0.3) == math.inf
+    assert free_distance(-2.0, 0.0, 0.0, 0.2, 0.3) == math.inf
+    assert free_distance(0.0, 2.0, 1.0, 0.2, 0.0) == pytest.approx(
+        math.pi
+    )  # half a circle to the left
+    assert free_distance(0.0, -2.0, -1.0, 0.2, 0.0) == pytest.approx(math.pi)
+    assert free_distance(1.0, 1.0, 1.0, 0.2, 0.3) == pytest.approx(math.pi / 2 - math.asin(0.3))
     corner = math.hypot(1.2, 0.3)  # the outer corner in front sweeps out farthest
-    assert along(corner - 0.001, 1.0, 1.0, 0.2, 0.3) < math.inf
-    assert along(corner + 0.001, 1.0, 1.0, 0.2, 0.3) == math.inf
+    assert free_distance(corner - 0.001, 1.0, 1.0, 0.2, 0.3) < math.inf
+    assert free_distance(corner + 0.001, 1.0, 1.0, 0.2, 0.3) == math.inf
 
 
 def test_a_body_sweeps_over_its_reach_on_the_spot_and_less_on_an_arc() -> None:
     box = Footprint.box(0.6, 0.4, x=0.2).outline()
-    assert swept(box, math.inf) == pytest.approx(math.hypot(0.5, 0.2))
-    assert swept(box, 1.0) == pytest.approx(math.hypot(0.5, 1.2) - 1.0)
+    assert swept_reach(box, math.inf) == pytest.approx(math.hypot(0.5, 0.2))
+    assert swept_reach(box, 1.0) == pytest.approx(math.hypot(0.5, 1.2) - 1.0)
 
 
 # The way.

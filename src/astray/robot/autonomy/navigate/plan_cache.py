@@ -1,9 +1,10 @@
-"""The ways that have been planned: one field per map and goal, for all robots that need it."""
+"""A cache of plans: one navigation field per map and goal, shared by all robots that need it."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,122 +15,146 @@ from astray.world import Map
 from astray.world.planning import NAVIGATION_FIELD, NavigationGrid, make_navigation_grid
 
 Goal = tuple[float, float] | str
-Fields = tuple[Array, Table, Array]
-"""The ways of all fields, the fields map by map and behind them those of goals that robots were
-told, and the first field of each row."""
-Key = tuple[int, float, float]
-"""A map by its number, and a goal on it."""
+FieldKey = tuple[int, float, float]
+"""The index of a map, and a goal on it, m."""
 
 
-class Plans:
-    """Fields that are made when a robot first needs them, and forgotten with their map."""
+class NavigationFields(NamedTuple):
+    """The fields of all maps and goals as kernels read them."""
+
+    lengths: Array
+    """The path lengths of all fields, one after the other, m."""
+    fields: Table
+    """NAVIGATION_FIELD: those of the scenario's goals, map by map, and then those of goals that
+    came by event. A `first` of −1 marks a field that is not computed yet."""
+    first_field: Array
+    """The first field of each row, (n,)."""
+
+
+class PlanCache:
+    """Fields that are computed when a robot first needs them, and dropped with their map."""
 
     def __init__(self, goals: Sequence[Goal], cell: float, clearance: float, keep: float) -> None:
         self.goals = list(goals)
-        self.size = (cell, clearance, keep)
-        self.fields: Fields = (np.empty(0), table(NAVIGATION_FIELD, 0), np.zeros(0, np.int64))
+        self.settings = (cell, clearance, keep)
+        self.fields = NavigationFields(
+            np.empty(0), table(NAVIGATION_FIELD, 0), np.zeros(0, np.int64)
+        )
         self._maps: list[Map] = []
-        self._grounds: dict[int, NavigationGrid] = {}
-        self._keys: list[Key] = []
-        self._told = np.zeros((0, 3))
-        self._made: dict[Key, tuple[Table, Array]] = {}
-        self._lock = threading.Lock()  # robots are shared out over threads
+        self._grids: dict[int, NavigationGrid] = {}  # for the scenario's goals, by map
+        self._keys: list[FieldKey] = []
+        self._event_goals = np.zeros((0, 3))
+        self._computed: dict[FieldKey, tuple[Table, Array]] = {}
+        self._lock = threading.Lock()  # the rows of a group may be split over threads
 
-    def of(self, known: Known, memory: Table) -> Fields:
-        """What is planned so far on the maps that are known now, for the goals that there are."""
-        if self._is_old(known, memory):
+    def arrays(self, known: Known, memory: Table) -> tuple[Array, Table, Array]:
+        """The NavigationFields of the present maps and goals; some may not be computed yet."""
+        if self._is_outdated(known, memory):
             with self._lock:
-                if self._is_old(known, memory):
-                    self._begin(known, memory)
-        return self.fields
+                if self._is_outdated(known, memory):
+                    self._list_fields(known, memory)
+        fields = self.fields
+        return fields.lengths, fields.fields, fields.first_field
 
-    def _is_old(self, known: Known, memory: Table) -> bool:
+    def _is_outdated(self, known: Known, memory: Table) -> bool:
         if known.map.maps != self._maps:
             return True
-        told = memory["told"]
-        return bool(len(self._told) or told.any()) and not np.array_equal(
-            self._told, _told(memory, np.flatnonzero(told))
+        has_goal = memory["told"]
+        return bool(len(self._event_goals) or has_goal.any()) and not np.array_equal(
+            self._event_goals, _event_goals(memory, np.flatnonzero(has_goal))
         )
 
-    def _begin(self, known: Known, memory: Table) -> None:
+    def _list_fields(self, known: Known, memory: Table) -> None:
+        """List all fields anew; those that were computed and are still needed are kept."""
         maps = list(known.map.maps)
         if maps != self._maps:
-            self._made, self._grounds = {}, {}
-        goals = len(self.goals)
-        keys = [(k, x, y) for k, found in enumerate(maps) for x, y in self.places(found).tolist()]
-        first = known.map.of_world[known.worlds] * goals
+            self._computed, self._grids = {}, {}
+        keys = [
+            (k, x, y)
+            for k, found in enumerate(maps)
+            for x, y in goal_positions(self.goals, found).tolist()
+        ]
+        first_field = known.map.of_world[known.worlds] * len(self.goals)
         rows = np.flatnonzero(memory["told"])
-        told = _told(memory, rows)
-        numbers = known.map.of_world[known.worlds[rows]]
-        own: dict[Key, int] = {}
-        for row, number, (_, x, y) in zip(rows, numbers.tolist(), told.tolist(), strict=True):
+        event_goals = _event_goals(memory, rows)
+        map_of_row = known.map.of_world[known.worlds[rows]].tolist()
+        field_of: dict[FieldKey, int] = {}
+        for row, number, (_, x, y) in zip(rows, map_of_row, event_goals.tolist(), strict=True):
             key = (number, x, y)
-            if key not in own:
-                own[key] = len(keys)
+            if key not in field_of:
+                field_of[key] = len(keys)
                 keys.append(key)
-            first[row] = own[key]
+            first_field[row] = field_of[key]
         fields = table(NAVIGATION_FIELD, len(keys))
-        ways, length = [np.empty(0)], 0
+        lengths, size = [np.empty(0)], 0
         for k, key in enumerate(keys):
-            if key in self._made:
-                fields[k : k + 1], way = self._made[key]
-                fields["first"][k] = length
-                ways.append(way)
-                length += len(way)
+            if key in self._computed:
+                fields[k : k + 1], computed = self._computed[key]
+                fields["first"][k] = size
+                lengths.append(computed)
+                size += len(computed)
             else:
                 fields["first"][k], fields["goal_x"][k], fields["goal_y"][k] = -1, key[1], key[2]
-        self._made = {key: self._made[key] for key in keys if key in self._made}
-        self._maps, self._keys, self._told = maps, keys, told
-        self.fields = (np.concatenate(ways), fields, first)
+        self._computed = {key: self._computed[key] for key in keys if key in self._computed}
+        self._maps, self._keys, self._event_goals = maps, keys, event_goals
+        self.fields = NavigationFields(np.concatenate(lengths), fields, first_field)
 
-    def places(self, found: Map) -> Array:
-        """Where the goals are on a map, (goals, 2) m; PluginError if it lacks a place."""
-        return spots_of(self.goals, found)
-
-    def add(self, which: Rows) -> None:
-        """Plan the ways of some fields, by their numbers."""
+    def compute(self, indices: Rows) -> None:
+        """Compute some fields, by their indices."""
         with self._lock:
-            ways, fields, first = self.fields
-            fields, made, length = fields.copy(), [ways], len(ways)
-            for k in which:
+            fields, size = self.fields.fields.copy(), len(self.fields.lengths)
+            lengths = [self.fields.lengths]
+            for k in indices:
                 f, key = fields[k], self._keys[k]
                 if f["first"] >= 0:
-                    continue  # another thread was faster
-                ground = self._ground(int(k), key)
-                way = ground.distance_to_goal(f["goal_x"], f["goal_y"]).ravel()
-                fields["first"][k], fields["cell"][k] = length, ground.cell
-                fields["height"][k], fields["width"][k] = ground.slowness.shape
-                fields["x"][k], fields["y"][k] = ground.corner
-                made.append(way)
-                length += way.size
-                self._made[key] = fields[k : k + 1].copy(), way
-            self.fields = (np.concatenate(made), fields, first)
+                    continue  # another thread has computed it
+                grid = self._grid(int(k), key)
+                computed = grid.distance_to_goal(f["goal_x"], f["goal_y"]).ravel()
+                fields["first"][k], fields["cell"][k] = size, grid.cell
+                fields["height"][k], fields["width"][k] = grid.slowness.shape
+                fields["x"][k], fields["y"][k] = grid.corner
+                lengths.append(computed)
+                size += computed.size
+                self._computed[key] = fields[k : k + 1].copy(), computed
+            self.fields = NavigationFields(np.concatenate(lengths), fields, self.fields.first_field)
 
-    def _ground(self, k: int, key: Key) -> NavigationGrid:
-        """Where one may go on the map of a field: one for all goals that are planned for, and one
-        for each that a robot was told, so that no other robot's goal matters to it.
+    def _grid(self, k: int, key: FieldKey) -> NavigationGrid:
+        """The grid of a field: one per map for the scenario's goals, and one for each event's goal.
+
+        So the goal of one robot does not change the grid of another.
         """
         number = key[0]
         if k >= len(self._maps) * len(self.goals):
-            return make_navigation_grid(self._maps[number], np.array([key[1:]]), *self.size)
-        if number not in self._grounds:
-            goals = self.places(self._maps[number])
-            self._grounds[number] = make_navigation_grid(self._maps[number], goals, *self.size)
-        return self._grounds[number]
+            return make_navigation_grid(self._maps[number], np.array([key[1:]]), *self.settings)
+        if number not in self._grids:
+            goals = goal_positions(self.goals, self._maps[number])
+            self._grids[number] = make_navigation_grid(self._maps[number], goals, *self.settings)
+        return self._grids[number]
 
 
-def _told(memory: Table, rows: Rows) -> Array:
-    """The rows that were told a goal, and where it is, (n, 3)."""
+def _event_goals(memory: Table, rows: Rows) -> Array:
+    """Row and position of the goals that came by event, (n, 3)."""
     return np.stack([rows, memory["told_x"][rows], memory["told_y"][rows]], axis=1)
 
 
-def spots_of(goals: Sequence[Goal], found: Map) -> Array:
-    """Where goals are on a map, (goals, 2) m; PluginError if it lacks a place."""
+def goal_positions(goals: Sequence[Goal], found: Map) -> Array:
+    """The positions of goals on a map.
+
+    Args:
+        goals: Points [x, y], m, or names of places.
+        found: The map.
+
+    Returns:
+        (goals, 2), m.
+
+    Raises:
+        PluginError: The map has no place of this name.
+    """
     named = {place.name: (place.x, place.y) for place in reversed(found.places) if place.name}
     for goal in goals:
         if isinstance(goal, str) and goal not in named:
             hint = suggest(goal, named)
             names = ", ".join(named) or "none has a name"
             raise PluginError(f"no place {goal!r} on the map {found.name!r}{hint} ({names})")
-    spots = [named[goal] if isinstance(goal, str) else goal for goal in goals]
-    return np.array(spots, float).reshape(-1, 2)
+    positions = [named[goal] if isinstance(goal, str) else goal for goal in goals]
+    return np.array(positions, float).reshape(-1, 2)
