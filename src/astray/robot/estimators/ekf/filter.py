@@ -98,6 +98,16 @@ class LandmarkReadings(NamedTuple):
     seen: Array
 
 
+class FusedReadings(NamedTuple):
+    """The newest readings of one sensor of each kind, by row."""
+
+    imu: Table
+    wheels: Table
+    compass: Table
+    fix: Table
+    landmarks: LandmarkReadings
+
+
 @kernel
 def publish_belief(belief: Row, state: Row, model: Row) -> None:
     """Write the state of the filter to the belief."""
@@ -134,37 +144,32 @@ def take_landmarks(tables: FilterTables, readings: LandmarkReadings, i: int, sen
 
 @kernel
 def estimate_all(
-    belief: Table,
-    tables: FilterTables,
-    imu: Table,
-    wheels: Table,
-    compass: Table,
-    fix: Table,
-    landmarks: LandmarkReadings,
-    rows: Rows,
-    sensor: int,
+    belief: Table, tables: FilterTables, readings: FusedReadings, rows: Rows, sensor: int
 ) -> None:
     """Take the fresh readings of these rows: IMU and wheels, and one sensor of each other kind.
 
     `sensor` is its number among those of its kind. Named tuples come as plain ones: those take less
     time to get into a kernel.
     """
-    tables, landmarks = FilterTables(*tables), LandmarkReadings(*landmarks)
+    tables, readings = FilterTables(*tables), FusedReadings(*readings)
+    landmarks = LandmarkReadings(*readings.landmarks)
     for i in rows:
+        imu, wheels = readings.imu[i], readings.wheels[i]
+        compass, fix = readings.compass[i], readings.fix[i]
         measurement, model, state = tables.incoming[i], tables.models[i], tables.filters[i, 0]
         if sensor == 0:
             state.nis_sum = state.nis_dof = 0.0
-        if imu[i].fresh:
-            pack_imu(measurement, model, imu[i])
+        if imu.fresh:
+            pack_imu(measurement, model, imu)
             take_incoming(tables, i)
-        if wheels[i].fresh:
-            pack_wheels(measurement, wheels[i])
+        if wheels.fresh:
+            pack_wheels(measurement, wheels)
             take_incoming(tables, i)
-        if compass[i].fresh:
-            pack_compass(measurement, compass[i], sensor)
+        if compass.fresh:
+            pack_compass(measurement, compass, sensor)
             take_incoming(tables, i)
-        if fix[i].fresh and not fix[i].lost:
-            pack_fix(measurement, fix[i], sensor)
+        if fix.fresh and not fix.lost:
+            pack_fix(measurement, fix, sensor)
             take_incoming(tables, i)
         if landmarks.table[i].fresh:
             take_landmarks(tables, landmarks, i, sensor)
@@ -346,22 +351,11 @@ class Ekf(Estimator, kind="ekf"):
         imu, wheels, compass, fix, landmarks = (
             readings.get(kind, absent) for kind, absent in self.absent.items()
         )
-        estimate_all(
-            belief,
-            tables,
-            imu.table,
-            wheels.table,
-            compass.table,
-            fix.table,
-            _landmark_readings(landmarks),
-            rows,
-            number,
+        fused: Any = (
+            *(imu.table, wheels.table, compass.table, fix.table),
+            (landmarks.table, *(landmarks[name] for name in LANDMARK_ARRAYS)),
         )
-
-
-def _landmark_readings(reading: Reading) -> Any:
-    """The fields of LandmarkReadings, as a plain tuple."""
-    return (reading.table, *(reading[name] for name in LANDMARK_ARRAYS))
+        estimate_all(belief, tables, fused, rows, number)
 
 
 def nis_gates(share: float) -> tuple[float, float, float]:

@@ -94,8 +94,11 @@ MEMORY = columns(
 
 
 class ParticleTables(NamedTuple):
-    """The arrays of all filters, by row."""
+    """The tables and arrays of all filters, by row."""
 
+    memory: Table
+    """MEMORY (n,)."""
+    params: Table
     particles: Array
     """(n, particles, 4): see particle_set.py."""
     spare: Array
@@ -108,6 +111,15 @@ class ParticleTables(NamedTuple):
     """(n, LENGTH, 6): see odometry_buffer.py."""
     log_q: Array
     """(n, 2, MAX_STEPS + 1): see scan_likelihood.py."""
+
+
+class SensorReadings(NamedTuple):
+    """The newest readings of wheels and scanner, by row."""
+
+    wheels: Table
+    scans: Table
+    ranges: Array
+    """(n, rays) m."""
 
 
 class Settings(NamedTuple):
@@ -204,15 +216,13 @@ def injected_share(memory: Row, p: Row, q: float) -> float:
 def reweight_in_steps(
     tables: ParticleTables,
     i: int,
-    memory: Row,
-    temper: float,
     beams: Beams,
     field: MapField,
     settings: Settings,
 ) -> None:
     """Weight the particles of a row by a scan, in steps that leave enough sample size."""
+    memory, left = tables.memory[i], tables.params[i].temper
     particles, spare, log_weights = tables.particles[i], tables.spare[i], tables.log_weights[i]
-    left = temper
     for step in range(MAX_TEMPERING_STEPS):
         if step > 0 or effective_sample_size(particles) < 0.5 * len(particles):
             mean = mode_mean(particles)
@@ -232,14 +242,12 @@ def reweight_in_steps(
 def update(
     tables: ParticleTables,
     i: int,
-    memory: Row,
-    p: Row,
     beams: Beams,
     field: MapField,
     settings: Settings,
 ) -> None:
     """Update the particles of a row, moved to the stamp of a scan, by the scan."""
-    f = field.fields.fields[field.number]
+    memory, f = tables.memory[i], field.fields.fields[field.number]
     particles = tables.particles[i]
     if memory.lost:
         if f.floors == 0:
@@ -248,10 +256,10 @@ def update(
         for k in range(len(particles)):
             particles[k, WEIGHT] = 1.0 / len(particles)
         memory.lost = False
-    reweight_in_steps(tables, i, memory, p.temper, beams, field, settings)
+    reweight_in_steps(tables, i, beams, field, settings)
     estimate_pose(memory, particles, f.cell * f.cell / 12.0)
     fit = log_likelihood(memory.x, memory.y, memory.yaw, beams, field, SHARP)
-    share = injected_share(memory, p, exp(fit / beams.used))
+    share = injected_share(memory, tables.params[i], exp(fit / beams.used))
     injected = int(share * len(particles)) if f.floors > 0 else 0
     if injected > 0:
         kept = len(particles) - injected
@@ -262,23 +270,21 @@ def update(
 @kernel
 def take_scan(
     belief: Row,
-    memory: Row,
-    p: Row,
     tables: ParticleTables,
     i: int,
-    scan: Row,
-    ranges: Array,
+    readings: SensorReadings,
     field: MapField,
     settings: Settings,
 ) -> None:
     """Update the belief of a row by a fresh scan, if the robot has moved since the last update."""
+    memory, p, scan = tables.memory[i], tables.params[i], readings.scans[i]
     buffer, ends = tables.buffers[i], tables.ends[i]
     if not covers(buffer, memory, scan.stamp):
         return
     now, then = odometry_at(buffer, memory, scan.stamp), odometry_at_update(memory)
     if now.path < then.path or not has_moved(memory, p, now):
         return
-    count = beam_endpoints(ends, ranges, scan, belief, settings.mount)
+    count = beam_endpoints(ends, readings.ranges[i], scan, belief, settings.mount)
     if count < MIN_BEAMS:
         return
     if not memory.lost:
@@ -286,7 +292,7 @@ def take_scan(
     for k in range(5):
         memory.odometry[k] = now[k]
     memory.updated = True
-    update(tables, i, memory, p, Beams(ends, count, tables.log_q[i]), field, settings)
+    update(tables, i, Beams(ends, count, tables.log_q[i]), field, settings)
     if scan.stamp > belief.stamp:
         publish_belief(belief, memory, p, now)
         belief.stamp = scan.stamp
@@ -300,28 +306,28 @@ def take_scan(
 @kernel
 def estimate_all(
     belief: Table,
-    memory: Table,
-    params: Table,
     tables: ParticleTables,
-    wheels: Table,
-    scans: Table,
-    ranges: Array,
+    readings: SensorReadings,
     fields: LikelihoodFieldArrays,
     worlds: Array,
     rows: Rows,
     settings: Settings,
 ) -> None:
-    """Take the fresh readings of these rows; tables and settings come as plain tuples."""
+    """Take the fresh readings of these rows.
+
+    Tables, readings and settings come as plain tuples: those take less time to get into a kernel.
+    """
     tables, settings = ParticleTables(*tables), Settings(*settings)
+    readings = SensorReadings(*readings)
     for i in rows:
-        b, m, p = belief[i], memory[i], params[i]
-        if wheels[i].fresh:
-            take_wheels(b, m, wheels[i], tables.buffers[i])
-            publish_belief(b, m, p, latest_odometry(tables.buffers[i], m))
-            b.stamp = wheels[i].stamp
-        if scans[i].fresh:
+        b, m, wheels = belief[i], tables.memory[i], readings.wheels[i]
+        if wheels.fresh:
+            take_wheels(b, m, wheels, tables.buffers[i])
+            publish_belief(b, m, tables.params[i], latest_odometry(tables.buffers[i], m))
+            b.stamp = wheels.stamp
+        if readings.scans[i].fresh:
             field = MapField(fields, fields.of_world[worlds[i]])
-            take_scan(b, m, p, tables, i, scans[i], ranges[i], field, settings)
+            take_scan(b, tables, i, readings, field, settings)
 
 
 @kernel
@@ -408,7 +414,7 @@ class Particle(Estimator, kind="particle"):
         a["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
         spare, log_weights = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
         ends = np.zeros((n, min(self.beams, scanner["rays"]), 2))
-        self.tables: Any = (a["cloud"], spare, log_weights, ends, a["trail"], a["log_q"])
+        self.workspaces: Any = (a["cloud"], spare, log_weights, ends, a["trail"], a["log_q"])
         self.fields = LikelihoodFieldCache()
 
     def reset(self, rows: Rows) -> None:
@@ -433,20 +439,11 @@ class Particle(Estimator, kind="particle"):
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take the fresh readings of these rows."""
-        scan = known.readings[self.scan]
-        estimate_all(
-            belief,
-            self.memory,
-            self.params,
-            self.tables,
-            known.readings[self.wheels].table,
-            scan.table,
-            scan.arrays["ranges"],
-            self.fields.of(known.map),
-            known.worlds,
-            rows,
-            self.settings,
-        )
+        wheels, scan = known.readings[self.wheels], known.readings[self.scan]
+        tables: Any = (self.memory, self.params, *self.workspaces)
+        readings: Any = (wheels.table, scan.table, scan.arrays["ranges"])
+        fields = self.fields.of(known.map)
+        estimate_all(belief, tables, readings, fields, known.worlds, rows, self.settings)
 
     def believe(self, rows: Rows, belief: Table) -> None:
         """Draw the particles around a pose that was set from outside."""
