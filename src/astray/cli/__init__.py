@@ -1,4 +1,4 @@
-"""The command line: a file for each command, named as the command.
+"""The command line: a file for each command, named as the command, and what commands share.
 
 The top of each file declares the command with click; heavy imports happen when it is called, so
 that `astray --help` is instant. `RunSession` (`session.py`) runs a simulation for `run`, `demo` and

@@ -28,7 +28,7 @@ class EventKind:
     check: Callable[[Run, Event], list[Event]]
     """Raises EventError for an event that could not take effect, before it is queued.
 
-    It returns the event as it is to be logged: one, or several in its place.
+    It returns the event as it is to be logged, or several in its place (a map for each world).
     """
     apply: Callable[[Run, Event], None]
     """Applies the event."""

@@ -1,4 +1,7 @@
-"""The registry of event kinds. A new kind is an entry of `KINDS` in a file of this package."""
+"""The registry of event kinds. A new kind is an entry of `KINDS` in a file of this package.
+
+A new file is listed below.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The table of map file formats: detection, reading and writing.
 
 To add a format, write a file beside this one with its reader (and writer), and add a row to
-`FORMATS`. The content decides which format a file has, since suffixes may be wrong or missing; the
-suffix decides where the content does not.
+`FORMATS`; detection, reading and writing follow from it. The content decides which format a file
+has, since suffixes may be wrong or missing; the suffix decides where the content does not.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ YAML = MapFormat(
     read_yaml_map,
     map_server.map_server_files,
 )
-FORMATS = (IMAGE, RUN_MAP, GEOJSON, ARIA, YAML)
+FORMATS = (IMAGE, RUN_MAP, ARIA, GEOJSON, YAML)
+"""In the order in which the content of a file is compared with them."""
 SUFFIXES = tuple(suffix for format in FORMATS for suffix in format.suffixes)
 
 
@@ -94,17 +95,17 @@ def detect_format(data: bytes, file: Path) -> MapFormat:
     if not text:
         raise MapError(f"{file}: empty")
     by_suffix = next((f for f in FORMATS if file.suffix.lower() in f.suffixes), None)
-    if IMAGE.matches(data):
-        return IMAGE
-    for format in (RUN_MAP, ARIA, GEOJSON):
-        # A mapping in braces is YAML, too.
-        if format.matches(text) and not (format is GEOJSON and by_suffix is YAML):
+    for format in FORMATS:
+        # A mapping in braces is YAML, too, and most texts have the colon of YAML somewhere.
+        is_doubtful = format is YAML or (format is GEOJSON and by_suffix is YAML)
+        if not is_doubtful and format.matches(text):
             return format
     if by_suffix is not None:
         return by_suffix
     if YAML.matches(text):
         return YAML
-    raise MapError(f"{file}: no map; GeoJSON, ARIA .map, map_server .yaml and images can be read")
+    known = ", ".join(format.name for format in FORMATS)
+    raise MapError(f"{file}: no map; these can be read: {known}")
 
 
 def write_map(map: Map, file: str | os.PathLike[str], resolution: float = RESOLUTION) -> None:
