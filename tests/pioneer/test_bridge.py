@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 import astray
-from astray.pioneer import Client, serving
+from astray.pioneer import Client, RobotSpec, commands, plan_fleet, serving
 from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.packets.framing import Framer, encode_packet
 from astray.pioneer.packets.laser import PlainLaserPacket, ReflectanceLaserPacket
-from astray.pioneer.session import SessionOptions
+from astray.pioneer.session import Session, SessionOptions
+from astray.pioneer.snapshot import CycleIntervals, take_snapshot
 from support.paths import DATA
 from support.tables import same
 
@@ -106,6 +108,65 @@ def test_with_the_errors_of_a_real_robot_curves_are_arcs() -> None:
     assert math.hypot(our_x - x, our_y - y) < 0.002
     x, y, _ = recorded_values[-1]["pose"]  # by the heading with which each cycle began
     assert 0.01 < math.hypot(our_x - x, our_y - y) < 0.025
+
+
+def as_sent(record: dict[str, Any]) -> bytes:
+    """The packet of a recorded command."""
+    argument = record["arg"]
+    if argument is None:
+        return commands.encode_empty(record["sent"])
+    if argument[:1] == "x":
+        return encode_packet(record["sent"], bytes.fromhex(argument[1:]))
+    if argument[:1] == "s":
+        return commands.encode_text(record["sent"], argument[1:])
+    return commands.encode_int(record["sent"], int(argument))
+
+
+def replay_literally(
+    name: str, map: Any = None, options: SessionOptions | None = None
+) -> tuple[list[float], list[float]]:
+    """Send what was recorded at its time and nothing else; the recorded and our last true pose.
+
+    Poses are in m and rad. What is not given is as by default.
+    """
+    records = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").open(encoding="utf-8")]
+    poses = [record["true"] for record in records if record.get("id") == 0x62]
+    start, end = ([x / 1000, y / 1000, deg * DEGREE] for x, y, _, deg in (poses[0], poses[-1]))
+    fleet = plan_fleet([RobotSpec.parse("p3dx")], map=map, start=tuple(start))
+    sim = astray.load(fleet.scenario)
+    session = Session(fleet.robots[0], options or SessionOptions())
+    handshake = [encode_packet(number) for number in range(3)]
+    timed = [(0.0, b"".join([*handshake, commands.encode_int(PioneerCommand.OPEN, 1)]))]
+    timed += [(record["t"], as_sent(record)) for record in records if "sent" in record]
+    for tick in range(round((records[-1]["t"] + 1.0) / sim.dt)):
+        while timed and timed[0][0] <= tick * sim.dt:
+            for event in session.receive(Framer().feed(timed.pop(0)[1])).events:
+                sim.post(event)
+        sim.step(1)
+        if (tick + 1) % round(0.1 / sim.dt) == 0:
+            snapshot = take_snapshot(sim, fleet.robots[0])
+            for event in session.report_cycle(snapshot, CycleIntervals()).events:
+                sim.post(event)
+    assert not timed
+    row = sim.robots["p3dx"].truth[0]
+    return end, [float(row.x), float(row.y), float(row.yaw)]
+
+
+@recorded
+@pytest.mark.parametrize("name", ["a_info", "b_vel400", "d_head90", "g_vel2"])
+def test_a_recorded_session_that_sends_no_pulses_ends_within_50_mm(name: str) -> None:
+    (x, y, yaw), (our_x, our_y, our_yaw) = replay_literally(name)
+    assert math.hypot(our_x - x, our_y - y) < 0.05
+    assert abs(math.remainder(our_yaw - yaw, math.tau)) < 4 * DEGREE  # 32°/s for a cycle
+
+
+@recorded
+def test_a_recorded_session_that_is_reset_into_a_wall_ends_within_50_mm() -> None:
+    wall = {"walls": [[[0.15, -1.0], [0.15, 1.0]]]}
+    (x, y, yaw), ours = replay_literally(
+        "i_laser_setpose", wall, SessionOptions(like_mobilesim=True)
+    )
+    assert ours == pytest.approx([x, y, yaw], abs=0.05)
 
 
 def scans_of(packets: list[tuple[int, bytes]]) -> list[list[int]]:
@@ -236,20 +297,19 @@ def holds_while_silent(client: Client, holds: Callable[[], bool], cycles: int = 
     return any(client.read() and holds() for _ in range(cycles))
 
 
-def test_a_robot_with_a_silent_client_stops_and_continues_with_the_next_packet() -> None:
-    with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]) as client:
+def test_with_a_watchdog_a_robot_with_a_silent_client_stops_until_the_next_packet() -> None:
+    with (
+        serving("p3dx", speed=20.0, options=SessionOptions(watchdog=True)) as bridge,
+        Client(port=bridge.ports[0]) as client,
+    ):
         client.velocity(0.3)
         assert holds_while_silent(client, lambda: client.speed > 0.28)
         assert holds_while_silent(client, lambda: client.speed == 0.0)
         client.wait_for(lambda c: c.speed > 0.2, cycles=200)
 
 
-def test_like_mobilesim_a_robot_with_a_silent_client_drives_on() -> None:
-    session_options = SessionOptions(like_mobilesim=True)
-    with (
-        serving("p3dx", speed=20.0, options=session_options) as bridge,
-        Client(port=bridge.ports[0]) as client,
-    ):
+def test_by_default_a_robot_with_a_silent_client_drives_on() -> None:
+    with serving("p3dx", speed=20.0) as bridge, Client(port=bridge.ports[0]) as client:
         client.velocity(0.3)
         assert holds_while_silent(client, lambda: client.speed > 0.28)
         assert not holds_while_silent(client, lambda: client.speed < 0.25, cycles=60)

@@ -34,6 +34,7 @@ from astray.pioneer.snapshot import CycleIntervals, LaserRanges, RobotSnapshot
 P3DX = find_model("p3dx")
 SEEKUR = find_model("seekur")
 DEGREE = math.pi / 180
+WATCHDOG = SessionOptions(watchdog=True)
 
 
 def new_session(options: SessionOptions | None = None, model: Any = P3DX) -> Session:
@@ -185,7 +186,7 @@ def test_commands_that_arrive_together_are_one_event() -> None:
 
 
 def test_a_move_that_is_kept_alive_does_not_start_again() -> None:
-    session = open_session()
+    session = open_session(WATCHDOG)
     first = posted_command(send_int(session, PioneerCommand.MOVE, 1000))["serial"]
     report(session)
     assert (
@@ -212,7 +213,7 @@ def test_only_an_omnidirectional_robot_gets_a_lateral_speed() -> None:
 
 
 def test_a_robot_with_motors_off_stops_and_ignores_motion() -> None:
-    session = open_session()
+    session = open_session(WATCHDOG)
     send_int(session, PioneerCommand.VEL, 300)
     assert posted_command(send_int(session, PioneerCommand.ENABLE, 0))["vx"] == 0.0
     assert not Sip.decode(report(session)[0].data).flags & 1
@@ -222,7 +223,7 @@ def test_a_robot_with_motors_off_stops_and_ignores_motion() -> None:
 
 
 def test_after_an_emergency_stop_motion_is_ignored_until_standstill() -> None:
-    session = open_session()
+    session = open_session(WATCHDOG)
     values = posted_command(send(session, commands.encode_empty(PioneerCommand.ESTOP)))
     assert (values["vx"], values["decel"]) == (0.0, 9.999)
     report(session, vx=0.5)
@@ -232,8 +233,8 @@ def test_after_an_emergency_stop_motion_is_ignored_until_standstill() -> None:
     assert (values["vx"], values["decel"]) == (0.3, P3DX.decel)
 
 
-def test_a_pulse_keeps_a_robot_alive_once_per_cycle() -> None:
-    session = open_session()
+def test_a_pulse_keeps_a_robot_with_a_watchdog_alive_once_per_cycle() -> None:
+    session = open_session(WATCHDOG)
     send_int(session, PioneerCommand.VEL, 300)
     assert send(session, commands.encode_empty(PioneerCommand.PULSE)).events == []
     report(session)
@@ -241,8 +242,8 @@ def test_a_pulse_keeps_a_robot_alive_once_per_cycle() -> None:
     assert send(session, commands.encode_empty(PioneerCommand.PULSE)).events == []
 
 
-def test_a_silent_client_is_logged_once_and_its_move_is_cancelled() -> None:
-    session = open_session()
+def test_with_a_watchdog_a_silent_client_is_logged_once_and_its_move_is_cancelled() -> None:
+    session = open_session(WATCHDOG)
     send_int(session, PioneerCommand.MOVE, 5000)
     logged = [
         session.report_cycle(RobotSnapshot(time=t), CycleIntervals()).requests
@@ -258,12 +259,14 @@ def test_a_silent_client_is_logged_once_and_its_move_is_cancelled() -> None:
     assert "distance" not in values
 
 
-def test_like_mobilesim_a_silent_client_is_only_logged() -> None:
-    session = open_session(SessionOptions(like_mobilesim=True))
+@pytest.mark.parametrize("like_mobilesim", [False, True])
+def test_without_a_watchdog_a_silent_client_is_only_logged(like_mobilesim: bool) -> None:
+    session = open_session(SessionOptions(like_mobilesim=like_mobilesim))
     send_int(session, PioneerCommand.MOVE, 5000)
     session.report_cycle(RobotSnapshot(time=1.0), CycleIntervals())
     (logged,) = session.report_cycle(RobotSnapshot(time=4.0), CycleIntervals()).requests
     assert isinstance(logged, LogText)
+    assert logged.text.endswith("only a warning")
     assert send(session, commands.encode_empty(PioneerCommand.PULSE)).events == []
     assert posted_command(send_int(session, PioneerCommand.RVEL, 1))["distance"] == 5.0
 
@@ -497,7 +500,7 @@ def test_a_client_ends_the_simulator_only_where_that_is_allowed() -> None:
 def test_commands_that_abort_mobilesim_and_unknown_ones_change_nothing(
     command: int,
 ) -> None:
-    session = open_session()
+    session = open_session(WATCHDOG)
     report(session)
     output = send_int(session, command, 1)
     assert output.requests == []

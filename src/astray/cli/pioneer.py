@@ -78,6 +78,11 @@ DEFAULT_ROBOT = "p3dx"
     help="MobileSim's none, constant, random_init or random_each_update; realistic by default.",
 )
 @click.option("--lockstep", is_flag=True, help="Wait for every client after each cycle.")
+@click.option(
+    "--watchdog",
+    is_flag=True,
+    help="Stop robots whose client is silent for 2 s, as real ones do; else only warn.",
+)
 @click.option("--pty", "terminals", is_flag=True, help="Offer a pseudo-terminal per robot, too.")
 @click.option("--like-mobilesim", is_flag=True, help="Undo the deliberate differences.")
 @click.option(
@@ -117,6 +122,7 @@ def serve_pioneers(
     seed: int | None = None,
     odometry: str | None = None,
     lockstep: bool = False,
+    watchdog: bool = False,
     terminals: bool = False,
     like_mobilesim: bool = False,
     allow_maps: Path | None = None,
@@ -150,7 +156,7 @@ def serve_pioneers(
         map=map,
         start=_parse_start(start),
         port=port,
-        watchdog=not like_mobilesim,
+        watchdog=watchdog,
         per_client=[RobotSpec.parse(text, odometry, like_mobilesim) for text in per_client],
         max_clients=most_clients,
     )
@@ -163,7 +169,9 @@ def serve_pioneers(
     )
     for robot in ghost_robots:
         sim.robots[robot.group].set_ghost(robots=[robot.index])
-    options = SessionOptions(like_mobilesim=like_mobilesim, allow_exit=allow_exit)
+    options = SessionOptions(
+        like_mobilesim=like_mobilesim, allow_exit=allow_exit, watchdog=watchdog
+    )
 
     def log(text: str) -> None:
         session.console.report(f"[{sim.time:.1f} s] {text}")

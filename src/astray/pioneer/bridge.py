@@ -228,7 +228,7 @@ def serving(
         map=map,
         start=start,
         port=port,
-        watchdog=not mobilesim,
+        watchdog=options.watchdog,
         per_client=[RobotSpec.parse(text, odometry, mobilesim) for text in per_client],
     )
     sim = load(fleet.scenario, seed=seed)

@@ -189,7 +189,7 @@ class Client:
         self.command(PioneerCommand.ESTOP)
 
     def pulse(self) -> None:
-        """Keep the robot alive: it stops when it receives nothing for two seconds."""
+        """Keep the robot alive: a real one stops when it receives nothing for two seconds."""
         self.command(PioneerCommand.PULSE)
 
     def command(self, number: int, value: float | None = None) -> None:

@@ -88,7 +88,7 @@ def plan_fleet(
     map: str | Mapping[str, Any] | None = None,
     start: PoseTuple | str | None = None,
     port: int = FIRST_PORT,
-    watchdog: bool = True,
+    watchdog: bool = False,
     per_client: Sequence[RobotSpec] = (),
     max_clients: int = 25,
 ) -> Fleet:

@@ -69,14 +69,17 @@ class SessionOptions:
     """What clients may do, and whether their sessions behave like MobileSim's.
 
     Args:
-        like_mobilesim: Only warn of a silent client instead of stopping its robot; identify as
-            MobileSim; reset to the origin; do not answer commands that MobileSim ignores.
+        like_mobilesim: Identify as MobileSim; reset to the origin; do not answer commands that
+            MobileSim ignores.
         allow_exit: Let clients end the simulator by SIM_EXIT.
+        watchdog: Stop the robot of a client that is silent for as long as its model's watchdog, as
+            a real robot does. MobileSim and we by default only warn of such a client.
         world: The world of the run in which the robots are.
     """
 
     like_mobilesim: bool = False
     allow_exit: bool = False
+    watchdog: bool = False
     world: int = 0
 
 
@@ -167,13 +170,13 @@ class Session:
     def _restart_watchdog(self) -> None:
         """Record that the client is alive. A MOVE that the watchdog stopped is cancelled."""
         silence = self._time - self._last_packet_time
-        if silence >= self.model.watchdog and not self.options.like_mobilesim:
+        if silence >= self.model.watchdog and self.options.watchdog:
             self.motion.cancel_move()
         self._last_packet_time, self._watchdog_warned = self._time, False
 
     def _post_motion(self) -> None:
-        """Post the motion demand if it changed, else once a cycle to keep the robot alive."""
-        if self.motion.changed or not (self._kept_alive or self.options.like_mobilesim):
+        """Post the motion demand if it changed; with a watchdog also once a cycle."""
+        if self.motion.changed or (self.options.watchdog and not self._kept_alive):
             self.post("command", self.motion.command_values())
             self.motion.changed, self._kept_alive = False, True
 
@@ -215,12 +218,12 @@ class Session:
         self.teleported = False
 
     def _check_watchdog(self) -> None:
-        """Log once that a client is silent. The autonomy of the robot stops it by itself."""
+        """Log once that a client is silent. With a watchdog the autonomy stops the robot."""
         silence = self._time - self._last_packet_time
         is_silent = self.state is SessionState.OPEN and silence > self.model.watchdog
         if is_silent and not self._watchdog_warned:
             self._watchdog_warned = True
-            effect = "only a warning" if self.options.like_mobilesim else "the robot stops"
+            effect = "the robot stops" if self.options.watchdog else "only a warning"
             self.request(LogText(f"no packet received for {silence:.1f} s: {effect}"))
 
     def _take_output(self) -> SessionOutput:
