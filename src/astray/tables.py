@@ -1,8 +1,8 @@
-"""What a row holds: everything that flows is a table, one row per robot, named columns, SI units.
+"""Tables: one row per robot, named columns, SI units; and the layouts that parts exchange.
 
 Tables are NumPy arrays of records, so kernels read `s.yaw` and users read `truth["yaw"]`. Poses are
-in the map frame, velocities and accelerations in the body frame (x forward, y left), angles in
-rad, counter-clockwise, yaw in (−π, π].
+in the map frame, velocities and accelerations in the body frame (x forward, y left), angles in rad,
+counter-clockwise, yaw in (−π, π] (REP 103).
 """
 
 from __future__ import annotations
@@ -22,13 +22,19 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 Row: TypeAlias = Any  # one record: its columns are attributes
 Columns: TypeAlias = np.dtype[Any]
 
-WHEELS_PER_ROBOT = (
-    4  # front left, front right, rear left, rear right; two-wheelers use the first two
-)
+WHEELS_PER_ROBOT = 4
+"""Front left, front right, rear left, rear right; robots with two wheels use the first two."""
 
 
 class Column(NamedTuple):
-    """One named value of a row."""
+    """One named value of a row.
+
+    Attributes:
+        name: The name; NumPy's own attributes of records are refused.
+        unit: The unit, for people.
+        type: The NumPy type.
+        shape: The shape of the value; a scalar by default.
+    """
 
     name: str
     unit: str = ""
@@ -36,11 +42,22 @@ class Column(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-_about: dict[Columns, Mapping[str, Column]] = {}
+_columns_of: dict[Columns, Mapping[str, Column]] = {}
 
 
 def columns(*parts: Column | str | Columns) -> Columns:
-    """The layout of a table; "name unit" is a float column, a layout is taken over whole."""
+    """Make the layout of a table.
+
+    Args:
+        *parts: "name unit" for a float column, a Column, or a layout whose columns are all
+        included.
+
+    Returns:
+        The layout, for `table`.
+
+    Raises:
+        PluginError: A name is an attribute of NumPy's records.
+    """
     flat: list[Column] = []
     for part in parts:
         if isinstance(part, str):
@@ -51,12 +68,22 @@ def columns(*parts: Column | str | Columns) -> Columns:
         else:
             flat.extend(columns_of(part).values())
     layout = record_type([(c.name, c.type, c.shape) for c in flat])
-    _about[layout] = {c.name: c for c in flat}
+    _columns_of[layout] = {c.name: c for c in flat}
     return layout
 
 
 def record_type(parts: Sequence[tuple[Any, ...]]) -> Columns:
-    """An aligned record type; its columns are attributes of a row, so NumPy's own are refused."""
+    """Make an aligned record type, whose columns are attributes of a row.
+
+    Args:
+        parts: (name, type) or (name, type, shape) of each column.
+
+    Returns:
+        The type.
+
+    Raises:
+        PluginError: A name is an attribute of NumPy's records.
+    """
     taken = [part[0] for part in parts if hasattr(np.void, part[0])]
     if taken:
         raise PluginError(f"a column cannot be called {taken[0]!r}: NumPy uses that name itself")
@@ -64,12 +91,28 @@ def record_type(parts: Sequence[tuple[Any, ...]]) -> Columns:
 
 
 def columns_of(layout: Columns) -> Mapping[str, Column]:
-    """The columns of a layout by name, with their units."""
-    return _about[layout]
+    """The columns of a layout.
+
+    Args:
+        layout: A layout that `columns` made.
+
+    Returns:
+        The columns by name, with their units.
+    """
+    return _columns_of[layout]
 
 
 def table(layout: Columns, n: int, fill: float = 0.0) -> Table:
-    """A table of n rows; `fill` goes to the float columns, all else is zero."""
+    """Make a table of n rows.
+
+    Args:
+        layout: The columns.
+        n: How many rows.
+        fill: The value of the float columns; all others are zero.
+
+    Returns:
+        The table, (n,).
+    """
     made = np.zeros(n, layout)
     if fill != 0.0:
         for name in layout.names or ():
@@ -78,17 +121,26 @@ def table(layout: Columns, n: int, fill: float = 0.0) -> Table:
     return made
 
 
-def write_records(goal: Table, rows: Rows, records: Table) -> None:
-    """Write whole records to some rows: one for all, or one for each.
+def write_records(target: Table, rows: Rows, records: Table) -> None:
+    """Write whole records to some rows, as bytes, many times as fast as NumPy copies columns.
 
-    Bytes are copied many times as fast as NumPy copies columns.
+    Args:
+        target: The table to write to, (n, ...).
+        rows: Indices, (k,).
+        records: One record for all of these rows, (1,), or one for each, (k, ...).
     """
-    raw = _bytes_of(goal.dtype.itemsize)
-    np.ndarray(goal.shape, raw, goal)[rows] = np.ndarray(records.shape, raw, records)
+    raw = _bytes_of(target.dtype.itemsize)
+    np.ndarray(target.shape, raw, target)[rows] = np.ndarray(records.shape, raw, records)
 
 
 def set_rows(column: Array, rows: Rows, values: Array) -> None:
-    """Write values, one each, to some rows of a column; to all of them in one go."""
+    """Write one value to each of some rows of a column.
+
+    Args:
+        column: A column or an array, (n, ...).
+        rows: Indices, (k,).
+        values: (k, ...).
+    """
     if len(rows) == len(column):
         column[:] = values
     else:
@@ -111,20 +163,33 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def clear_rows(goal: Table, rows: Rows) -> None:
-    """Write zeros to all columns of some rows."""
-    raw = _bytes_of(goal.dtype.itemsize)
-    np.ndarray(goal.shape, raw, goal)[rows] = np.zeros((), raw)
+def clear_rows(target: Table, rows: Rows) -> None:
+    """Write zeros to all columns of some rows.
+
+    Args:
+        target: The table, (n,).
+        rows: Indices, (k,).
+    """
+    raw = _bytes_of(target.dtype.itemsize)
+    np.ndarray(target.shape, raw, target)[rows] = np.zeros((), raw)
 
 
 @functools.cache
 def _bytes_of(size: int) -> np.dtype[Any]:
-    """A record of so many bytes, whatever they mean."""
+    """A record type of so many bytes."""
     return np.dtype((np.void, size))
 
 
 def copy_rows(source: Array, rows: Rows) -> Array:
-    """These rows of a table or an array, to keep; all of them as bytes, if it is all."""
+    """Copy some rows; a whole table is copied as bytes, which is faster.
+
+    Args:
+        source: A table or an array, (n, ...).
+        rows: Indices, (k,), in ascending order.
+
+    Returns:
+        (k, ...).
+    """
     if len(rows) < len(source):
         return source[rows]
     if source.dtype.names is None:
@@ -137,12 +202,12 @@ IDENTITY = columns(
     Column("robot", "", "i4"),
     Column("episode", "", "i4"),
 )
-"""Which robot a row is: its world, its number in its group and world, and which start this is."""
+"""Which robot a row is: its world, its number in its group and world, and its episode."""
 
 ADDRESS = columns(Column("tick", "", "i8"), IDENTITY)
-"""Who asks for noise, and when."""
+"""The counter of noise: which robot draws a random number, and at which tick."""
 
-# ADDRESS is no prefix of STATE on purpose: numba would take a state for an address, with a warning.
+# ADDRESS is no prefix of STATE: numba would accept a state for an address, with a warning.
 STATE = columns(
     IDENTITY,
     Column("tick", "", "i8"),
@@ -166,7 +231,8 @@ STATE = columns(
     Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
 )
-"""Truth and belief alike. cov is that of (x, y, yaw), zero in the truth; z and vz stay 0 there."""
+"""The state of a robot, of truth and belief alike. cov is the covariance of (x, y, yaw); it is zero
+in the truth, and so are z and vz."""
 
 COMMAND = columns(
     Column("mode", "", "i4"),
@@ -185,9 +251,9 @@ COMMAND = columns(
     "turn_decel rad/s²",
     Column("serial", "", "i8"),
 )
-"""What autonomy asks for; from speed to turn_decel they are limits, nan means the robot's own. In
-mode servo a distance or heading of nan leaves its axis to vx or wz, and a new serial begins a
-distance anew."""
+"""What the autonomy commands. From speed to turn_decel they are limits; nan means the robot's own.
+In mode servo a distance or heading of nan leaves its axis to vx or wz, and a new serial starts a
+new distance."""
 
 TWIST, CURVATURE, MOVE, HEADING, SERVO = range(5)
 MODES = ("twist", "curvature", "move", "heading", "servo")
@@ -196,7 +262,7 @@ STOP = table(COMMAND, 1)
 for _limit in LIMITS:
     STOP[_limit] = np.nan
 STOP.setflags(write=False)
-"""The command of a robot that was told nothing, (1,)."""
+"""The initial command of a robot: stop, (1,)."""
 
 DRIVE = columns(
     "vx m/s",
@@ -208,11 +274,11 @@ DRIVE = columns(
     "turn_accel rad/s²",
     "turn_decel rad/s²",
 )
-"""What control asks of the motion; curvature is nan unless it, and not wz, is asked for, and so are
-limits where the robot's own hold."""
+"""What the control asks of the motion. The curvature is nan where wz is asked for instead; limits
+are nan where the robot's own apply."""
 
 READING = columns(Column("fresh", "", "?"), "stamp s")
-"""What every reading has: when it was taken, and whether it arrived in this very tick."""
+"""The columns of every reading: when it was taken, and whether it arrived in this very tick."""
 
 WHEELS = columns(
     READING,
@@ -221,7 +287,7 @@ WHEELS = columns(
     Column("rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     "steer rad",
 )
-"""Wheel encoders: cumulative counts, the angle they stand for, and its mean rate since the last."""
+"""Wheel encoders: cumulative counts, their angle, and its mean rate since the last reading."""
 
 IMU = columns(
     READING,
@@ -232,7 +298,7 @@ IMU = columns(
     "ay m/s²",
     "az m/s²",
 )
-"""Rates and specific force in the sensor's own axes: level and at rest, az is +9.81."""
+"""Angular rates and specific force in the sensor's axes: level and at rest, az is +9.81."""
 
 INS = columns(
     READING,
@@ -244,7 +310,8 @@ INS = columns(
     "wz rad/s",
     Column("cov", "m², m·rad, rad²", "f8", (3, 3)),
 )
-"""A navigation system's answer: pose in the map, velocity in the body, covariance of the pose."""
+"""The output of a navigation system: pose in the map, velocity in the body, covariance of the
+pose."""
 
 SCAN = columns(
     READING,
@@ -258,7 +325,7 @@ SCAN = columns(
 taken (rays − 1 − k) / rays of the duration before the stamp."""
 
 RANGE = columns(READING, "range m", "min_range m", "max_range m", "cone rad")
-"""The range of one beam, or the least within a cone of this half-angle."""
+"""The range along one beam, or the least within a cone of this half-angle."""
 
 SONAR = columns(
     READING,
@@ -269,7 +336,7 @@ SONAR = columns(
     Column("fired", "", "i8"),
 )
 """A ring of sonars: `ranges` beside it, (transducers,) m. `fired` of them are new, evenly spread
-from the number `first` on; the others are as they were last heard."""
+from the number `first` on; the others are as last measured."""
 
 BUMP = columns(READING, Column("pressed", "", "?"))
 """Bumpers: whether any is pressed; `arcs` beside it, (arcs,), has 1 where one is, else 0."""
@@ -283,8 +350,9 @@ COLLISION_STATE = columns(
     "bearing rad",
     "speed m/s",
 )
-"""What a robot ran into in this tick: a robot by its row, or a wall (−1); where in the map, in
-which direction from the body, how fast; stalled while it cannot go where it drives."""
+"""The collision of a robot in this tick: with a robot by its row, or with a wall (−1); the contact
+point in the map, its bearing in the body frame, and the impact speed. The robot is stalled while it
+cannot go where it drives."""
 
 FIX = columns(
     READING,
@@ -296,12 +364,12 @@ FIX = columns(
     "map_vy m/s",
     "velocity_sd m/s",
 )
-"""A position in the map, with the covariance that the device claims (zero: it claims none). While
-the fix is `lost` nothing else counts. The velocity is that of the antenna in the map, as Doppler
-gives it; a `velocity_sd` of zero says that none is measured."""
+"""A position in the map, with the covariance that the device reports (zero: none). While the fix is
+`lost` the other columns are invalid. The velocity is that of the antenna in the map, from
+Doppler; a `velocity_sd` of zero means that none is measured."""
 
 COMPASS = columns(READING, "yaw rad", "sd rad")
-"""A heading in the map, and the standard deviation that the device claims (zero: none)."""
+"""A heading in the map, and the standard deviation that the device reports (zero: none)."""
 
 LANDMARKS = columns(READING, Column("count", "", "i8"))
 """Beacons that were seen: beside it, (slots,), `range` m and `bearing` rad from the mount,
@@ -313,10 +381,10 @@ CONTACTS = columns(
 )
 """Other robots that were detected: beside it, (slots,), `range` m and `bearing` rad from the mount,
 nearest first, `identity`, the number of the robot in its world or −1 where it is not known, and
-`seen`, 1 where the slot holds one, else 0; `count` slots do. Some may be nobody."""
+`seen`, 1 where the slot holds one, else 0; `count` slots do. Some may be false alarms."""
 
 TRACKS = columns("stamp s", Column("count", "", "i8"))
-"""What a robot believes of others: of which time, and how many of its tracks are confirmed."""
+"""The tracks of one observer: their stamp, and how many are confirmed."""
 
 TRACK = columns(
     Column("number", "", "i8"),
@@ -332,8 +400,8 @@ TRACK = columns(
     "map_vy m/s",
     Column("cov", "m², m²/s, m²/s²", "f8", (4, 4)),
 )
-"""One other robot as it is believed: position and velocity in the map frame as the believer has it,
-and their covariance, in which that of the believer's own pose is included. `number` stays the same
-for the life of a track, 0 until it is confirmed; `identity` is the number of the robot that it is
-taken for, −1 if unknown; `source` that of the sensor that saw it last; `age` since it was first
-seen, `unseen` since the last time. An empty slot has a stamp of nan."""
+"""A track of another robot: position and velocity in the map frame of the observer's belief, and
+their covariance, which includes that of the observer's own pose. `number` is constant for a track,
+0 until it is confirmed; `identity` is the number of the robot that it is associated with, −1 if
+unknown; `source` is the index of the sensor that detected it last; `age` is the time since the
+first detection, `unseen` since the last. An empty slot has a stamp of nan."""

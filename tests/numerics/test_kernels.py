@@ -151,7 +151,7 @@ def test_fields_that_change_places_are_noticed(edited: list[dict[str, float]]) -
 
 
 def test_a_kernel_is_kept_until_what_it_calls_is_edited() -> None:
-    reached, _ = kernel_cache._reach(elementary.sincos.function)  # type: ignore[attr-defined]
+    reached, _ = kernel_cache._dependencies(elementary.sincos.function)  # type: ignore[attr-defined]
     assert {function.__module__ for function, _ in reached} == {"astray.numerics.elementary"}
 
 

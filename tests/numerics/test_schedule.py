@@ -32,7 +32,7 @@ def test_beat_is_due_at_its_offset_and_every_period_from_there(beat: Schedule, t
 
 @given(beats, ticks)
 def test_from_is_the_first_due_tick_that_is_not_before(beat: Schedule, tick: int) -> None:
-    assert beat.from_(tick) == min(t for t in due(beat) if t >= tick)
+    assert beat.next_due(tick) == min(t for t in due(beat) if t >= tick)
 
 
 @given(beats, ticks)

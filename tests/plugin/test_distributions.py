@@ -86,7 +86,7 @@ numbers = st.one_of(
 
 @given(numbers)
 def test_what_is_written_reads_back(number: distributions.Number) -> None:
-    assert distributions.parse(distributions.written(number)) == number
+    assert distributions.parse(distributions.to_scenario(number)) == number
 
 
 def test_nominal_is_what_a_datasheet_says() -> None:

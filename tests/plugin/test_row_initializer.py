@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import astray
 from astray.errors import PluginError
 from astray.plugin import Datasheets, Reading, Scene, row_initializer
-from astray.plugin.row_initializer import TOGETHER, RowInitializer
+from astray.plugin.row_initializer import TABLES_PER_CALL, RowInitializer
 from astray.tables import ADDRESS, STATE, Array, Column, Rows, columns, table
 from support.kernels import without_jit
 
@@ -38,7 +38,7 @@ def copy_of(part: tuple[Array, Array | None]) -> tuple[Array, Array | None]:
     return part[0].copy(), part[1]
 
 
-@given(st.integers(0, 3 * TOGETHER), st.sets(st.integers(0, ROWS - 1)))
+@given(st.integers(0, 3 * TABLES_PER_CALL), st.sets(st.integers(0, ROWS - 1)))
 def test_only_the_named_rows_are_filled(count: int, some: set[int]) -> None:
     made = parts(count)
     before = [goal.copy() for goal, _ in made]

@@ -14,9 +14,9 @@ def without_jit(*modules: ModuleType) -> Iterator[None]:
     """The kernels of some modules as plain Python, within this process."""
     every = [k for m in modules for k in vars(m).values() if isinstance(k, Kernel)]
     for kernel in every:
-        kernel.lead_to(kernel.function)
+        kernel.set_call(kernel.function)
     try:
         yield
     finally:
         for kernel in every:
-            kernel.lead_to(kernel.dispatcher())
+            kernel.set_call(kernel.dispatcher())

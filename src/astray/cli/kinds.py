@@ -61,10 +61,10 @@ def describe(cls: type[Plugin]) -> dict[str, Any]:
     """One kind as plain data."""
     import dataclasses
 
-    from astray.plugin import parameters_of, units
+    from astray.plugin import field_comments, parameters_of
     from astray.scenario import plain_value
 
-    comments = units(cls)
+    comments = field_comments(cls)
     found: dict[str, Any] = {
         "family": cls.family,
         "kind": cls.kind,

@@ -163,13 +163,13 @@ class GroupStepper:
         ):
             due = plugin.next_due(tick)
             if due < first:
-                first = min(first, schedule.from_(due))
+                first = min(first, schedule.next_due(due))
         if robots.override is not None:
             changed = robots.commands_changed
             release = tick if changed else robots.override.next_release(tick)
-            first = min(first, robots.steer_schedule.from_(release))
+            first = min(first, robots.steer_schedule.next_due(release))
         for schedule in self._schedules:
-            due = schedule.from_(tick)
+            due = schedule.next_due(tick)
             if due < first:
                 first = due
         return first

@@ -1,4 +1,8 @@
-"""Elementary functions, random numbers and kernels with the same bytes everywhere."""
+"""Numerics that give the same bytes everywhere: elementary functions, noise, poses, kernels.
+
+`elementary` has sin to log, `random` the stateless noise (Philox), `se2` and `rotation` rigid
+motions, `schedule` whole ticks, `statistics` quantiles, `kernels` and `kernel_cache` the compiler.
+"""
 
 from astray.numerics import random
 from astray.numerics.elementary import (

@@ -1,10 +1,10 @@
-"""Elementary functions made of + − × ÷ √ alone, so that every machine gives the same bytes.
+"""Elementary functions made of + − × ÷ √ alone, so that they give the same bytes on every machine.
 
-libm differs between systems and numba's differs from Python's; these do not. Each is a range
-reduction and a polynomial whose coefficients were fitted in 50 digits (relative error below
-2⁻⁵⁷ before rounding). Measured against mpmath: sin, cos, exp, log within 1 ulp, atan2 within 2,
-tan within 3, for angles up to 10⁵ rad. `floor`, `sqrt`, `frexp`, `ldexp` and `copysign` are exact
-everywhere and used as they are.
+Those of libm differ between systems, and numba's differ from Python's. Each function here is a
+range reduction and a polynomial whose coefficients were fitted in 50 digits (relative error below
+2⁻⁵⁷ before rounding). Measured against mpmath: sin, cos, exp, log within 1 ulp, atan2 within 2, tan
+within 3, for angles up to 10⁵ rad. `floor`, `sqrt`, `frexp`, `ldexp` and `copysign` are exact
+everywhere and are used as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAN = math.nan
 HALF_PI_1 = 1.5707963267341256
 HALF_PI_2 = 6.077100506303966e-11
 HALF_PI_3 = 2.0222662487959506e-21
-# ln 2 in two pieces, and the tails that double-precision constants lose.
+# ln 2 in two pieces, and the tails that the constants lose in double precision.
 LN2_HIGH = 0.6931471804855391
 LN2_LOW = 7.440617110012397e-11
 HALF_PI = 1.5707963267948966
@@ -42,13 +42,13 @@ HUGE = 1e300
 SHRINK = 2.0**-64
 GROW = 2.0**200
 MINUTE = 1e-250
-CHUNK = 128  # rows that are worked on together, where kernels go over them in passes
-LARGEST_ANGLE = 1e15  # rad; above it a double no longer knows its own phase
+CHUNK = 128  # rows per chunk, in kernels that process rows in passes
+MAX_ANGLE = 1e15  # rad; the spacing of doubles above is no longer small against 2π
 
 
 @inlined_kernel
 def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
-    """Sine and cosine of r + tail in [−π/4, π/4], where tail is below the last digit of r."""
+    """Sine and cosine of r + tail in [−π/4, π/4]; tail is below the last digit of r."""
     z = r * r
     p = 1.605853141458901e-10 + z * -7.586685070091267e-13
     p = -0.0001984126984126506 + z * (
@@ -67,8 +67,8 @@ def sincos_reduced(r: float, tail: float) -> tuple[float, float]:
 
 @inlined_kernel
 def quarter_turns(s: float, c: float, quarters: int | np.int32) -> tuple[float, float]:
-    """Sine and cosine of an angle that is the given one plus some quarter turns."""
-    # Selections and signs instead of branches: which quarter comes next cannot be predicted.
+    """Sine and cosine of an angle plus some quarter turns, from those of the angle."""
+    # Selections and signs instead of branches, which processors could not predict.
     odd = quarters & 1
     sine = c if odd else s
     cosine = s if odd else c
@@ -77,31 +77,31 @@ def quarter_turns(s: float, c: float, quarters: int | np.int32) -> tuple[float, 
 
 @inlined_kernel
 def sincos_in_pass(x: float) -> tuple[float, float]:
-    """What `sincos` gives, without a branch: in a loop of its own several are done at a time."""
+    """`sincos` without branches: a loop over it is vectorised."""
     n = float(np.floor(x * 0.6366197723675814 + 0.5))
     high = x - n * HALF_PI_1
     low = n * HALF_PI_2
     r = high - low
     s, c = sincos_reduced(r, ((high - r) - low) - n * HALF_PI_3)
-    # The quarter, 0 to 3, as a float: processors turn few integers to floats at a time.
+    # The quarter, 0 to 3, as a float: conversions of integers are vectorised poorly.
     quarter = n - 4.0 * float(np.floor(0.25 * n))
     odd = (quarter == 1.0) | (quarter == 3.0)
     sine, cosine = c if odd else s, s if odd else c
     sine = -sine if quarter >= 2.0 else sine
     cosine = -cosine if (quarter == 1.0) | (quarter == 2.0) else cosine
-    is_angle = abs(x) < LARGEST_ANGLE
+    is_angle = abs(x) < MAX_ANGLE
     return sine if is_angle else NAN, cosine if is_angle else NAN
 
 
 @kernel
 def sincos(x: float) -> tuple[float, float]:
-    """Sine and cosine of x in rad; nan for what is not an angle."""
+    """Sine and cosine of x in rad; nan for infinite or huge x."""
     return sincos_in_pass(x)
 
 
 @kernel
 def sincos_all(w: Array, count: int) -> None:
-    """Turn the angles in the first row of w into their sines; their cosines go into the second."""
+    """Replace the angles in the first row of w by their sines; the second row gets the cosines."""
     for i in range(count):
         w[0, i], w[1, i] = sincos_in_pass(w[0, i])
 
@@ -120,7 +120,7 @@ def sincos_quarters(quarters: float) -> tuple[float, float]:
     """Sine and cosine of less than 2³⁰ quarter turns: the reduction is exact."""
     n = math.floor(quarters + 0.5)
     s, c = sincos_reduced((quarters - n) * HALF_PI, 0.0)
-    # An integer of 32 bits, since processors turn those to and from floats several at a time.
+    # An integer of 32 bits, since its conversions from and to floats are vectorised.
     return quarter_turns(s, c, np.int32(n))
 
 
@@ -153,7 +153,7 @@ def atan2(y: float, x: float) -> float:
         across = 1.0 if math.isinf(across) else 0.0
         along = 1.0 if math.isinf(along) else 0.0
     longest = max(across, along)
-    if longest > HUGE or longest < MINUTE:  # powers of two are exact, and keep sums in range
+    if longest > HUGE or longest < MINUTE:  # powers of two are exact, and prevent overflow
         scale = SHRINK if longest > HUGE else GROW
         across, along = across * scale, along * scale
     steep = across > along
@@ -208,7 +208,7 @@ def exp(x: float) -> float:
 @inlined_kernel
 def log_normal(x: float) -> float:
     """Natural logarithm of a positive number that is neither subnormal nor infinite."""
-    # x = m · 2ᵉ with m in [√½, √2), read off its bits: a branch could not be predicted.
+    # x = m · 2ᵉ with m in [√½, √2), from its bits: a branch could not be predicted.
     bits = np.float64(x).view(np.int64)
     e = (bits - SQRT_HALF_BITS) >> 52
     m = np.int64(bits - (e << 52)).view(np.float64)
@@ -239,17 +239,17 @@ def log(x: float) -> float:
 
 @kernel
 def wrap(angle: float) -> float:
-    """The same direction in (−π, π]; nan for what is not an angle."""
+    """The same direction in (−π, π], rad; nan for infinite or huge angles."""
     if -PI < angle <= PI:
         return angle
-    if not abs(angle) < LARGEST_ANGLE:
+    if not abs(angle) < MAX_ANGLE:
         return NAN
     turned = angle - TAU * math.ceil((angle - PI) / TAU)
-    # Rounding may land a hair outside, on either side of the seam.
+    # Rounding may give a result slightly outside, on either side of ±π.
     return PI if turned <= -PI or turned > PI else turned
 
 
 @kernel
-def effective_limit(asked: float, own: float) -> float:
-    """The limit that holds: what is asked for, at most the robot's own; nan asks for nothing."""
-    return own if math.isnan(asked) else min(max(asked, 0.0), own)
+def effective_limit(requested: float, own: float) -> float:
+    """The limit in force: the requested one, at most the robot's own; nan requests none."""
+    return own if math.isnan(requested) else min(max(requested, 0.0), own)

@@ -1,9 +1,8 @@
-"""Where compiled kernels are kept from one start to the next.
+"""The cache of compiled kernels, kept from one start to the next.
 
-Numba's own cache looks only at the file of the function it compiled: it keeps serving a caller
-whose callee was edited in another file. The cache folder of a kernel is therefore named by a digest
-of its code, of the code of every kernel that it calls, and of every constant and layout that they
-see.
+Numba's own cache checks only the file of the function: it serves an outdated caller whose callee
+was edited in another file. So the cache folder of a kernel is named by a digest of its code, of the
+code of every kernel that it calls, and of every constant and layout that they refer to.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent  # astray
-STALE = 30 * 86400  # s after which a cache folder that nobody used is deleted
+MAX_AGE = 30 * 86400  # s after which an unused cache folder is deleted
 
 
 @contextlib.contextmanager
 def numba_cache(folder: Path) -> Iterator[bool]:
-    """Point numba at the folder while it decorates one function; other people's stay untouched."""
+    """Set numba's cache folder while it decorates one function; that of other users is restored."""
     config = sys.modules["numba"].config
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        # Numba would quietly turn to the folder of the source, whose cache misses edits elsewhere.
+        # Numba would silently use the folder of the source, whose cache misses edits elsewhere.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
-        _warn_uncached()
+        _warn_not_cached()
         yield False
         return
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
@@ -47,7 +46,8 @@ def numba_cache(folder: Path) -> Iterator[bool]:
 
 
 @functools.cache
-def _warn_uncached() -> None:
+def _warn_not_cached() -> None:
+    """Warn once that compiled kernels cannot be kept."""
     warnings.warn(
         f"compiled kernels cannot be kept in {cache_root()}: every start compiles them anew; "
         "set ASTRAY_CACHE_DIR to a folder that can be written",
@@ -78,12 +78,12 @@ def cache_folder(digest: str) -> Path:
 
 @functools.cache
 def _clear_stale(root: Path) -> None:
-    """Delete what nobody used for long."""
+    """Delete cache folders that were not used for long."""
     import shutil
 
     with contextlib.suppress(OSError):
         for old in root.iterdir():
-            if time.time() - old.stat().st_mtime > STALE:
+            if time.time() - old.stat().st_mtime > MAX_AGE:
                 if old.is_dir():
                     shutil.rmtree(old, ignore_errors=True)
                 else:
@@ -91,8 +91,8 @@ def _clear_stale(root: Path) -> None:
 
 
 def digest(function: Callable[..., Any], options: str) -> str:
-    """A digest of all that the code of a function depends on; comments and docstrings are not."""
-    kernels, constants = _reach(function)
+    """A digest of all that the compiled code depends on; comments and docstrings do not count."""
+    kernels, constants = _dependencies(function)
     parts = sorted(
         f"{f.__module__}.{f.__qualname__} {_content(f, inline)}" for f, inline in kernels
     )
@@ -101,7 +101,7 @@ def digest(function: Callable[..., Any], options: str) -> str:
 
 
 def _content(function: FunctionType, inline: bool) -> tuple[Any, ...]:
-    """What is compiled of a function: its byte code without the places in the source."""
+    """What is compiled of a function: its byte code without line numbers."""
     return inline, function.__defaults__, _code_content(function.__code__, function.__doc__)
 
 
@@ -115,27 +115,29 @@ def _code_content(code: CodeType, doc: str | None) -> tuple[Any, ...]:
     return code.co_code, constants, names, code.co_argcount, code.co_flags, code.co_exceptiontable
 
 
-def _reach(function: Callable[..., Any]) -> tuple[set[tuple[FunctionType, bool]], list[str]]:
-    """A function and every kernel that it reaches, whether each is inlined, and their constants.
+def _dependencies(
+    function: Callable[..., Any],
+) -> tuple[set[tuple[FunctionType, bool]], list[str]]:
+    """A function and all kernels that it calls, whether each is inlined, and their constants.
 
-    Numba compiles globals in by value, so a constant from another file is part of the code, as are
-    the order of the fields of a tuple that it takes and the layout of records that it makes.
+    Numba compiles globals by value, so a constant from another file is part of the code, as are the
+    fields of a named tuple and the layout of a record.
     """
-    import numpy as np  # late: importing this module must not cost what --help does not need
+    import numpy as np  # late, since `astray --help` imports this module
 
     seen: set[tuple[FunctionType, bool]] = set()
     constants: list[str] = []
-    waiting: list[tuple[Any, bool]] = [(function, False)]
-    while waiting:
-        this, inline = waiting.pop()
-        if (this, inline) in seen or not isinstance(this, FunctionType):
+    to_visit: list[tuple[Any, bool]] = [(function, False)]
+    while to_visit:
+        visited, inline = to_visit.pop()
+        if (visited, inline) in seen or not isinstance(visited, FunctionType):
             continue
-        seen.add((this, inline))
-        for name, value in _globals_of(this):
+        seen.add((visited, inline))
+        for name, value in _globals_of(visited):
             if hasattr(value, "dispatcher") and hasattr(value, "function"):  # a kernel
-                waiting.append((value.function, value.inline))
-            elif hasattr(value, "py_func"):  # somebody's own numba function
-                waiting.append((value.py_func, False))
+                to_visit.append((value.function, value.inline))
+            elif hasattr(value, "py_func"):  # a numba function of another package
+                to_visit.append((value.py_func, False))
             elif isinstance(value, np.ndarray):
                 constants.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
             elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic, np.dtype)):
@@ -146,9 +148,9 @@ def _reach(function: Callable[..., Any]) -> tuple[set[tuple[FunctionType, bool]]
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function can see by name: globals, what it may take from modules, and its cells."""
+    """What a function refers to by name: globals, attributes of modules, and closure cells."""
     names = function.__code__.co_names
-    for name in (*names, *_words(function.__annotations__)):
+    for name in (*names, *_names_in(function.__annotations__)):
         value = function.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from ((f"{name}.{part}", getattr(value, part, None)) for part in names)
@@ -159,13 +161,13 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _layout(kind: Any) -> str:
-    """The fields of a named tuple and of those in it."""
-    seen = vars(sys.modules[kind.__module__])
-    parts = [seen.get(word) for word in sorted(_words(kind.__annotations__))]
+    """The fields of a named tuple and of named tuples in it."""
+    scope = vars(sys.modules[kind.__module__])
+    parts = [scope.get(name) for name in sorted(_names_in(kind.__annotations__))]
     inner = [_layout(part) for part in parts if hasattr(part, "_fields")]
     return f"{kind._fields}{inner}"
 
 
-def _words(annotations: Mapping[str, Any]) -> set[str]:
-    """The names in annotations, which are text until someone asks."""
-    return {word for text in annotations.values() for word in re.findall(r"\w+", str(text))}
+def _names_in(annotations: Mapping[str, Any]) -> set[str]:
+    """The names in annotations, which are text until they are evaluated."""
+    return {name for text in annotations.values() for name in re.findall(r"\w+", str(text))}

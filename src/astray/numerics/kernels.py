@@ -1,10 +1,9 @@
-"""The one way to compile: a kernel is plain Python that numba compiles at its first call.
+"""Kernels: plain Python functions that numba compiles at their first call.
 
-Importing a module that defines kernels costs nothing, so `astray --help` never pays for numba.
-With `ASTRAY_JIT=0`, or where numba is not installed, the same functions run as Python and give
-the same bytes, slowly.
+Importing a module that defines kernels costs nothing, so `astray --help` does not load numba. With
+`ASTRAY_JIT=0`, or without numba, the same functions run as Python and give the same bytes, slowly.
 
-What was compiled is kept for the next start, see `kernel_cache.py`.
+Compiled code is kept for the next start, see `kernel_cache.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 compile_callbacks: list[Callable[[], None]] = []
-"""Who is told of each kernel that is about to be compiled into others; not if those are cached."""
+"""Called before each kernel that other kernels call is compiled; not if it is in the cache."""
 
 _compiling = threading.RLock()
 
@@ -54,23 +53,23 @@ class Kernel(Generic[P, R]):
 
     def _first_call(self, *args: Any) -> R:
         call: Any = self.dispatcher() if jit() else self.function
-        self.lead_to(call)
+        self.set_call(call)
         result: R = call(*args)
         return result
 
-    def lead_to(self, call: Callable[..., Any]) -> None:
-        """Let a call lead straight there: a frame of ours would cost every tick of a run."""
+    def set_call(self, call: Callable[..., Any]) -> None:
+        """Let a call of the kernel call this directly: another frame would cost every tick."""
         self._call = call
-        # Python looks for __call__ in the class of an object, so each kernel gets one of its own.
+        # Python looks up __call__ in the class of an object, so each kernel gets its own class.
         self.__class__ = type("Kernel", (Kernel,), {"__call__": staticmethod(call)})
 
     @property
     def is_plain(self) -> bool:
-        """Whether it runs as Python, by the environment or since somebody wants to compare."""
+        """Whether it runs as Python, by the environment or because a test compares."""
         return self._call is self.function or not jit()
 
     def dispatcher(self) -> Any:
-        """The numba dispatcher of this function, for who calls it from Python."""
+        """The numba dispatcher of this function for calls from Python."""
         with _compiling:
             if self._dispatcher is None:
                 self._dispatcher = _compile(self.function, self.inline)
@@ -79,35 +78,40 @@ class Kernel(Generic[P, R]):
     def inner(self) -> Any:
         """The dispatcher through which compiled kernels call it.
 
-        Most are called by others only, and with a way in from Python they would take a fifth longer
-        to compile.
+        It has no wrapper for calls from Python, which would take a fifth longer to compile.
         """
         with _compiling:
             if self._inner is None:
-                for tell in compile_callbacks:
-                    tell()
-                self._inner = _for_any_number(_compile(self.function, self.inline, inner=True))
+                for callback in compile_callbacks:
+                    callback()
+                self._inner = _without_literals(_compile(self.function, self.inline, inner=True))
         return self._inner
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare a function that numba compiles at its first call."""
+    """Declare a kernel: numba compiles it at its first call."""
     return Kernel(function)
 
 
 def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare a kernel that is compiled into its callers, where a call would cost more than it."""
+    """Declare a kernel that is inlined into its callers, where a call would cost more than it."""
     return Kernel(function, inline=True)
 
 
 def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callable[P, R]:
-    """The code of a kernel for the types of these arguments, which takes them without a look.
+    """Compile a kernel for the types of these arguments, without calling it.
 
-    Nothing is called yet.
+    To find out the types of twenty arrays takes longer than many kernels. The code that this
+    returns does not check them. So use it for repeated calls with the same objects, or with others
+    of the same types: arguments of another type would be misread without an error.
 
-    To find out the types of twenty arrays takes longer than many a kernel does. So this is for who
-    calls again and again with the same objects, or with others that are made just like them: those
-    of any other type would be misread, and nobody would notice.
+    Args:
+        call: A kernel.
+        *args: Arguments as the calls will have them.
+        **no: Kernels take no keywords.
+
+    Returns:
+        The code; the function itself where kernels run as Python.
     """
     if not isinstance(call, Kernel) or call.is_plain:
         return call
@@ -136,14 +140,14 @@ def jit() -> bool:
 
 @functools.cache
 def _import_numba() -> Any:
-    # These are read while numba is imported, and put back for its other users in this process.
-    # Intel's vector maths would give other bytes on machines that have it. And to look into the
-    # colour of messages, of which there is none by default, takes a tenth of the time to compile.
+    # Numba reads these while it is imported; they are restored for its other users in this process.
+    # Intel's vector maths gives other bytes on machines that have it. Highlighting of messages,
+    # which is off by default, takes a tenth of the time to compile.
     with _environment(NUMBA_DISABLE_INTEL_SVML="1", NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING="1"):
         import numba
         from numba.core import types
         from numba.extending import typeof_impl
-    _spare_scipy()
+    _import_without_scipy()
 
     @typeof_impl.register(Kernel)
     def typeof_kernel(value: Any, context: Any) -> Any:
@@ -152,15 +156,15 @@ def _import_numba() -> Any:
     return numba
 
 
-def _spare_scipy() -> None:
-    """Let numba load its array functions without SciPy, a sixth of the time until a run begins.
+def _import_without_scipy() -> None:
+    """Let numba load its array functions without SciPy, which takes a sixth of the start-up time.
 
-    It would only ask whether there is one. What calls for BLAS asks again when it is compiled.
+    It would only check whether SciPy is there. Code that needs BLAS checks again when compiled.
     """
     blas = "scipy.linalg.cython_blas"
     if blas in sys.modules:
         return
-    sys.modules[blas] = None  # type: ignore[assignment]  # Python's way to say: not to be imported
+    sys.modules[blas] = None  # type: ignore[assignment]  # which makes its import fail
     try:
         from numba.np import arraymath
     finally:
@@ -187,10 +191,10 @@ def _compile(function: Callable[..., Any], inline: bool, inner: bool = False) ->
     options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": inline}
     options["no_cpython_wrapper"] = inner
     if PACKAGE in Path(function.__code__.co_filename).resolve().parents:
-        # Our kernels allocate nothing, so nobody has to count who holds an array: that would cost
-        # every call some hundred nanoseconds. Those of other people may do as they like.
+        # Our kernels allocate nothing, so they need no reference counts of arrays, which would cost
+        # each call some hundred nanoseconds. Kernels of other packages may allocate.
         options["_nrt"] = False
-        options["no_cfunc_wrapper"] = True  # nobody calls them from C
+        options["no_cfunc_wrapper"] = True  # they are not called from C
     with numba_cache(cache_folder(digest(function, str(options)))) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.
@@ -199,10 +203,10 @@ def _compile(function: Callable[..., Any], inline: bool, inner: bool = False) ->
     return numba.njit(**options)(function)
 
 
-def _for_any_number(dispatcher: Any) -> Any:
-    """Let kernels that write numbers down as arguments share the code for numbers of that type.
+def _without_literals(dispatcher: Any) -> Any:
+    """Share the code of a kernel between callers that pass it different literal numbers.
 
-    Numba would compile what they call anew for each of those numbers.
+    Numba would compile it anew for each of these numbers.
     """
     unliteral, resolve = _import_numba().types.unliteral, dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: resolve([unliteral(a) for a in args], kws)

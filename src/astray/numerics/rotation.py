@@ -1,4 +1,4 @@
-"""Rotations in space, for sensors that are mounted askew."""
+"""Rotations in space, SO(3), for sensors that are mounted at an angle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float
 
 @kernel
 def rotation_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
-    """From axes turned by yaw, then pitch, then roll, to the original ones."""
+    """The rotation by yaw, then pitch, then roll: from the rotated axes to the original ones."""
     sr, cr = sincos(roll)
     sp, cp = sincos(pitch)
     sy, cy = sincos(yaw)
@@ -27,7 +27,7 @@ def rotation_from_euler(roll: float, pitch: float, yaw: float) -> Axes:
 
 @kernel
 def rotation_all(out: Array, roll: Array, pitch: Array, yaw: Array) -> None:
-    """Fill out (n, 3, 3): from axes turned by yaw, then pitch, then roll, to the original ones."""
+    """Fill out (n, 3, 3) with rotations by yaw, then pitch, then roll."""
     for i in range(len(out)):
         axes = rotation_from_euler(roll[i], pitch[i], yaw[i])
         for j in range(3):
@@ -35,7 +35,7 @@ def rotation_all(out: Array, roll: Array, pitch: Array, yaw: Array) -> None:
 
 
 def rotation_matrix(roll: Array, pitch: Array, yaw: Array) -> Array:
-    """Rotation matrices, (n, 3, 3), from turned axes to the original ones."""
+    """Rotation matrices from the rotated axes to the original ones, (n, 3, 3); angles (n,) rad."""
     made = np.empty((len(roll), 3, 3))
     angles = [np.ascontiguousarray(angle, float) for angle in (roll, pitch, yaw)]
     rotation_all(made, angles[0], angles[1], angles[2])

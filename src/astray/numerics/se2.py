@@ -1,12 +1,13 @@
-"""Planar poses: (x, y, yaw) in the map frame, composed on the right.
+"""Planar rigid motions SE(2): poses (x, y, yaw) in the map frame, composed on the right.
 
-A twist (u, v, w) held for unit time moves a body along a circular arc. With h = w / 2 and
-sinc(h) = sin(h) / h the arc's chord is exactly sinc(h) · Rot(h) · (u, v): no case for straight
-lines, no cancellation, one sine and one cosine.
+A twist (u, v, w) held for unit time moves a body along a circular arc: the exponential map. With h
+= w / 2 and sinc(h) = sin(h) / h the chord of the arc is exactly sinc(h) · Rot(h) · (u, v), so there
+is no case for straight lines, no cancellation, one sine and one cosine.
 
-A car steers while it drives, so its curvature k changes over a way u. Yaw as the cubic that has the
-right value and slope at both ends is yaw + w / 2 − (k1 − k0) u / 8 in the middle, and Simpson's
-rule over the way then gives the position, with an error that falls with the fifth power of u.
+A car steers while it drives, so its curvature k changes over a distance u: its path is a clothoid
+if it changes linearly. Yaw as the cubic that has the right value and slope at both ends is
+yaw + w / 2 − (k1 − k0) u / 8 in the middle, and Simpson's rule over the distance then gives the
+position, with an error that falls with the fifth power of u.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ def compose(a: Pose, b: Pose) -> Pose:
 
 @kernel
 def inverse(a: Pose) -> Pose:
-    """The pose that undoes a."""
+    """The inverse: composed with a it gives the origin."""
     s, c = sincos(a[2])
     return -c * a[0] - s * a[1], s * a[0] - c * a[1], wrap(-a[2])
 
 
 @kernel
 def relative_pose(a: Pose, b: Pose) -> Pose:
-    """The pose b as seen from a."""
+    """The pose b in the frame of a."""
     s, c = sincos(a[2])
     dx, dy = b[0] - a[0], b[1] - a[1]
     return c * dx + s * dy, -s * dx + c * dy, wrap(b[2] - a[2])
@@ -59,14 +60,14 @@ def arc(a: Pose, u: float, v: float, w: float) -> Pose:
 
 @inlined_kernel
 def arc_given_heading(a: Pose, u: float, v: float, w: float, middle: tuple[float, float]) -> Pose:
-    """The same, given sine and cosine of the heading in the middle of it."""
+    """`arc`, given sine and cosine of the heading in the middle of it."""
     (s, c), k = middle, sinc(0.5 * w)
     return a[0] + k * (c * u - s * v), a[1] + k * (s * u + c * v), wrap(a[2] + w)
 
 
 @inlined_kernel
 def sincos_of_small(h: float) -> tuple[float, float]:
-    """Sine and cosine of an angle that is small as a rule."""
+    """Sine and cosine of an angle that is usually small."""
     if abs(h) < SMALL:
         z = h * h
         p = 1.0 / 40320.0 - z * (1.0 / 3628800.0 - z / 479001600.0)
@@ -76,7 +77,7 @@ def sincos_of_small(h: float) -> tuple[float, float]:
 
 @inlined_kernel
 def clothoid_chord(u: float, w: float, change: float) -> tuple[float, float]:
-    """Where a way u with turn w leads, along and across, while the curvature grows by `change`."""
+    """The chord (along, across) of a distance u with turn w; the curvature grows by `change`."""
     s1, c1 = sincos_of_small(0.5 * w - 0.125 * change * u)
     s2, c2 = sincos_of_small(w)
     sixth = u / 6.0
@@ -85,27 +86,27 @@ def clothoid_chord(u: float, w: float, change: float) -> tuple[float, float]:
 
 @inlined_kernel
 def displace(a: Pose, along: float, across: float, w: float) -> Pose:
-    """The pose reached from a by a displacement in its own axes and a turn w."""
+    """The pose reached from a by a displacement in the frame of a and a turn w."""
     s, c = sincos(a[2])
     return a[0] + c * along - s * across, a[1] + s * along + c * across, wrap(a[2] + w)
 
 
 @kernel
 def clothoid_step(a: Pose, u: float, w: float, change: float) -> Pose:
-    """The pose reached from a by way u and turn w, while the curvature grows by `change`, 1/m."""
+    """The pose after a distance u with turn w from a; the curvature grows by `change`, 1/m."""
     along, across = clothoid_chord(u, w, change)
     return displace(a, along, across, w)
 
 
 @kernel
 def exp_se2(u: float, v: float, w: float) -> Pose:
-    """The pose reached from the origin along the arc (u, v, w)."""
+    """The pose reached from the origin along the arc (u, v, w): the exponential map."""
     return arc((0.0, 0.0, 0.0), u, v, w)
 
 
 @kernel
 def log_se2(a: Pose) -> Pose:
-    """The arc (u, v, w) with |w| ≤ π that leads from the origin to a."""
+    """The arc (u, v, w) with |w| ≤ π from the origin to a: the logarithm of a."""
     h = 0.5 * a[2]
     s, c = sincos(h)
     k = 1.0 / sinc(h)
@@ -114,5 +115,5 @@ def log_se2(a: Pose) -> Pose:
 
 @kernel
 def bearing_to(a: Pose, x: float, y: float) -> float:
-    """Direction of the point (x, y) as seen from a, in (−π, π]."""
+    """The direction of the point (x, y) in the frame of a, in (−π, π]."""
     return wrap(atan2(y - a[1], x - a[0]) - a[2])

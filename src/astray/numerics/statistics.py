@@ -1,7 +1,8 @@
-"""Points of the chi-square and Student's t distributions, and a check of covariances.
+"""Quantiles of the chi-square and Student's t distributions, and a check of covariances.
 
-A few lines instead of a dependency on SciPy for a few numbers. Of chi-square, P(k/2, x/2) is the
-regularised incomplete gamma function: a series below its middle, a continued fraction above.
+A few lines replace a dependency on SciPy. The distribution function of chi-square is the
+regularised incomplete gamma function P(k/2, x/2): a series for small x, a continued fraction for
+large x.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import numpy as np
 
 from astray.tables import Array
 
-TERMS = 500
+MAX_TERMS = 500
 TINY = 1e-300
-ROUNDING, LEAST = 1e-9, 1e-15  # by which a covariance may be negative
+RELATIVE_ROUNDING, ROUNDING = 1e-9, 1e-15  # by which an eigenvalue may be negative
 
 
-def chi_square_below(x: float, freedom: float) -> float:
+def chi_square_cdf(x: float, freedom: float) -> float:
     """The probability of a value below x."""
     a, z = 0.5 * freedom, 0.5 * x
     if z <= 0.0:
@@ -25,17 +26,17 @@ def chi_square_below(x: float, freedom: float) -> float:
     scale = math.exp(a * math.log(z) - z - math.lgamma(a))
     if z < a + 1.0:
         total = term = 1.0 / a
-        for k in range(1, TERMS):
+        for k in range(1, MAX_TERMS):
             term *= z / (a + k)
             total += term
             if term < 1e-16 * total:
                 break
         return scale * total
-    # Lentz's way to evaluate the continued fraction of the upper part.
+    # The continued fraction of 1 − P, by Lentz's algorithm.
     b = z + 1.0 - a
     c, d = 1.0 / TINY, 1.0 / b
     h = d
-    for k in range(1, TERMS):
+    for k in range(1, MAX_TERMS):
         step = -k * (k - a)
         b += 2.0
         d = 1.0 / (step * d + b or TINY)
@@ -46,12 +47,12 @@ def chi_square_below(x: float, freedom: float) -> float:
     return 1.0 - scale * h
 
 
-def chi_square_point(probability: float, freedom: float) -> float:
-    """The value below which lies this probability, by bisection."""
+def chi_square_quantile(probability: float, freedom: float) -> float:
+    """The value with this probability of a smaller one, by bisection."""
     low, high = 0.0, freedom + 20.0 * math.sqrt(2.0 * freedom) + 50.0
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
-        if chi_square_below(middle, freedom) < probability:
+        if chi_square_cdf(middle, freedom) < probability:
             low = middle
         else:
             high = middle
@@ -59,14 +60,14 @@ def chi_square_point(probability: float, freedom: float) -> float:
 
 
 def nees_band(robots: int, probability: float = 0.95) -> tuple[float, float]:
-    """Where the mean NEES of so many honest beliefs of a pose lies with this probability."""
-    side = 0.5 * (1.0 - probability)
-    low, high = (chi_square_point(p, 3.0 * robots) / robots for p in (side, 1.0 - side))
+    """The interval of the mean NEES of consistent beliefs of a pose (Bar-Shalom et al., 2001)."""
+    tail = 0.5 * (1.0 - probability)
+    low, high = (chi_square_quantile(p, 3.0 * robots) / robots for p in (tail, 1.0 - tail))
     return low, high
 
 
 def student_t_95(freedom: int) -> float:
-    """The two-sided 95 % point of Student's t, by bisection on its distribution."""
+    """The two-sided 95 % quantile of Student's t, by bisection on its distribution function."""
     low, high = 0.0, 13.0  # 12.7 is that of a single degree of freedom
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
     scale /= math.sqrt(freedom * math.pi)
@@ -81,7 +82,7 @@ def student_t_95(freedom: int) -> float:
 
 
 def has_negative_eigenvalue(matrices: Array) -> bool:
-    """Whether a symmetric matrix, or any of several, is negative in some direction."""
+    """Whether a symmetric matrix, or any of several (..., n, n), has a negative eigenvalue."""
     eigenvalues = np.linalg.eigvalsh(matrices)
     least, most = eigenvalues[..., 0], eigenvalues[..., -1]
-    return bool((least < -ROUNDING * np.maximum(most, 0.0) - LEAST).any())
+    return bool((least < -RELATIVE_ROUNDING * np.maximum(most, 0.0) - ROUNDING).any())

@@ -1,8 +1,13 @@
-"""What plugins are, how they are declared, and what they are handed."""
+"""Plugins: how they are declared, what they are handed, and what they write.
+
+`plugin` has the base class, `families` the eight kinds of parts, `views` what they are handed,
+`parameters` and `distributions` their keys in a scenario, `declaration_checks` the checks of a
+class.
+"""
 
 from astray.numerics import NEVER
 from astray.plugin import distributions
-from astray.plugin.distributions import DrawnParameter, nominal, values_of, written
+from astray.plugin.distributions import DrawnParameter, nominal, sample_values, to_scenario
 from astray.plugin.families import (
     OUTPUTS,
     Autonomy,
@@ -17,7 +22,7 @@ from astray.plugin.families import (
     Sensor,
     Tracker,
 )
-from astray.plugin.parameters import TIMING, Parameter, out_of_bounds, parameters_of, units
+from astray.plugin.parameters import TIMING, Parameter, field_comments, out_of_bounds, parameters_of
 from astray.plugin.plugin import KINDS, Datasheet, Datasheets, Plugin, find_sensor
 from astray.plugin.row_initializer import InitialValue, RowInitializer
 from astray.plugin.views import Known, Reading, Scene, Tracks
@@ -50,11 +55,11 @@ __all__ = [
     "Tracker",
     "Tracks",
     "distributions",
+    "field_comments",
     "find_sensor",
     "nominal",
     "out_of_bounds",
     "parameters_of",
-    "units",
-    "values_of",
-    "written",
+    "sample_values",
+    "to_scenario",
 ]

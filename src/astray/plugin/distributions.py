@@ -1,18 +1,18 @@
 """Parameters that are drawn: any number of a scenario may be a distribution instead.
 
-    radius: {normal: [0.05, 0.0005]}    mean and standard deviation, cut off at five of them
+    radius: {normal: [0.05, 0.0005]}    mean and standard deviation, truncated at five of them
     radius: {uniform: [0.049, 0.051]}   from low to high
     radius: {choice: [0.049, 0.051]}    one of these
 
-A value is drawn per world, life and robot. What was drawn is the truth; the nominal value is
-what a datasheet would say, and all that estimators are told.
+A value is drawn per world, episode and robot. The drawn value is the truth; the nominal value is
+that of the datasheet, which is all that estimators get.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -20,19 +20,19 @@ from astray.errors import PluginError
 from astray.numerics import random
 from astray.tables import Array, Rows, Table
 
-CUT = 5.0  # standard deviations: a positive parameter can then be promised to stay positive
+TRUNCATION = 5.0  # standard deviations, so that the bounds of a parameter can be checked
 
 
 class DrawnParameter:
-    """A distribution is not a number: a plugin that computes with one is told what to read."""
+    """A parameter that is a distribution: to compute with it is an error that says what to read."""
 
     @property
     def nominal(self) -> float:
-        """What a datasheet says."""
+        """The value of the datasheet."""
         raise TypeError
 
     def sample(self, address: Table, rows: Rows, key: np.uint64) -> Array:
-        """One value per row."""
+        """Draw one value per row, (len(rows),)."""
         raise TypeError
 
     def _refuse(self, *others: object, **options: object) -> NoReturn:
@@ -50,7 +50,7 @@ class DrawnParameter:
 
 @dataclass(frozen=True)
 class Normal(DrawnParameter):
-    """A bell curve, cut off at five standard deviations."""
+    """A normal distribution, truncated at five standard deviations."""
 
     mean: float
     sd: float
@@ -62,19 +62,19 @@ class Normal(DrawnParameter):
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that can be drawn."""
-        return self.mean - CUT * self.sd, self.mean + CUT * self.sd
+        """The smallest and the largest value that can be drawn."""
+        return self.mean - TRUNCATION * self.sd, self.mean + TRUNCATION * self.sd
 
     def sample(self, address: Table, rows: Rows, key: np.uint64) -> Array:
-        """One value per row."""
-        error = np.empty((len(rows), 1))
-        random.normals_all(error, address, rows, key)
-        return self.mean + self.sd * np.clip(error[:, 0], -CUT, CUT)
+        """Draw one value per row, (len(rows),)."""
+        normal = np.empty((len(rows), 1))
+        random.normals_all(normal, address, rows, key)
+        return self.mean + self.sd * np.clip(normal[:, 0], -TRUNCATION, TRUNCATION)
 
 
 @dataclass(frozen=True)
 class Uniform(DrawnParameter):
-    """Any value from low to high alike."""
+    """A uniform distribution from low to high."""
 
     low: float
     high: float
@@ -86,57 +86,88 @@ class Uniform(DrawnParameter):
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that can be drawn."""
+        """The smallest and the largest value that can be drawn."""
         return self.low, self.high
 
     def sample(self, address: Table, rows: Rows, key: np.uint64) -> Array:
-        """One value per row."""
-        share = np.empty((len(rows), 1))
-        random.uniforms_all(share, address, rows, key)
-        return self.low + (self.high - self.low) * share[:, 0]
+        """Draw one value per row, (len(rows),)."""
+        uniform = np.empty((len(rows), 1))
+        random.uniforms_all(uniform, address, rows, key)
+        return self.low + (self.high - self.low) * uniform[:, 0]
 
 
 @dataclass(frozen=True)
 class Choice(DrawnParameter):
-    """One of a few values, each as likely."""
+    """One of some values, with equal probability."""
 
     values: tuple[float, ...]
 
     @property
     def nominal(self) -> float:
-        """The first, which the author put first for a reason."""
+        """The first value."""
         return self.values[0]
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that can be drawn."""
+        """The smallest and the largest value that can be drawn."""
         return min(self.values), max(self.values)
 
     def sample(self, address: Table, rows: Rows, key: np.uint64) -> Array:
-        """One value per row."""
-        share = np.empty((len(rows), 1))
-        random.uniforms_all(share, address, rows, key)
-        return np.asarray(self.values)[(share[:, 0] * len(self.values)).astype(np.int64)]
+        """Draw one value per row, (len(rows),)."""
+        uniform = np.empty((len(rows), 1))
+        random.uniforms_all(uniform, address, rows, key)
+        return np.asarray(self.values)[(uniform[:, 0] * len(self.values)).astype(np.int64)]
 
 
 Distribution: TypeAlias = Normal | Uniform | Choice
 Number: TypeAlias = float | Distribution
 
 
-def nominal(value: Number) -> float:
-    """What a datasheet says of a number that may be drawn."""
+def nominal(value: Any) -> Any:
+    """The value of the datasheet.
+
+    Args:
+        value: A parameter, which may be a distribution.
+
+    Returns:
+        The nominal value of a distribution; any other value itself.
+    """
     return value.nominal if isinstance(value, DrawnParameter) else value
 
 
-def values_of(value: Number, address: Table, rows: Rows, seed: int, *names: str) -> Array | float:
-    """A value per row where it is drawn, by a key of these names, else the one value."""
+def sample_values(
+    value: Number, address: Table, rows: Rows, seed: int, *names: str
+) -> Array | float:
+    """Draw a number for some rows, if it is a distribution.
+
+    Args:
+        value: A number or a distribution.
+        address: ADDRESS, (n,).
+        rows: Indices, (k,).
+        seed: The seed of the run.
+        *names: What the key of the noise is made of, see `numerics.random.key`.
+
+    Returns:
+        (k,) where it is drawn, else the number.
+    """
     if not isinstance(value, DrawnParameter):
         return value
     return value.sample(address, rows, random.key(seed, *names))
 
 
 def parse(written: object) -> Number:
-    """Read a number or a distribution as a scenario spells it; ValueError says what is wrong."""
+    """Parse a number or a distribution.
+
+    Args:
+        written: What a scenario has: a number, {"normal": [mean, sd]}, {"uniform": [low, high]} or
+            {"choice": [...]}.
+
+    Returns:
+        A float or a distribution.
+
+    Raises:
+        ValueError: It is neither; the text says what is wrong.
+    """
     if isinstance(written, Normal | Uniform | Choice):
         return written
     if isinstance(written, dict):
@@ -178,8 +209,15 @@ def _parse_distribution(written: dict[object, object]) -> Distribution:
     return Uniform(*numbers)
 
 
-def written(value: Number) -> object:
-    """The number or distribution as a scenario spells it."""
+def to_scenario(value: Number) -> object:
+    """The number or distribution as a scenario has it: the inverse of `parse`.
+
+    Args:
+        value: A number or a distribution.
+
+    Returns:
+        A number, or a mapping with one key.
+    """
     match value:
         case Normal(mean, sd):
             return {"normal": [mean, sd]}

@@ -1,4 +1,4 @@
-"""A plugin's fields as a table: what kernels read as `p.radius`, drawn for every row."""
+"""Parameters of plugins: the fields of a class, and the table that kernels read as `p.radius`."""
 
 from __future__ import annotations
 
@@ -22,22 +22,37 @@ from astray.tables import Columns, Rows, Table, record_type
 if TYPE_CHECKING:
     from astray.plugin.plugin import Plugin
 
-TIMING = ("rate", "offset", "latency", "jitter", "loss")  # belong to the simulator, never drawn
+TIMING = ("rate", "offset", "latency", "jitter", "loss")
+"""Parameters that the simulator reads; they are no columns and cannot be drawn."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """One key of a plugin in a scenario."""
+    """One key of a plugin in a scenario.
+
+    Attributes:
+        name: The key.
+        type: The annotation of the field.
+        number: float, int or bool where the parameter is a column; else None.
+        default: The default; `dataclasses.MISSING` where a value must be given.
+    """
 
     name: str
-    type: Any  # the annotation
-    number: type | None  # float, int or bool where it is a column
-    default: Any  # dataclasses.MISSING where it must be given
+    type: Any
+    number: type | None
+    default: Any
 
 
 @functools.cache
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
-    """The parameters of a plugin class or of another dataclass, the timing last."""
+    """List the parameters of a class.
+
+    Args:
+        cls: A plugin class or another dataclass.
+
+    Returns:
+        The parameters in the order of the fields, those of the timing last.
+    """
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []
     for field in dataclasses.fields(cls):
@@ -62,7 +77,16 @@ def _number(hint: Any) -> type | None:
 
 
 def out_of_bounds(hint: Any, low: float, high: float) -> str:
-    """What is wrong with a value, or with the range it is drawn from; empty if nothing is."""
+    """Check a value, or the range that it is drawn from, against the bounds of its annotation.
+
+    Args:
+        hint: The annotation, such as `Annotated[float, Gt(0)]`.
+        low: The smallest value.
+        high: The largest value.
+
+    Returns:
+        What is wrong, such as "must be greater than 0"; empty if nothing is.
+    """
     if typing.get_origin(hint) in (typing.Union, UnionType):
         return next(filter(None, (out_of_bounds(p, low, high) for p in typing.get_args(hint))), "")
     for bound in getattr(hint, "__metadata__", ()):
@@ -78,8 +102,15 @@ def out_of_bounds(hint: Any, low: float, high: float) -> str:
     return ""
 
 
-def units(cls: type) -> dict[str, str]:
-    """The comment behind each annotated field in the source: its unit, and more."""
+def field_comments(cls: type) -> dict[str, str]:
+    """Read the comments behind the fields of a class: unit and meaning.
+
+    Args:
+        cls: A plugin class or another dataclass.
+
+    Returns:
+        The comments by field, those of base classes included.
+    """
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__[:-1]):
         found |= _comments(base)
@@ -94,7 +125,7 @@ def _comments(cls: type) -> dict[str, str]:
         return found
     try:
         source = textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError):  # typed at a prompt: there is no file to read
+    except (OSError, TypeError):  # declared at a prompt: there is no source file
         return found
     name = ""
     for token in tokenize.generate_tokens(StringIO(source).readline):
@@ -123,10 +154,7 @@ def _numbers(cls: type[Plugin]) -> tuple[str, ...]:
 
 
 def shared_parameters(plugin: Plugin) -> Table:
-    """A plugin's parameters as one record, nan where they are not given or drawn for each row.
-
-    Made once: a plugin may have dozens, and thousands of robots may start over at every tick.
-    """
+    """A plugin's parameters as one record, nan where they are not given or drawn for each row."""
     made = np.zeros((), parameter_columns(type(plugin)))
     for name in _numbers(type(plugin)):
         value = getattr(plugin, name)
@@ -142,9 +170,9 @@ def drawn_parameters(plugin: Plugin) -> list[str]:
 
 
 def draw_parameters(plugin: Plugin, rows: Rows) -> None:
-    """Draw what is drawn for each row of a bound plugin's parameter table."""
+    """Draw the parameters of a bound plugin that are drawn for each row."""
     if plugin.drawn_params:
-        # The tick plays no part: a life's parameters are the same whenever it begins.
+        # The tick is left out: the parameters of an episode do not depend on when it starts.
         address = plugin.address.take(rows)
         address["tick"] = 0
         for name in plugin.drawn_params:

@@ -125,7 +125,7 @@ class Foxglove:
 
     def next_due(self, step: int) -> int:
         """The next step at which a publisher is due."""
-        return min(self.publisher_set.next_due(step), self.clock.schedule.from_(step))
+        return min(self.publisher_set.next_due(step), self.clock.schedule.next_due(step))
 
     def observe(self, sim: Run) -> None:
         """Publish what is due and subscribed to; the SDK drops what clients do not read in time."""

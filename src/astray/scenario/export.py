@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from astray.plugin import DrawnParameter, Plugin, parameters_of, written
+from astray.plugin import DrawnParameter, Plugin, parameters_of, to_scenario
 from astray.scenario.plugin_files import SOURCES
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.signals import Signals, file_digest
@@ -84,7 +84,7 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 def plain_value(value: Any) -> Any:
     """The value of a parameter as plain data, as in a scenario."""
     if isinstance(value, DrawnParameter):
-        return written(value)  # type: ignore[arg-type]
+        return to_scenario(value)  # type: ignore[arg-type]
     if isinstance(value, Signals):
         return value.plain()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

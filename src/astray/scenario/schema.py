@@ -25,9 +25,9 @@ from astray.plugin import (
     Parameter,
     Plugin,
     distributions,
+    field_comments,
     out_of_bounds,
     parameters_of,
-    units,
 )
 from astray.robot import autonomy, control, estimators, motion, sensors, tracking
 from astray.scenario.start import Start
@@ -250,7 +250,7 @@ def scenario_model() -> type[BaseModel]:
 
 def _describe(schema: dict[str, Any], cls: type) -> None:
     """Put the comments of a class's fields into its schema."""
-    for name, unit in units(cls).items():
+    for name, unit in field_comments(cls).items():
         if name in schema.get("properties", {}):
             schema["properties"][name]["description"] = unit
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from astray.errors import WrongInput, suggest
 from astray.numerics import PI, TAU, random, wrap
-from astray.plugin import DrawnParameter, NonNegative, values_of
+from astray.plugin import DrawnParameter, NonNegative, sample_values
 from astray.tables import Array, Table
 from astray.world import Map, Place
 from astray.world.maps import MapSet
@@ -107,7 +107,7 @@ class Start:
 
         def values(name: str) -> Array | float:
             value = getattr(self, name)
-            return values_of(value, addresses, rows, seed, group, "start", name)
+            return sample_values(value, addresses, rows, seed, group, "start", name)
 
         poses = np.empty((len(addresses), 3))
         for k, name in enumerate(("x", "y", "yaw")):

@@ -18,7 +18,7 @@ from astray.cli import astray as commands
 from astray.cli.report import commands as commands_of
 from astray.cli.report import write_report
 from astray.errors import WrongInput
-from astray.numerics.statistics import chi_square_below, chi_square_point, nees_band
+from astray.numerics.statistics import chi_square_cdf, chi_square_quantile, nees_band
 from astray.viewer.reports.figures import draw_paths
 from astray.viewer.reports.report_data import ReportData, compute_metrics, read_report_data
 
@@ -191,8 +191,8 @@ def test_what_holds_no_run_is_refused(tmp_path: Path) -> None:
 def test_chi_square_is_that_of_scipy(freedom: int) -> None:
     for probability in (0.025, 0.5, 0.975, 0.999):
         point = chi2.ppf(probability, freedom)
-        assert chi_square_below(point, freedom) == pytest.approx(probability, abs=1e-9)
-        assert chi_square_point(probability, freedom) == pytest.approx(point, rel=1e-7)
+        assert chi_square_cdf(point, freedom) == pytest.approx(probability, abs=1e-9)
+        assert chi_square_quantile(probability, freedom) == pytest.approx(point, rel=1e-7)
 
 
 def test_the_band_narrows_with_the_number_of_robots() -> None:

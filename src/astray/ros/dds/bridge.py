@@ -147,7 +147,7 @@ class DdsBridge:
 
     def next_due(self, step: int) -> int:
         """The first step from this one on at which messages or the clock may be due."""
-        return min(self.publisher_set.next_due(step), self._clock_schedule.from_(step))
+        return min(self.publisher_set.next_due(step), self._clock_schedule.next_due(step))
 
     def observe(self, sim: Run) -> None:
         """Sample the messages that are due, and let them be published."""
