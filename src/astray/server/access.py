@@ -2,7 +2,7 @@
 
 Any web page that is open in a browser on this machine can send requests to its ports. The browser
 names the page's own address in `Origin`. A page whose domain was made to resolve to 127.0.0.1 (DNS
-rebinding) shows that domain in `Host`. And a foreign page does not know the token.
+rebinding) shows that domain in `Host`. The token keeps out whatever passes these two.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class AccessPolicy:
     """The requests that a server answers; all others are refused."""
 
     port: int | None = None
-    """The port that Host and Origin must name: only pages of this server itself may connect, and a
-    WebSocket must have an Origin. None also lets in programs without an Origin, and the pages of
-    any server on this machine."""
+    """The port that Host and Origin must name.
+
+    With a port, only pages of this server may connect, and a WebSocket must have an Origin. With
+    None, the pages of any server on this machine may connect, and programs without an Origin."""
     origins: Sequence[str] = ()
     """Foreign origins that may connect as well, "*" for all."""
     token: str = ""

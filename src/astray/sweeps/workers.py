@@ -42,7 +42,7 @@ SHORT, LONG = 1.0, 8.0  # s; a shorter task may grow, a longer one shrinks
 GROWTH = 4  # factor between sizes of tasks
 MAX_TASK_SIZE = GROWTH**5  # worlds
 MAX_ATTEMPTS = 3  # at a task whose worker dies
-POLL_PERIOD = 0.5  # s; Ctrl-C is handled that late where waiting does not handle it
+POLL_PERIOD = 0.5  # s: the longest delay of Ctrl-C where waiting cannot be interrupted
 MAX_WINDOWS_PROCESSES = 61  # that Windows can wait for
 T = TypeVar("T")
 MakeExecutor = Callable[[], futures.Executor]
@@ -129,7 +129,7 @@ def _collision_rows(sim: Sim, name: str, place: int) -> list[ResultRow]:
 
 
 class InProcessExecutor(futures.Executor):
-    """Runs everything at once in this process, which may have plugins that no other has."""
+    """Runs each call immediately, in this process, which may have plugins that no other has."""
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> futures.Future[T]:
         """Run a call and return its finished future."""
@@ -262,8 +262,8 @@ class SweepRunner:
                 if not self._pending:
                     break
                 done, _ = futures.wait(self._pending, POLL_PERIOD, futures.FIRST_COMPLETED)
-                deaths = [self._collect(future, on_progress) for future in done]
-                if any(deaths):
+                died = [self._collect(future, on_progress) for future in done]
+                if any(died):
                     self._drain_broken_pool(on_progress)
                     pool.shutdown(wait=False, cancel_futures=True)
                     pool = self._make_executor()
@@ -326,7 +326,7 @@ class SweepRunner:
         return False
 
     def _on_worker_death(self, task: SweepTask, on_progress: OnProgress) -> None:
-        """Run a task again by itself, up to MAX_ATTEMPTS times.
+        """Run a task again, alone, until its worker has died MAX_ATTEMPTS times while it ran alone.
 
         Of the tasks of a broken pool, most were only beside the one that killed its worker, or had
         not even begun. So only a death of a task that ran alone counts.

@@ -145,7 +145,7 @@ def find_next_touch(pair: Row, motions: Table, shapes: Shapes, t: float) -> None
 
 @inlined_kernel
 def write_robot_overlap(p: Row, q: Row, other: int) -> None:
-    """Write that a robot overlaps another, unless it was stopped by something."""
+    """Mark a robot as overlapping another; write the contact too, unless something stopped it."""
     x, y = 0.5 * (p.x + q.x), 0.5 * (p.y + q.y)
     # Of several, the first by position: not the first by row.
     first = (
@@ -169,7 +169,8 @@ def apply_touch(p: Row, touch: Touch, sign: float, other: int, stops: bool) -> N
         sooner = closing > p.closing
         if closing == p.closing:
             sooner = touch.x < p.contact_x or (touch.x == p.contact_x and touch.y < p.contact_y)
-    if (stops and (not p.blocked or sooner)) or (not p.blocked and sooner):
+    first_stop = stops and not p.blocked
+    if first_stop or (sooner and (stops or not p.blocked)):  # a stop outranks a graze
         write_contact(p, t, touch, sign, other)
     p.touched = True
     if stops:
@@ -181,12 +182,15 @@ def apply_touch(p: Row, touch: Touch, sign: float, other: int, stops: bool) -> N
 def resolve_touch(pair: Row, motions: Table) -> None:
     """Let the touch of a pair act on its two robots."""
     p, q = motions[pair.first], motions[pair.second]
-    into, back = pair.first_speed, pair.second_speed
-    touch = Touch(pair.time, pair.nx, pair.ny, pair.x, pair.y, into, back)
-    least = SHARE * (into + back)
-    unclear = into + back <= 0.0
-    apply_touch(p, touch, 1.0, pair.second, pair.time < p.end and (unclear or into > least))
-    apply_touch(q, touch, -1.0, pair.first, pair.time < q.end and (unclear or back > least))
+    speed_p, speed_q = pair.first_speed, pair.second_speed
+    touch = Touch(pair.time, pair.nx, pair.ny, pair.x, pair.y, speed_p, speed_q)
+    min_speed = SHARE * (speed_p + speed_q)
+    neither_closes = speed_p + speed_q <= 0.0
+    stops_p = neither_closes or speed_p > min_speed
+    stops_q = neither_closes or speed_q > min_speed
+    # A robot whose motion has ended before is not stopped again.
+    apply_touch(p, touch, 1.0, pair.second, pair.time < p.end and stops_p)
+    apply_touch(q, touch, -1.0, pair.first, pair.time < q.end and stops_q)
 
 
 @inlined_kernel
@@ -223,6 +227,7 @@ def resolve_robot_collisions(ctx: CollisionContext, pairs: Table) -> None:
         for k in range(len(pairs)):
             pair = pairs[k]
             p, q, now = motions[pair.first], motions[pair.second], by_world[pair.world].next_touch
+            # A touch that was resolved without a stop must not be found again.
             if p.changed or q.changed or (pair.time < FREE and pair.time == now):
                 find_next_touch(pair, motions, shapes, now)
         for k in range(len(pairs)):

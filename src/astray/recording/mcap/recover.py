@@ -3,7 +3,8 @@
 1. Every whole record of the file is copied, from its beginning on. After damaged bytes the copy
    continues at the next chunk. Of a chunk that is damaged or cut off, the messages that can be
    decompressed are kept.
-2. The messages of the write-ahead log follow, if it belongs to this file after its last chunk.
+2. The messages of the write-ahead log follow, if it belongs to this file and is newer than its last
+   chunk.
 3. Indexes and summary are rebuilt.
 """
 
@@ -86,7 +87,7 @@ def recover_recording(path: Path, out: Path | None = None) -> RecoveryReport:
     log, destination = WriteAheadLog(path), out or path
     temporary = destination.with_name(f"{destination.name}.part")
     try:
-        report = _recover_to(temporary, path, log, always=out is not None)
+        report = _recover_to(temporary, path, log, even_if_intact=out is not None)
         if report is None:
             return RecoveryReport(path, None, was_intact=True)
         report.path = destination
@@ -105,15 +106,15 @@ def recover_recording(path: Path, out: Path | None = None) -> RecoveryReport:
 
 
 def _recover_to(
-    temporary: Path, path: Path, log: WriteAheadLog, always: bool
+    temporary: Path, path: Path, log: WriteAheadLog, even_if_intact: bool
 ) -> RecoveryReport | None:
-    """Write the recovered file; None if the recording is intact, unless `always`.
+    """Write the recovered file; None if the recording is intact, unless `even_if_intact`.
 
     The recording is closed at the end of this function: Windows renames no open file.
     """
     try:
         with path.open("rb") as file:
-            if not always and is_locked(file):
+            if not even_if_intact and is_locked(file):
                 raise RecordingError(
                     f"{path}: is still being written; end that program first, or copy what there "
                     "is by --out"
@@ -125,7 +126,7 @@ def _recover_to(
         raise RecordingError(f"{path}: not an MCAP file")
     logged = log.read()
     intact = is_finished(data) and not _is_damaged(data)
-    if intact and logged is None and not always:
+    if intact and logged is None and not even_if_intact:
         return None
     temporary.unlink(missing_ok=True)
     report = _Recovery(data, temporary).run(logged)
@@ -175,7 +176,7 @@ class _Recovery:
         self._pending = bytearray()  # records outside of chunks
         self._first: int | None = None  # time of the first message, ns
         self._last = 0
-        self._after_last_chunk = len(MAGIC)  # an offset behind the start of the last chunk
+        self._after_last_chunk = len(MAGIC)  # one byte behind the start of the last chunk
         self._report = RecoveryReport(destination, None)
 
     def run(self, logged: LoggedChunk | None) -> RecoveryReport:
@@ -186,9 +187,9 @@ class _Recovery:
         while start < end and (torn := self._copy_from(start)) is not None:
             start = find_chunk(self._data, torn.start + 1)
             self._report.lost_bytes += start - torn.start
-            # The log has all messages of a chunk that was cut off at the end of the file.
-            cut_off = torn.opcode == Opcode.CHUNK and (logged is None or start < end)
-            if cut_off and torn.rest is not None:
+            # The log has all messages of the last chunk if that was cut off.
+            salvage = torn.opcode == Opcode.CHUNK and (logged is None or start < end)
+            if salvage and torn.rest is not None:
                 self._copy_chunk(torn.rest[: start - torn.start - RECORD_HEAD.size])
         self._write_pending()
         # A log that is older than the last chunk has only messages of that chunk.

@@ -1,5 +1,8 @@
 """Messages as the JSON text of rosbridge: the fields of the message type, by their names.
 
+This is the `msg` of a publish operation; its envelope is `publish_operation` in compression.py. The
+values come from the templates in ros/publishers.
+
 An Odometry is {"header":{"stamp":{"sec":1,"nanosec":0},"frame_id":"odom"},"child_frame_id":
 "base_link","pose":{"pose":{"position":{"x":0.5,...},"orientation":{...}},"covariance":[...]},
 "twist":{...}}. JSON has no nan and no infinity: they are null.
@@ -73,11 +76,15 @@ def _fill(plain: Any, values: tuple[Any, ...]) -> Any:
         return {key: _fill(part, values) for key, part in plain.items()}
     if isinstance(plain, FieldSlot):
         value = values[plain.index]
-        return value.decode() if plain.is_text else _list(value) if plain.is_list else value
-    return [_fill(part, values) for part in plain] if isinstance(plain, list) else plain
+        if plain.is_text:
+            return value.decode()
+        return _list_without_nan(value) if plain.is_list else value
+    if isinstance(plain, list):
+        return [_fill(part, values) for part in plain]
+    return plain
 
 
-def _list(values: Array) -> list[Any]:
+def _list_without_nan(values: Array) -> list[Any]:
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return list(values.tolist())
     with_none = values.astype(object)

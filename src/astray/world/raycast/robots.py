@@ -1,4 +1,8 @@
-"""Ray bundles against robots: footprints are circles, or polygons cast edge by edge."""
+"""Ray bundles against robots: footprints are circles, or polygons cast edge by edge.
+
+`w` is `RayWorkspace.values`; nearness is the inverse range (see ray_bundle.py). Rays of different
+origins, such as those of a lidar that turns while it moves, are in single_ray.py.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ from astray.world.raycast.single_ray import RaycastScene
 
 @inlined_kernel
 def end_on_circle(w: Array, i: np.uint64, first: int, last: int) -> None:
-    """Let those of the rays `first` to `last` that meet circle i end on it, seen from outside."""
+    """Shorten those of the rays `first` to `last` that meet circle i from outside."""
     x, y, square = w[CELL_X + i], w[CELL_Y + i], w[CELL_RADIUS + i] * w[CELL_RADIUS + i]
     for j in range(((last + 4 - first) >> 2) << 2):  # whole SIMD vectors: more rays do no harm
         k = np.uint64(first + j)
@@ -55,7 +59,7 @@ def end_on_circle(w: Array, i: np.uint64, first: int, last: int) -> None:
 
 @kernel
 def end_on_circle_around(w: Array, rays: int, i: np.uint64) -> None:
-    """Let all rays end on circle i, which the sensor is within."""
+    """Shorten all rays to circle i, which the sensor is within."""
     x, y, radius = w[CELL_X + i], w[CELL_Y + i], w[CELL_RADIUS + i]
     for j in range(rays):
         k = np.uint64(j)
@@ -65,7 +69,10 @@ def end_on_circle_around(w: Array, rays: int, i: np.uint64) -> None:
 
 @inlined_kernel
 def compute_circle_intervals(w: Array, bundle: RayBundle, n: int, start: float) -> None:
-    """Write how near n circles are, 0 if the sensor is within, and the intervals they cover."""
+    """Write the nearness of n circles (0 if the sensor is within) and the intervals they cover.
+
+    Their centres are turned into the sensor's axes.
+    """
     zero, first = np.float32(0.0), np.float32(start)
     per, slack = bundle.per_radian, bundle.slack
     for i in range(n):
@@ -87,7 +94,7 @@ def compute_circle_intervals(w: Array, bundle: RayBundle, n: int, start: float) 
 
 @kernel
 def cast_at_circles(w: Array, bundle: RayBundle, n: int, first_bearing: float) -> None:
-    """Let the rays end on the n circles of the chunk."""
+    """Shorten the rays to the n circles of the chunk."""
     compute_circle_intervals(w, bundle, n, first_bearing)
     rays, turn = bundle.rays, bundle.per_turn
     for i in range(n):
@@ -143,7 +150,7 @@ def cast_at_robots(
     own: int,
     origin: BundleOrigin,
 ) -> None:
-    """Let the rays end on the robots of a grid other than the own row; bounds are not kept."""
+    """Shorten the rays to the robots of a grid other than the own row; block bounds stay."""
     w, robots, shapes, corners = (
         workspace.values,
         scene.robots,

@@ -4,8 +4,8 @@ The measurements of the last `horizon` seconds are queued in the order of their 
 buffer. A second filter, the base, is in the state before the oldest of them. A measurement that is
 older than the newest one, such as a late GNSS fix, is inserted at its stamp; the filter is reset to
 the base and processes the queue again. The result is as if all had arrived in time. Measurements
-that leave the horizon are processed by the base for good. A robot whose measurements are never late
-has no queue.
+that leave the horizon are processed by the base for good. A robot whose datasheets have no delay
+has no queue; a measurement that is late all the same is then dropped.
 """
 
 from __future__ import annotations
@@ -111,21 +111,24 @@ def set_next_angle(model: Row, angles: Array) -> None:
 def take_measurement(
     filters: Table, queue: Table, model: Row, measurement: Row, beacons: Array
 ) -> None:
-    """Process a measurement, delayed or not; `filters` are the filter of a row and its base."""
+    """Process a measurement, delayed or not.
+
+    `filters[0]` is the filter of a row, `filters[1]` its base.
+    """
     state, base = filters[0], filters[1]
     if len(queue) == 0:
         if measurement.stamp >= state.stamp - SAME_TIME or not state.started:
             process(state, model, measurement, beacons)
         return
     if base.started and measurement.stamp < base.stamp - SAME_TIME:
-        return  # older than the horizon
+        return  # older than what the base has already processed
     if model.queued == len(queue):
         retire_oldest(base, model, queue, beacons)
     if insert(queue, model, measurement):
         process(state, model, measurement, beacons)
     else:
         nis_sum, nis_dof = state.nis_sum, state.nis_dof
-        filters[0] = base
+        filters[0] = base  # roll back: `state` is a view of filters[0]
         state.nis_sum, state.nis_dof = nis_sum, nis_dof
         replay(state, model, queue, measurement, beacons)
     while model.queued > 0 and queue[model.oldest].stamp < state.stamp - model.horizon - SAME_TIME:

@@ -6,8 +6,9 @@ step that enters along g_j (the columns of `noise_input`),
     P ← F P Fᵀ + Σ q_j g_j g_jᵀ
 
 By wheels, the displacement (u, v, w) and its Jacobians are those of odometry.py, corrected for the
-estimated errors of the wheels. By the IMU, with h half the turn in a step dt, the velocity of the
-mount propagates by V ← R(−2h) V + R(−h) a dt, which is exact for readings that are means over dt.
+estimated errors of the wheels. By the IMU, with h half the turn in a step dt, the velocity V of the
+mount in body axes propagates by V ← R(−2h) V + R(−h) a dt, with R a rotation and a the mean
+specific acceleration; it is exact for readings that are means over dt.
 A robot that cannot go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
 
 One second-order term matters where the covariance is small: an error of the heading turns the true
@@ -245,15 +246,18 @@ def next_velocity(state: Row, model: Row, imu: ImuReading, dt: float) -> tuple[f
 
 
 @kernel
-def gyro_bias_jacobian(model: Row, index: int, dt: float) -> None:
-    """F by a bias of the turn rate: minus that by its noise, over the whole step."""
+def gyro_bias_jacobian(model: Row, index: int, factor: float) -> None:
+    """F by a bias of the turn rate: it acts like noise of the opposite sign for the whole step.
+
+    The factor is dt; for a scale error, which is a bias of wz per unit, it is wz · dt.
+    """
     for r in range(model.moving):
-        model.transition[r, index] -= model.noise_input[r, GYRO] * dt
+        model.transition[r, index] -= model.noise_input[r, GYRO] * factor
 
 
 @kernel
 def accel_bias_jacobian(model: Row, index: int, dt: float) -> None:
-    """F by the biases of both accelerations: minus that by their noise, over the whole step."""
+    """F by the biases of both accelerations, like noise of the opposite sign for the whole step."""
     for r in range(model.moving):
         model.transition[r, index] -= model.noise_input[r, ACCEL_X] * dt
         model.transition[r, index + 1] -= model.noise_input[r, ACCEL_Y] * dt
@@ -263,7 +267,11 @@ def accel_bias_jacobian(model: Row, index: int, dt: float) -> None:
 def imu_jacobian(
     state: Row, model: Row, velocity: tuple[float, float], wz: float, dt: float
 ) -> None:
-    """F and G of a step by the IMU to a velocity: by heading, velocity and biases, and by noise."""
+    """The transition F and the noise input G of a step by the IMU that ends at a velocity.
+
+    First order in dt; the lever arm of the mount and 1/cos h are left out. The noise inputs are
+    integrals over the step, rad and m/s, so their variance is density² · dt.
+    """
     clear_transition(model)
     s, c = sincos(state.yaw + 0.5 * wz * dt)
     u, v = 0.5 * (state.vx + velocity[0]) * dt, 0.5 * (state.vy + velocity[1]) * dt
