@@ -1,8 +1,9 @@
 """Checkpoints: the state arrays of a run and what it was built from, in one NumPy archive.
 
-The entry "about" is JSON with a format version. A checkpoint of another version is refused. When
-what is written changes, or the name of a state array (`engine/state_arrays.py`), FORMAT_VERSION
-must be increased. The names of entries are part of the format.
+The entry "about" is JSON with a format version; a checkpoint of another version is refused. Increase
+FORMAT_VERSION when an entry or the name of a state array (`engine/state_arrays.py`) changes. Some
+names in the file are older than the present words: "hits" are collisions, "hand" is the manual
+override.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except (ValueError, LookupError, TypeError, RecursionError):
         raise SavedError(f"{path}: not a saved run") from None
     if version != FORMAT_VERSION:
-        raise SavedError(f"{path}: saved by astray {info.get('astray')} in another format")
+        raise SavedError(
+            f"{path}: saved by astray {info.get('astray')} in another format; resume it with that version"
+        )
     for key, kind in INFO_TYPES.items():
         if not isinstance(info.get(key), kind) or (key == "steps" and info[key] < 0):
             raise SavedError(f"{path}: damaged: its {key} is {info.get(key)!r:.40}")

@@ -139,7 +139,9 @@ def test_only_what_is_drawn_costs_a_sample() -> None:
     rows = np.arange(5)
     assert distributions.sample_values(0.3, robots(5), rows, *NAMES) == 0.3
     uniform = Uniform(0.0, 1.0)
-    assert (distributions.sample_values(uniform, robots(5), rows, *NAMES) == sample(uniform, 5)).all()
+    assert (
+        distributions.sample_values(uniform, robots(5), rows, *NAMES) == sample(uniform, 5)
+    ).all()
 
 
 SUMS = """x + 1|1 + x|x - 1|1 - x|x * 2|2 * x|x / 2|2 / x|-x|x < 1|x > 1|float(x)|math.sqrt(x)

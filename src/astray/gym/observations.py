@@ -2,7 +2,7 @@
 
 - pose: x and y, m, and the cosine and sine of the heading, as believed
 - twist: vx and vy, m/s, and wz, rad/s, as believed
-- doubt: the standard deviations of x and y, m, and of the heading, rad, that the belief claims
+- doubt: the uncertainty that the belief claims, as standard deviations of x and y, m, and yaw, rad
 - a sensor by its name: its ranges, m, if it has any; else everything that it measures
 - task: what the task adds, see `task.py`
 
@@ -26,8 +26,8 @@ from astray.gym.task import Task, check_shape
 from astray.numerics import kernel, sincos
 from astray.tables import Array, Rows, Table
 
-UNBOUNDED = 1e6  # the bound of a value that has none of its own
-NOT_MEASURED = ("fresh", "stamp", "min_range", "max_range", "start", "step", "duration", "cone")
+DEFAULT_BOUND = 1e6  # of a value that has none of its own
+NOT_OBSERVED = ("fresh", "stamp", "min_range", "max_range", "start", "step", "duration", "cone")
 
 
 @kernel
@@ -110,7 +110,7 @@ def _make_part(group: Robots, state: Table, name: str) -> ObservationPart:
         return _pose_part(state)
     if name == "twist":
         return _symmetric_part(
-            [UNBOUNDED] * 3,
+            [DEFAULT_BOUND] * 3,
             lambda rows: np.stack([_take(state[c], rows) for c in ("vx", "vy", "wz")], axis=1),
         )
     if name == "doubt":
@@ -127,11 +127,11 @@ def _pose_part(state: Table) -> ObservationPart:
         pose_columns_all(out, state, rows)
         return out
 
-    return _symmetric_part([UNBOUNDED, UNBOUNDED, 1.0, 1.0], read)
+    return _symmetric_part([DEFAULT_BOUND, DEFAULT_BOUND, 1.0, 1.0], read)
 
 
 def _doubt_part(state: Table) -> ObservationPart:
-    high = np.full(3, UNBOUNDED, np.float32)
+    high = np.full(3, DEFAULT_BOUND, np.float32)
     variances = [state["cov"][:, k, k] for k in range(3)]
 
     def read(rows: Rows) -> Array:
@@ -148,14 +148,14 @@ def _range_part(ranges: Any, max_range: Any) -> ObservationPart:
 
 def _reading_part(reading: Any) -> ObservationPart:
     """All columns and arrays of a reading without ranges."""
-    names = [c for c in reading.table.dtype.names or () if c not in NOT_MEASURED]
+    names = [c for c in reading.table.dtype.names or () if c not in NOT_OBSERVED]
     columns = [*(reading.table[c] for c in names), *reading.arrays.values()]
 
     def read(rows: Rows) -> Array:
         flat = [_take(column, rows).reshape(len(rows), -1) for column in columns]
         return np.concatenate(flat, axis=1, dtype=np.float64)
 
-    return _symmetric_part([UNBOUNDED] * sum(column[0].size for column in columns), read)
+    return _symmetric_part([DEFAULT_BOUND] * sum(column[0].size for column in columns), read)
 
 
 def _read_task(task: Task, state: Table, rows: Rows) -> Array:
