@@ -1,9 +1,9 @@
 """Checkpoints: the state arrays of a run and what it was built from, in one NumPy archive.
 
-The entry "about" is JSON with a format version; a checkpoint of another version is refused. Increase
-FORMAT_VERSION when an entry or the name of a state array (`engine/state_arrays.py`) changes. Some
-names in the file are older than the present words: "hits" are collisions, "hand" is the manual
-override.
+The entry "about" is JSON with a format version; a checkpoint of another version is refused.
+Increase FORMAT_VERSION when an entry or the name of a state array (`engine/state_arrays.py`)
+changes. Some names in the file are older than the present words: "hits" are collisions, "hand" is
+the manual override.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise SavedError(f"{path}: not a saved run") from None
     if version != FORMAT_VERSION:
         raise SavedError(
-            f"{path}: saved by astray {info.get('astray')} in another format; resume it with that version"
+            f"{path}: saved by astray {info.get('astray')} in another format; "
+            "resume it with that version"
         )
     for key, kind in INFO_TYPES.items():
         if not isinstance(info.get(key), kind) or (key == "steps" and info[key] < 0):

@@ -5,8 +5,8 @@ by name; an entry without a name goes by its kind. Every other list is replaced 
 
 `--set path=value` follows the path from the root of the scenario: a part is a key of a mapping, or
 the name, kind or index of an entry of a list. `--set robots.rover.sensors.lidar.rays=90` sets the
-key `rays` of the sensor `lidar` of the robots `rover`; mappings that are missing are made. The value
-replaces what was there, also a whole list or mapping.
+key `rays` of the sensor `lidar` of the robots `rover`; mappings that are missing are made. The
+value replaces what was there, also a whole list or mapping.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _assign(tree: Marked, path: list[str], value: Marked, faults: list[Fault]) -
 
 
 def _index(entries: Marked, part: str) -> int | None:
-    """The index of a list entry: the number itself, or by name, or by kind; None if there is none."""
+    """The index of a list entry, given as a number, a name or a kind; None if there is none."""
     if part.isdigit() and int(part) < len(entries.value):
         return int(part)
     names = [name_of(entry) for entry in entries.value]
