@@ -22,7 +22,7 @@ from astray.pioneer.commands import PioneerCommand
 from astray.pioneer.connection import MAX_UNSENT, ClientConnection, PseudoTerminal
 from astray.pioneer.fleet import RobotSpec, plan_fleet
 from astray.pioneer.packets.framing import Framer, encode_packet
-from astray.pioneer.server import MAX_POSTED
+from astray.pioneer.server import MAX_POSTED, MAX_WAITING
 from astray.pioneer.session import ServedRobot, SessionOptions
 
 SECONDS = 20.0  # of real time, after which a wait has failed
@@ -103,6 +103,49 @@ def test_a_second_client_of_a_robot_is_refused_and_the_first_is_not_affected(
         with pytest.raises(NoAnswer):
             Client(port=pair.ports[0], timeout=2.0).connect()
         first.wait(0.5)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HTTP/1.1\r\n\r\n", encode_packet(0), encode_packet(0) + encode_packet(1)],
+    ids=["nothing", "another-protocol", "SYNC0", "SYNC0-and-SYNC1"],
+)
+def test_a_connection_without_a_session_keeps_no_client_away(
+    pair: PioneerBridge, bystander: Client, sent: bytes
+) -> None:
+    before = open_socket(pair.ports[0], sent)
+    assert until(lambda: clients(pair) == 2)
+    begin = time.monotonic()
+    with Client(port=pair.ports[0]) as client:
+        assert time.monotonic() - begin < 2.0  # a handshake times out after 10 s
+        client.velocity(0.4)
+        client.wait_for(lambda c: c.speed > 0.3)
+        before.sendall(HELLO)  # too late
+        assert is_closed_by_server(before)
+        client.wait(2.0)
+        assert client.speed == pytest.approx(0.4, abs=0.01)
+
+
+def test_any_number_of_silent_connections_keep_no_client_away(pair: PioneerBridge) -> None:
+    assert until(lambda: clients(pair) == 0)
+    silent = [open_socket(pair.ports[0]) for _ in range(3 * MAX_WAITING)]
+    with Client(port=pair.ports[0]) as client:
+        client.wait(0.5)
+        assert clients(pair) <= MAX_WAITING + 1
+    for sock in silent:
+        sock.close()
+    assert until(lambda: clients(pair) == 0)
+
+
+def test_a_silent_connection_spawns_no_robot_of_its_own() -> None:
+    with serving("p3dx", per_client=("amigo",), speed=20.0) as bridge:
+        alive = bridge.sim.robots["amigo"].truth["alive"]
+        with open_socket(bridge.ports[1]):
+            assert until(lambda: clients(bridge) == 1)
+            with Client(port=bridge.ports[1]) as client:
+                client.wait(0.5)
+                assert alive.sum() == 1
+        assert until(lambda: clients(bridge) == 0 and not alive.any())
 
 
 def test_a_robot_is_free_at_once_when_its_client_has_closed(pair: PioneerBridge) -> None:
@@ -387,12 +430,13 @@ def test_a_robot_answers_on_a_pseudo_terminal_again_and_again() -> None:
                     found += framer.feed(os.read(serial, 4096))
                     assert found[-1].id == wanted
                 os.write(serial, commands.encode_int(PioneerCommand.OPEN, 1))
-                assert until(lambda: any(c.is_open for c in fleet.ports[0].connections.values()))
+                assert until(lambda: any(c.is_open for c in fleet.ports[0].connections))
                 sim.step(10)
                 assert framer.feed(os.read(serial, 4096))[0].id == 0x32
                 os.write(serial, commands.encode_int(PioneerCommand.CLOSE, 1))
-                assert until(
-                    lambda: not any(c.is_open for c in fleet.ports[0].connections.values())
-                )
+                assert until(lambda: not any(c.is_open for c in fleet.ports[0].connections))
             finally:
                 os.close(serial)
+        # Without a session on it, the pseudo-terminal leaves the robot to the port.
+        with Client(port=fleet.ports[0].number).connect(wait=False):
+            assert until(lambda: sum(c.is_open for c in fleet.ports[0].connections) == 1)

@@ -114,8 +114,10 @@ class PioneerBridge:
         intervals = self._measure_intervals(sim)
         with self.server.lock:
             for connection in self.server.connections():
-                if connection.is_open:
-                    snapshot = take_snapshot(sim, connection.robot)
+                robot = connection.robot
+                # A robot per client exists only from the tick after its session was opened.
+                if connection.is_open and sim.robots[robot.group].truth["alive"][robot.index]:
+                    snapshot = take_snapshot(sim, robot)
                     output = connection.session.report_cycle(snapshot, intervals)
                     self.server.process(connection, output)
                     connection.expect_reply()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from astray.errors import WrongInput
@@ -85,9 +86,12 @@ class ClientConnection:
         options: SessionOptions,
         log: LogLine,
         log_packets: bool = False,
+        take_robot: Callable[[ClientConnection], bool] = lambda connection: True,
     ) -> None:
         self.transport, self.robot, self.options = transport, robot, options
-        self.log, self._log_packets = log, log_packets
+        self.log, self._log_packets, self._take_robot = log, log_packets, take_robot
+        self.has_robot = False
+        """Whether the robot is this client's: it was when its session was opened."""
         self.read_quota = READ_QUOTA
         """Bytes that may still be read in this cycle."""
         self.selector_events = 0
@@ -97,7 +101,7 @@ class ClientConnection:
 
     def restart(self) -> None:
         """Begin a new session on the same transport."""
-        self.session = Session(self.robot, self.options)
+        self.session = Session(self.robot, self.options, lambda: self._take_robot(self))
         self.awaits_reply = False
         """Whether the client was sent a cycle and has not answered since."""
         self.cycle_sent_at = 0.0

@@ -1,5 +1,8 @@
 """The server of all robots: one thread, a port per robot, one client at a time on each robot.
 
+A connection gets its robot when it opens the session. Until then it keeps no other client away,
+whatever it sends or does not send.
+
 The thread runs a loop of its own over a selector, since packets must leave every 100 ± 5 ms. It
 reads bytes, lets sessions process them, posts their events, and sends. The run hands it the packets
 of each cycle (`PioneerBridge.observe`) and wakes it through a socket pair.
@@ -31,6 +34,7 @@ MAX_WAIT = 0.1  # s of real time after which the loop checks timeouts and refill
 SLEEP_MARGIN = 0.0015  # s before a due time; a selector may be a millisecond late, sleep is not
 SEND_BUFFER = 1 << 16  # bytes of a socket
 MAX_POSTED = 1000  # events of one robot in a cycle, after which its client is not read
+MAX_WAITING = 32  # connections at a port without a session; a further one replaces the oldest
 
 
 @dataclass
@@ -40,14 +44,21 @@ class Port:
     number: int
     robots: Sequence[ServedRobot]
     robot_per_client: bool = False
-    connections: dict[int, ClientConnection] = field(default_factory=dict)
-    """By the index of the robot in `robots`."""
+    connections: list[ClientConnection] = field(default_factory=list)
+    """From the oldest to the newest, also those that have not opened a session."""
     listener: socket.socket | None = None
     terminal: PseudoTerminal | None = None
 
-    def first_free_robot(self) -> int | None:
-        """The index of the first robot without a client."""
-        return next((k for k in range(len(self.robots)) if k not in self.connections), None)
+    def free_robot(self) -> ServedRobot | None:
+        """A robot without a client, for which the fewest connections wait."""
+        taken = {id(c.robot) for c in self.connections if c.has_robot}
+        waited_for = Counter(id(c.robot) for c in self.connections)
+        free = [robot for robot in self.robots if id(robot) not in taken]
+        return min(free, key=lambda robot: waited_for[id(robot)], default=None)
+
+    def waiting(self) -> list[ClientConnection]:
+        """Sockets that have not opened a session, from the oldest on."""
+        return [c for c in self.connections if not c.has_robot and c.transport is not self.terminal]
 
     def listen(self, address: str, log: LogLine) -> None:
         """Listen for clients. The robots limit their number, so the listener does not."""
@@ -118,7 +129,7 @@ class PioneerServer:
             assert port.listener is not None
             self._selector.register(port.listener, selectors.EVENT_READ, port)
             if port.terminal is not None:
-                self._add_connection(port, port.terminal, 0)
+                self._add_connection(port, port.terminal, port.robots[0])
         self._switch_interval.enter_context(short_switch_interval())
         # A collection of all objects loaded so far would take as long as a cycle.
         gc.freeze()
@@ -144,7 +155,7 @@ class PioneerServer:
     def connections(self) -> Iterator[ClientConnection]:
         """The connections of all clients; hold `lock` meanwhile."""
         for port in self.ports:
-            yield from list(port.connections.values())
+            yield from list(port.connections)
 
     def flush(self, at: float = 0.0) -> None:
         """Begin a new cycle: let the thread send what is enqueued, and read all clients again.
@@ -260,8 +271,8 @@ class PioneerServer:
         assert port.listener is not None
         with contextlib.suppress(OSError):  # the client has disconnected, or no descriptor is left
             sock, _ = port.listener.accept()
-            index = port.first_free_robot()
-            if index is None or not self._may_post(port.robots[index]):
+            robot = port.free_robot()
+            if robot is None or not self._may_post(robot):
                 self.log(f"port {port.number}: a further client is refused")
                 sock.close()
                 return
@@ -269,28 +280,50 @@ class PioneerServer:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-            if port.robot_per_client:
-                self._post_existence("spawn", port.robots[index])
-            self._add_connection(port, sock, index).log("client connected")
+            for connection in port.waiting()[: 1 - MAX_WAITING]:
+                self._end_session(connection)
+            self._add_connection(port, sock, robot).log("client connected")
 
     def _add_connection(
-        self, port: Port, transport: socket.socket | PseudoTerminal, index: int
+        self, port: Port, transport: socket.socket | PseudoTerminal, robot: ServedRobot
     ) -> ClientConnection:
-        robot = port.robots[index]
-
         def log(text: str) -> None:
             self.log(f"{robot.name}: {text}")
 
-        connection = ClientConnection(transport, robot, self.options, log, self._log_packets)
-        port.connections[index] = connection
+        def take_robot(connection: ClientConnection) -> bool:
+            return self._take_robot(port, connection)
+
+        connection = ClientConnection(
+            transport, robot, self.options, log, self._log_packets, take_robot
+        )
+        port.connections.append(connection)
         self._update_selector(connection)
         return connection
+
+    def _take_robot(self, port: Port, connection: ClientConnection) -> bool:
+        """Give a client its robot, unless another one has opened a session with it."""
+        robot = connection.robot
+        if any(c.has_robot and c.robot is robot for c in port.connections):
+            connection.log("another client has opened a session: is disconnected")
+            return False
+        connection.has_robot = True
+        if port.robot_per_client:
+            self._post_existence("spawn", robot)
+        return True
+
+    def _release_robot(self, connection: ClientConnection) -> None:
+        """Free the robot of a client, and remove it where each client has its own."""
+        if connection.has_robot:
+            connection.has_robot = False
+            if any(p.robot_per_client and connection in p.connections for p in self.ports):
+                self._post_existence("remove", connection.robot)
 
     def _end_session(self, connection: ClientConnection) -> None:
         """Stop the robot and disconnect its client; a pseudo-terminal waits for the next one."""
         self.awaiting_reply.discard(connection)
         for event in connection.session.end():
             self.post(connection.robot, event)
+        self._release_robot(connection)
         if isinstance(connection.transport, PseudoTerminal):
             if not self.is_closing:
                 connection.restart()
@@ -303,11 +336,8 @@ class PioneerServer:
             self._selector.unregister(connection.transport)
         connection.transport.close()
         for port in self.ports:
-            for index, present in list(port.connections.items()):
-                if present is connection:
-                    del port.connections[index]
-                    if port.robot_per_client:
-                        self._post_existence("remove", connection.robot)
+            if connection in port.connections:
+                port.connections.remove(connection)
 
     def _post_existence(self, kind: str, robot: ServedRobot) -> None:
         """Post the event "spawn" or "remove" of a robot."""

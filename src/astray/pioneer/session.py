@@ -10,6 +10,8 @@ command with its argument and its handler.
     SYNCED     SYNC0, SYNC2              as above                          SYNCING, SYNCED
     SYNCED     OPEN (1)                  from now on, a SIP every cycle    OPEN
     any        CLOSE (2, an argument)                                      CLOSED
+
+OPEN closes the session where another client has the robot already.
 """
 
 from __future__ import annotations
@@ -105,10 +107,22 @@ class SessionOutput:
 
 
 class Session:
-    """The state of one client's session."""
+    """The state of one client's session.
 
-    def __init__(self, robot: ServedRobot, options: SessionOptions) -> None:
+    Args:
+        robot: The robot.
+        options: What the client may do.
+        take_robot: Called by OPEN; whether the robot is this client's from then on.
+    """
+
+    def __init__(
+        self,
+        robot: ServedRobot,
+        options: SessionOptions,
+        take_robot: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.robot, self.model, self.options = robot, robot.model, options
+        self._take_robot = take_robot
         self.state = SessionState.SYNCING
         self.motion = MotionDemand(robot.model)
         self.settings = RobotSettings()
@@ -148,6 +162,8 @@ class Session:
             self.send(encode_packet(SYNC0))
         elif packet.id == SYNC1 and self.state is SessionState.SYNCING:
             self.send(encode_packet(SYNC1))
+        elif packet.id == PioneerCommand.OPEN and not self._take_robot():
+            self.state = SessionState.CLOSED
         elif packet.id == PioneerCommand.OPEN:
             self.state = SessionState.OPEN
             self.post("believe", {"x": 0.0, "y": 0.0, "yaw": 0.0})
