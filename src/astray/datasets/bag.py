@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,9 +97,10 @@ class Bag:
     def __init__(self, path: Path, reader: Any) -> None:
         self.path = path
         self._reader = reader
-        self._is_ros2 = bool(reader.is2)
-        self.topics = {c.topic: str(c.msgtype) for c in reader.connections if c.msgcount}
-        """The type of each topic that has messages."""
+        with _damage_refused(path):
+            self._is_ros2 = bool(reader.is2)
+            self.topics = {c.topic: str(c.msgtype) for c in reader.connections if c.msgcount}
+            """The type of each topic that has messages."""
 
     def of_types(self, types: Sequence[str]) -> list[str]:
         """The topics of these types."""
@@ -107,17 +108,18 @@ class Bag:
 
     def read(self, topic: str) -> tuple[MessageColumns, Array]:
         """All messages of a topic with their stamps, s; the time of writing if they have none."""
-        connections = [c for c in self._reader.connections if c.topic == topic]
-        times, data = [], []
-        for _, time, raw in self._reader.messages(connections=connections):
-            times.append(time)
-            data.append(bytes(raw))
         type = self.topics[topic]
         decode = None
         if not self._is_ros2 or not is_known(type):
             decode = lambda raw: self._reader.deserialize(raw, type)  # noqa: E731
-        messages = MessageColumns(type, data, times, decode)
-        stamps = messages.stamps()
+        with _damage_refused(self.path):
+            connections = [c for c in self._reader.connections if c.topic == topic]
+            found = [(t, bytes(raw)) for _, t, raw in self._reader.messages(connections)]
+            times, data = [time for time, _ in found], [raw for _, raw in found]
+            messages = MessageColumns(type, data, times, decode)
+            stamps = messages.stamps()
+        if not found:  # its index counts some
+            raise LogError(f"{self.path}: is damaged: no message of {topic} can be found")
         return messages, stamps if stamps.any() else messages.times
 
     def __str__(self) -> str:
@@ -126,27 +128,38 @@ class Bag:
 
 
 @contextmanager
+def _damage_refused(path: Path) -> Iterator[None]:
+    """Raise a LogError in place of what the libraries of bags raise.
+
+    On damaged bags they raise anything: errors of their own, of databases, of packers, of lookups.
+    """
+    try:
+        yield
+    except LogError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - see above
+        why = str(problem).strip().split("\n")[0] or type(problem).__name__
+        hint = f"; `astray recover {path}` may mend it" if path.suffix == ".mcap" else ""
+        raise LogError(f"{path}: cannot be read: {why}{hint}") from None
+
+
+@contextmanager
 def open_bag(path: Path) -> Iterator[Bag]:
     """Open a bag; LogError if it cannot be read."""
     from rosbags.highlevel import AnyReader
-    from rosbags.highlevel.anyreader import AnyReaderError
     from rosbags.typesys import Stores, get_typestore
 
     if path.is_file() and _read_magic(path).startswith(SQLITE_MAGIC):
         raise LogError(f"{path}: give the folder of this bag, which has its {METADATA}")
-    try:
+    with _damage_refused(path):
         # Old bags hold no definitions of their types; those of ROS 2 fit all that is read here.
         reader = AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY))
         reader.open()
-    except (AnyReaderError, OSError, ValueError, AssertionError) as problem:
-        hint = f"; `astray recover {path}` may mend it" if path.suffix == ".mcap" else ""
-        raise LogError(f"{path}: cannot be read: {problem}{hint}") from None
     try:
         yield Bag(path, reader)
-    except AnyReaderError as problem:
-        raise LogError(f"{path}: cannot be read: {problem}") from None
     finally:
-        reader.close()
+        with suppress(Exception):  # a damaged bag may refuse to be closed, too
+            reader.close()
 
 
 def read_bag(path: Path, topics: BagTopics) -> Dataset:

@@ -99,7 +99,9 @@ class ResultsDatabase:
         try:
             yield
         except sqlite3.DatabaseError as problem:
-            kind = WrongInput if "not a database" in str(problem) else AstrayError
+            code = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # without the extension
+            damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+            kind = WrongInput if damaged else AstrayError
             raise kind(f"{self.folder / DATABASE}: {problem}") from None
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -116,7 +118,13 @@ class ResultsDatabase:
             if isinstance(problem, WrongInput):
                 raise
             raise WrongInput(f"{problem}; it is not the results database of a sweep") from None
-        return SweepPlan(**json.loads(found[0][0])) if found else None
+        if not found:
+            return None
+        try:
+            return SweepPlan(**json.loads(found[0][0]))
+        except (ValueError, TypeError, RecursionError) as problem:
+            why = f"the plan of the sweep in it is damaged: {problem}"
+            raise WrongInput(f"{self.folder / DATABASE}: {why}") from None
 
     def begin(self, plan: SweepPlan) -> None:
         """Begin a sweep or resume it; WrongInput if the database has another plan."""

@@ -138,4 +138,8 @@ def read_sweep(folder: str | os.PathLike[str]) -> Sweep:
         plan = database.plan()
         if plan is None:
             raise WrongInput(f"{folder} holds no sweep yet")
-        return Sweep(Path(folder), plan, database)
+        try:
+            return Sweep(Path(folder), plan, database)
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as problem:
+            why = f"its plan and its results do not fit together: {problem!r}"
+            raise WrongInput(f"{Path(folder) / DATABASE}: {why}") from None
