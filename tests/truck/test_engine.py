@@ -66,8 +66,9 @@ def golden(name: str) -> dict[str, Any]:
 def drive_trace(trace: dict[str, Any]) -> list[tuple[dict[str, Any], TruckState]]:
     """Drive as the trace was driven; each of its samples beside our state.
 
-    Two mistakes of the original are driven around: it raised what acceleration was asked for to
-    what the truck can (09), and it dropped what is left of a duration after whole steps (10).
+    Three mistakes of the original are driven around: it raised what acceleration was asked for to
+    what the truck can (09), it selected one that is scaled by the curvature (03, 06, 12), and it
+    dropped what is left of a duration after whole steps (10).
     """
     engine, start = Engine(), trace["reset_base"]
     if start:
@@ -76,14 +77,33 @@ def drive_trace(trace: dict[str, Any]) -> list[tuple[dict[str, Any], TruckState]
     found = [(trace["samples"][0], engine.state(lidar=False))]
     samples = iter(trace["samples"][1:])
     for step in trace["steps"]:
-        a = step["acceleration"]
-        engine.set_base_control(step["velocity"], step["curvature"], a if a and a > 2.0 else None)
+        velocity, curvature, a = step["velocity"], step["curvature"], step["acceleration"]
+        if a is None:
+            a = selected_by_the_original(engine, velocity, curvature)
+        elif a < 2.0:
+            a = None
+        engine.set_base_control(velocity, a, curvature)
         whole = int(step["advance_s"] / trace["integration_step"]) * trace["integration_step"]
         for _ in range(step["n_advance"]):
             engine.advance(whole)
             found.append((next(samples), engine.state(lidar=False)))
     assert len(found) == len(trace["samples"])
     return found
+
+
+def axle_ratio(curvature: float) -> float:
+    """The speed of the rear axle over that of the base."""
+    model = Model()
+    curvature = min(max(curvature, -model.max_base_curvature), model.max_base_curvature)
+    return math.sqrt(1.0 - (curvature * model.wheel_base.base_to_rear) ** 2)
+
+
+def selected_by_the_original(engine: Engine, velocity: float, curvature: float) -> float:
+    """The acceleration of the base that the original selects, once for a command."""
+    limits, now = Model().limits, engine.state(lidar=False).rear_state.velocity
+    goal = min(max(velocity, limits.velocity.min), limits.velocity.max) * axle_ratio(curvature)
+    brakes = goal * now < 0.0 or abs(goal) < abs(now)
+    return limits.max_deceleration if brakes else limits.max_acceleration
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -135,7 +155,7 @@ def test_known_answers_of_the_original() -> None:
         engine.advance(seconds)
     assert engine.state().odom_base_pose.x == pytest.approx(1.9425, abs=1e-9)
     engine.reset_base((0, 0, 0))
-    engine.set_base_control(0.8, 2.0)
+    engine.set_base_control(0.8, 1.0, 2.0)  # the limit, scaled as it was there
     engine.advance(5.0)
     state = engine.state()
     assert state.odom_base_pose[:2] == pytest.approx((-0.2314822449, -0.0320693938), abs=1e-9)
@@ -149,15 +169,76 @@ def test_known_answers_of_the_original() -> None:
 
 def test_the_original_ignored_a_requested_acceleration() -> None:
     engine = Engine()
-    engine.set_base_control(0.8, 0.0, 0.2)
+    engine.set_base_control(0.8, 0.2, 0.0)
     engine.advance(1.0)
     assert engine.state().base_twist.velocity == pytest.approx(0.2, abs=1e-12)
-    engine.set_base_control(0.0, 0.0, 0.5)
+    engine.set_base_control(0.0, 0.5, 0.0)
     engine.advance(0.2)
     assert engine.state().base_twist.velocity == pytest.approx(0.1, abs=1e-12)
-    engine.set_base_control(0.8, 0.0, 50.0)
+    engine.set_base_control(0.8, 50.0, 0.0)
     engine.advance(0.3)
     assert engine.state().base_twist.velocity == pytest.approx(0.4, abs=1e-12)
+
+
+@pytest.mark.parametrize("curvature", [1.6, -1.6, 0.7, 0.0])
+def test_the_original_selected_an_acceleration_scaled_by_the_curvature(curvature: float) -> None:
+    """Without an acceleration the motor speeds up and brakes by its limits, in turns as well."""
+    selected, asked = Engine(), Engine()
+    for velocity, seconds, speed in ((0.8, 0.5, 0.5), (0.0, 0.1, 0.3), (-0.5, 0.25, -0.1)):
+        selected.set_base_control(velocity, curvature)
+        asked.set_base_control(velocity, 5.0, curvature)
+        for engine in (selected, asked):
+            engine.advance(seconds)
+            assert engine.state().rear_state.velocity == pytest.approx(speed, abs=1e-12)
+    assert selected.sim.truth.tobytes() == asked.sim.truth.tobytes()
+
+
+def test_the_original_reversed_in_a_turn_at_two_scales() -> None:
+    """It scaled the limit with which it braked, and then sped up by the limit unscaled.
+
+    Our engine did scale both, until it scaled none.
+    """
+    curvature, speed = 1.5, 0.4
+    ratio = axle_ratio(curvature)
+    original, ours = Engine(), Engine()
+    for engine in (original, ours):
+        engine.set_base_control(speed / ratio, 5.0, curvature)
+        engine.advance(2.0)
+    original.set_base_control(-0.5, selected_by_the_original(original, -0.5, curvature), curvature)
+    ours.set_base_control(-0.5, curvature)
+    stops = {original: speed / (2.0 * ratio), ours: speed / 2.0}
+    for engine, stop in stops.items():
+        engine.advance(0.1)
+        braked = (speed - engine.state().rear_state.velocity) / 0.1
+        assert braked == pytest.approx(speed / stop, abs=1e-9)
+        engine.advance(0.3)
+        # A step in which the speed passes 0 ends there.
+        assert engine.state().rear_state.velocity == pytest.approx(stop - 0.4, abs=1.1e-3)
+
+
+def test_the_arguments_of_a_control_are_in_the_order_of_the_document() -> None:
+    """Two are velocity and curvature; three are velocity, acceleration and curvature."""
+    calls = [
+        lambda e: e.set_base_control(0.8, 0.2, 1.2),
+        lambda e: e.set_base_control(0.8, 1.2, acceleration=0.2),
+        lambda e: e.set_base_control(0.8, curvature=1.2, acceleration=0.2),
+        lambda e: e.set_base_control(acceleration=0.2, curvature=1.2, velocity=0.8),
+    ]
+    twists = []
+    for call in calls:
+        engine = Engine()
+        call(engine)
+        engine.advance(1.0)
+        twists.append(engine.state().base_twist)
+    assert twists == [twists[0]] * len(calls)
+    assert twists[0] == pytest.approx((1.2, 0.2), abs=1e-9)
+    engine = Engine()
+    engine.set_base_control(0.8, None, 1.2)
+    other = Engine()
+    other.set_base_control(0.8, 1.2)
+    for one in (engine, other):
+        one.advance(0.3)
+    assert engine.state().base_twist == other.state().base_twist
 
 
 def test_the_original_dropped_the_rest_of_a_duration() -> None:
@@ -367,7 +448,7 @@ def test_imu_is_the_motion_of_the_point_where_it_is_mounted(
     engine, h = Engine(), 0.001
     engine.reset_base((1.0, 2.0, 0.7), *start)
     for velocity, curvature, limit in drives:
-        engine.set_base_control(velocity, curvature, limit)
+        engine.set_base_control(velocity, limit, curvature)
         engine.advance(0.05)
         states = []
         for _ in range(3):
@@ -614,7 +695,10 @@ def test_an_estimator_gives_the_truck_a_belief() -> None:
         (lambda e: Engine(worlds=0), "worlds must be one or more"),
         (lambda e: e.set_base_control(math.nan, 0.0), "velocity is nan: it must be finite"),
         (lambda e: e.set_base_control(0.1, math.inf), "curvature is inf: it must be finite"),
-        (lambda e: e.set_base_control(0.1, 0.1, -0.5), "acceleration is -0.5: it must be 0 or"),
+        (lambda e: e.set_base_control(0.1, -0.5, 0.1), "acceleration is -0.5: it must be 0 or"),
+        (lambda e: e.set_base_control(0.1), "are (velocity, curvature) or (velocity, accel"),
+        (lambda e: e.set_base_control(0.1, 0.2, 0.3, 0.4), "are (velocity, curvature) or"),
+        (lambda e: e.set_base_control(0.1, 0.2, curvature=0.3), "are (velocity, curvature) or"),
         (lambda e: e.set_base_control("fast", 0.0), "velocity: one number is needed"),
         (lambda e: e.set_base_control([0.1, 0.2], 0.0), "velocity: one number is needed"),
         (lambda e: e.reset_base((0, 0)), "a pose is x, y and yaw, not 2 numbers"),

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence, Sized
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TRUCK = "truck"  # name of the group of robots
 PICOSECONDS = 1e12  # per second; durations are counted in them, so that rounding loses nothing
+CONTROL_ORDER = {1: ("curvature",), 2: ("acceleration", "curvature")}
+"""What follows the velocity in a control, by the number of further arguments."""
 Description = Mapping[str, Any]  # of a sensor or an estimator, as scenarios have it
 
 
@@ -192,32 +194,60 @@ class Engine:
 
     # Control.
 
-    def set_base_control(self, velocity: Any, curvature: Any, acceleration: Any = None) -> None:
+    @overload
+    def set_base_control(
+        self, velocity: Any, curvature: Any, /, *, acceleration: Any = None
+    ) -> None: ...
+    @overload
+    def set_base_control(self, velocity: Any, acceleration: Any, curvature: Any, /) -> None: ...
+    @overload
+    def set_base_control(
+        self, velocity: Any, *, curvature: Any, acceleration: Any = None
+    ) -> None: ...
+    def set_base_control(
+        self, velocity: Any, *others: Any, curvature: Any = None, acceleration: Any = None
+    ) -> None:
         """Set the target speed and the target curvature of the base.
 
-        Targets are clipped to the limits of the model.
+        The arguments are (velocity, curvature) or (velocity, acceleration, curvature), as in the
+        document, or named. Targets are clipped to the limits of the model. Without an acceleration
+        the truck reaches them as soon as the limits of its motor and its steering allow.
 
         Args:
             velocity: The speed, m/s; negative backwards.
+            others: Curvature, or acceleration and curvature.
             curvature: The curvature, 1/m; positive to the left.
             acceleration: The acceleration and deceleration, m/s²; the largest possible by default.
 
         Raises:
-            WrongInput: A value is not finite, or the acceleration is negative.
+            WrongInput: A value is not finite, the acceleration is negative, or an argument is
+                missing or given twice.
         """
+        given: dict[str, Any] = dict(zip(CONTROL_ORDER.get(len(others), ()), others, strict=False))
+        named = {"curvature": curvature, "acceleration": acceleration}
+        named = {name: value for name, value in named.items() if value is not None}
+        if len(others) > 2 or given.keys() & named.keys() or "curvature" not in given | named:
+            raise WrongInput(
+                "set_base_control: its arguments are (velocity, curvature) or (velocity, "
+                "acceleration, curvature)"
+            )
+        given |= named
         v = self._as_array("velocity", velocity, self._all)
-        k = self._as_array("curvature", curvature, self._all)
+        k = self._as_array("curvature", given["curvature"], self._all)
         limits, b = self.model.limits, self.model.wheel_base.base_to_rear
         max_curvature = self.model.max_base_curvature
         v = np.clip(v, limits.velocity.min, limits.velocity.max)
         k = np.clip(k, -max_curvature, max_curvature)
         ratio = np.sqrt(1.0 - (k * b) ** 2)  # speed of the rear axle over that of the base
-        accel, decel = limits.max_acceleration * ratio, limits.max_deceleration * ratio
-        if acceleration is not None:
-            a = self._as_array("acceleration", acceleration, self._all)
+        # The limits are those of the motor, which drives the rear axle.
+        accel, decel = (
+            np.full_like(v, limits.max_acceleration),
+            np.full_like(v, limits.max_deceleration),
+        )
+        if given.get("acceleration") is not None:
+            a = self._as_array("acceleration", given["acceleration"], self._all)
             self._refuse(a < 0.0, a, "acceleration", "0 or more")
-            accel = np.minimum(a * ratio, limits.max_acceleration)
-            decel = np.minimum(a * ratio, limits.max_deceleration)
+            accel, decel = np.minimum(a * ratio, accel), np.minimum(a * ratio, decel)
         self._target = v * ratio, k / ratio
         v, k = self._target
         self._command(self._all, {"vx": v, "curvature": k, "accel": accel, "decel": decel})
