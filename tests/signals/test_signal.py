@@ -86,8 +86,7 @@ def test_the_names_of_the_document_are_spelt_as_there() -> None:
 
 def test_constant_returns_y_start() -> None:
     interval = IntervalConfig(C, 1.0, 2.0, 5.0, y_end=7.0)
-    assert value_of(1.5, interval) == 5.0
-    assert Signal([interval])(9.0) == 5.0
+    assert [value_of(t, interval) for t in (1.0, 1.5, 2.0)] == [5.0, 5.0, 5.0]
 
 
 @pytest.mark.parametrize("t", [0.0, 0.1, 1.0, 1.7, 3.0])
@@ -112,10 +111,10 @@ def test_before_all_intervals_it_is_zero() -> None:
 
 
 def test_after_all_intervals_the_last_value_is_held() -> None:
-    for kind, end in ((C, 3.0), (L, 4.0), (Q, 4.0), (STEP, 4.0)):
+    for kind, at_end in ((C, 3.0), (L, 4.0), (Q, 4.0), (STEP, 4.0)):
         signal = Signal([IntervalConfig(kind, 0.0, 2.0, 3.0, 4.0, y_mid=9.0)])
-        assert [signal(t) for t in (2.0, 2.0000001, 1e9)] == [end] * 3
-        assert Signal(signal.intervals, gap="zero")(1e9) == end
+        assert [signal(t) for t in (2.0, 2.0000001, 1e9)] == [at_end, 4.0, 4.0]
+        assert Signal(signal.intervals, gap="zero")(1e9) == 4.0
 
 
 def test_an_unknown_object_reads_zero_with_one_warning() -> None:
@@ -164,6 +163,80 @@ def test_an_overlap_is_an_error_without_tolerance() -> None:
 def test_the_held_value_is_that_at_t_end_also_for_a_constant() -> None:
     text = EXAMPLES.split("\n\n")[0]  # it has no y_end, which must not be taken for 0
     assert read(text)["linear_x"](10.1) == 5.0
+
+
+def test_after_a_constant_its_own_end_value_is_held() -> None:
+    """Inside it is y_start, at its end too; then a y_end of its own counts, as the document has it."""
+    one = "{type: constant, t_start: 0, t_end: 2, y_start: 5, y_end: 7}"
+    signal = read(f"a: {one}")["a"]
+    assert [signal(t) for t in (0.0, 2.0, math.nextafter(2.0, 3.0), 9.0)] == [5.0, 5.0, 7.0, 7.0]
+    assert signal.integral(4.0) == pytest.approx(2 * 5.0 + 2 * 7.0)
+    assert Signals.read({"a": signal.plain()})["a"] == signal
+    later = "{type: constant, t_start: 4, t_end: 5, y_start: 1}"
+    touching = "{type: constant, t_start: 2, t_end: 3, y_start: 1}"
+    gap = read(f"a: [{one}, {later}]")["a"]
+    assert [gap(t) for t in (2.0, 3.0, 4.0, 9.0)] == [5.0, 7.0, 1.0, 1.0]
+    assert gap.integral(5.0) == pytest.approx(2 * 5.0 + 2 * 7.0 + 1.0)
+    zero = read(f"a: {{gap: zero, intervals: [{one}, {later}]}}")["a"]
+    assert [zero(t) for t in (2.0, 3.0, 4.0)] == [5.0, 0.0, 1.0]
+    assert [read(f"a: [{one}, {touching}]")["a"](t) for t in (1.9, 2.0, 9.0)] == [5.0, 1.0, 1.0]
+    jump = read("a: {type: constant, t_start: 2, t_end: 2, y_start: 5, y_end: 0}")["a"]
+    assert [jump(t) for t in (1.9, 2.0, 2.1)] == [0.0, 5.0, 0.0]
+    wrong = "a: {type: constant, t_start: 0, t_end: 2, y_start: 5, y_end: .inf}"
+    assert problems(wrong) == ["a.y_end: a finite number is needed, not inf"]
+
+
+# Parameters as a node of ROS 2 has them.
+
+
+def flat(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested parameters as ROS 2 flattens them."""
+    if not isinstance(tree, dict):
+        return {prefix[:-1]: tree}
+    return {k: v for key in tree for k, v in flat(tree[key], f"{prefix}{key}.").items()}
+
+
+def test_flat_parameters_are_read_as_ros_hands_them_over() -> None:
+    nested = plain(EXAMPLES)
+    parameters = {"use_sim_time": True, "qos_overrides./clock.depth": 1, **flat(nested)}
+    assert "angular_z.interval_0.y_mid" in parameters
+    assert dict(Signals.read(parameters)) == dict(Signals.read(nested))
+    assert dict(Signals.read({**parameters, "max_intervals": 1})) == dict(Signals.read(nested))
+    partly = {**nested, "wheel_fl": flat(nested["wheel_fl"])}
+    assert dict(Signals.read(partly)) == dict(Signals.read(nested))
+    apart = {
+        "wheel_fl": {"num_intervals": 1},
+        **flat({"wheel_fl": {"interval_0": nested["wheel_fl"]["interval_0"]}}),
+    }
+    assert Signals.read(apart)["wheel_fl"] == Signals.read(nested)["wheel_fl"]
+    dotted = Signals.read(flat({"left.arm": {**nested["wheel_fl"], "gap": "zero"}}))
+    assert dotted["left.arm"](2.5) == 5.0
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ({"a": 3.0, "a.num_intervals": 0}, "a: is given as a whole and in parts"),
+        ({"a": {"num_intervals": 0}, "a.num_intervals": 1}, "a.num_intervals: is given twice"),
+        ({"a.num_intervals": 1}, "a: needs 'interval_0': num_intervals is 1"),
+        (
+            {"a.num_intervals": 1, "a.interval_0.type": "constant"},
+            "a.interval_0: needs 't_start', 't",
+        ),
+        ({"a.num_intervals": "two"}, "a.num_intervals: a whole number from 0 on is needed"),
+        ({"a.num_intervals": 1, "a.interval_0.t.end": 1}, "a.interval_0: needs 'type'"),
+        ({"a.num_intervals": {"x": 1}}, "a.num_intervals: a whole number from 0 on is needed"),
+    ],
+)
+def test_faults_of_flat_parameters_are_told_by_their_names(written: Any, fault: str) -> None:
+    with pytest.raises(SignalError) as caught:
+        Signals.read(written)
+    assert fault in str(caught.value)
+
+
+def test_flat_parameters_of_a_signal_that_is_not_allowed_are_refused() -> None:
+    with pytest.raises(SignalError, match="vz: no signal 'vz' here"):
+        Signals.read({"vz.num_intervals": 0}, ["vx", "vy"])
 
 
 def test_intervals_out_of_order_are_sorted() -> None:
@@ -233,7 +306,7 @@ def test_an_unknown_type_is_constant_with_a_warning() -> None:
         SignalWarning, match=r"a.type: no type 'quadratik', taken as constant.*'quadratic'"
     ):
         signals = Signals.read(plain(text))
-    assert [signals["a"](t) for t in (0.0, 4.0, 9.0)] == [3.0, 3.0, 3.0]
+    assert [signals["a"](t) for t in (0.0, 4.0, 9.0)] == [3.0, 3.0, 9.0]
     wobble: Any = "wobble"
     with pytest.warns(SignalWarning, match="no type 'wobble'"):
         assert IntervalConfig(wobble, 0.0, 1.0, 2.0).type is C
@@ -419,7 +492,7 @@ def test_a_wrong_csv_is_refused_with_its_line(
     assert message in str(caught.value)
 
 
-keys = "type t_start t_end y_start y_end t_mid y_mid gap intervals num_intervals interval_0 interval_1 points file max_intervals strict amplitude frequency a"
+keys = "a.num_intervals a.interval_0 a.interval_0.type interval_0.t_start a.gap type t_start t_end y_start y_end t_mid y_mid gap intervals num_intervals interval_0 interval_1 points file max_intervals strict amplitude frequency a"
 leaf = st.one_of(
     st.none(),
     st.booleans(),

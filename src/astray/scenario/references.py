@@ -25,6 +25,7 @@ from astray.scenario.importers import (
     absolute_path,
     locate_problem,
     make_paths_absolute,
+    nest_parameters,
     read_signal_tree,
 )
 from astray.scenario.schema import SLOTS
@@ -117,6 +118,8 @@ def read_signal_references(tree: Marked, faults: list[Fault]) -> None:
     """Replace the signals of every plugin, and the file that they come from, by Signals."""
     for path, node in list(iterate_values(tree)):
         for key, names in _signal_parameters(path, node).items():
+            if (signals := node.at((key,))) is not None:
+                node.value[key] = nest_parameters(signals, faults)
             if key == "signals":
                 _merge_over_file(node, names, path, faults)
             if (signals := node.at((key,))) is not None:

@@ -1,6 +1,6 @@
 """The intervals of a signal, checked when they are made.
 
-constant    y_start
+constant    y_start; a y_end of its own is held after it
 linear      from y_start to y_end
 quadratic   the parabola through (t_start, y_start), (t_mid, y_mid) and (t_end, y_end)
 step        y_start before t_mid, y_end from there on
@@ -54,8 +54,9 @@ def sim_type(name: str) -> SimType | None:
 class IntervalConfig:
     """A constant, linear, quadratic or step interval of a signal.
 
-    A field that the type does not use is nan, y_end is then y_start. An unknown type is taken as
-    constant with a SignalWarning, as the document on the signal simulator says.
+    A field that the type does not use is nan. A constant without y_end has that of y_start. An
+    unknown type is taken as constant with a SignalWarning, as the document on the signal simulator
+    says.
 
     Raises:
         SignalError: A field is missing, not finite or out of order.
@@ -79,7 +80,7 @@ class IntervalConfig:
             object.__setattr__(self, "t_mid", middle)
         if "y_mid" not in EXTRA_FIELDS[self.type]:
             object.__setattr__(self, "y_mid", UNSET)
-        if "y_end" not in EXTRA_FIELDS[self.type]:
+        if self.type is SimType.CONSTANT and math.isnan(self.y_end):
             object.__setattr__(self, "y_end", self.y_start)
         if problems := list(self._problems()):
             raise SignalError(problems)
@@ -93,6 +94,8 @@ class IntervalConfig:
 
     def _problems(self) -> Iterator[Problem]:
         names = ("t_start", "t_end", "y_start", *EXTRA_FIELDS[self.type])
+        if self.jumps_at_end and not math.isnan(self.y_start):
+            names = (*names, "y_end")
         wrong = [name for name in names if not math.isfinite(getattr(self, name))]
         for name in wrong:
             value = getattr(self, name)
@@ -128,9 +131,15 @@ class IntervalConfig:
                 bound += abs(y) * (length * length / weight) if weight else math.inf
         return bound
 
+    @property
+    def jumps_at_end(self) -> bool:
+        """Whether it is a constant after which another value is held."""
+        return self.type is SimType.CONSTANT and self.y_end != self.y_start
+
     def plain(self) -> dict[str, Any]:
         """The interval as plain data, as in a scenario."""
         names = ("t_start", "t_end", "y_start", *EXTRA_FIELDS[self.type])
+        names = (*names, "y_end") if self.jumps_at_end else names
         return {"type": self.type.value, **{name: getattr(self, name) for name in names}}
 
 

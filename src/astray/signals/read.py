@@ -4,6 +4,10 @@ A signal is a number, one interval, a list of intervals, or a mapping in one of 
 
     {gap: zero, intervals: [{type: linear, t_start: 0, t_end: 5, y_start: 0, y_end: 10}]}
     {num_intervals: 1, interval_0: {type: linear, t_start: 0, t_end: 5, y_start: 0, y_end: 10}}
+
+The second form may be flat, wholly or in part, as the parameters of a ROS 2 node are:
+
+    {a.num_intervals: 1, a.interval_0.type: linear, a.interval_0.t_start: 0, …}
 """
 
 from __future__ import annotations
@@ -31,7 +35,12 @@ from astray.signals.interval import (
 from astray.signals.signal import GAPS, Signal, constant, overlap_message, overlaps
 
 INTERVAL_KEY = re.compile(r"interval_(0|[1-9][0-9]{0,8})\Z")
+FLAT_KEY = re.compile(r"(.+)\.(num_intervals|gap|interval_[0-9]+(?:\..+)?)\Z")
+"""A dotted parameter of a signal, whose name may have dots, too."""
+FLAT_LEVELS = 3  # of the name of a parameter: signal, interval, field
 SETTING_KEYS = ("max_intervals", "strict")
+NODE_KEYS = ("use_sim_time", "start_type_description_service")
+"""Parameters that every ROS 2 node has; they are no signals."""
 MAX_MISSING = 10  # intervals that a fault lists; a count with a digit too many would list millions
 POINT_KEYS = ("t_start", "t_end", "y_start", "y_end", "t_mid", "y_mid")
 REQUIRED_KEYS = {
@@ -143,6 +152,7 @@ def read_signals(
     else:
         faults.fault(("strict",), f"true or false, not {shorten(strict)}")
     limit = faults.count(spec, "max_intervals")
+    spec = _nest(spec, faults)
     found = {}
     for name, value in spec.items():
         if name in SETTING_KEYS:
@@ -155,6 +165,40 @@ def read_signals(
         if signal is not None:
             found[name] = signal
     return found
+
+
+def _nest(spec: Mapping[Any, object], faults: SignalFaults) -> Mapping[Any, object]:
+    """The same signals without dotted parameters; the node's own parameters are left out."""
+    flat = {key: FLAT_KEY.match(key) for key in spec if isinstance(key, str)}
+    inner = [key for value in spec.values() if isinstance(value, Mapping) for key in value]
+    if not any(flat.values()) and not any("." in str(key) for key in inner):
+        return spec
+    nested: dict[Any, object] = {}
+    for key, value in spec.items():
+        if match := flat.get(key):
+            _put(nested, (match[1], *match[2].split(".", 1)), value, faults)
+        elif key not in NODE_KEYS and not str(key).startswith("qos_overrides."):
+            _put(nested, (key,), value, faults)
+    return nested
+
+
+def _put(nested: dict[Any, object], path: Path, value: object, faults: SignalFaults) -> None:
+    """Put a parameter at (signal, interval, field); two mappings merge, nothing else repeats."""
+    place = nested
+    for depth, key in enumerate(path[:-1], 1):
+        inner = place.setdefault(key, {})
+        if not isinstance(inner, dict):
+            faults.fault(path[:depth], "is given as a whole and in parts")
+            return
+        place = inner
+    is_mapping = isinstance(value, Mapping) and len(path) < FLAT_LEVELS
+    existing = place.setdefault(path[-1], {} if is_mapping else value)
+    if is_mapping and isinstance(existing, dict):
+        for key, part in value.items():  # type: ignore[attr-defined]
+            levels = key.split(".", FLAT_LEVELS - 1 - len(path)) if isinstance(key, str) else [key]
+            _put(nested, (*path, *levels), part, faults)
+    elif existing is not value:
+        faults.fault(path, "is given twice")
 
 
 def read_signal(

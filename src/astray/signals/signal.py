@@ -25,8 +25,9 @@ class Signal:
     """A value over time, made of intervals.
 
     Inside an interval the signal has the interval's value; where two touch, the later one counts.
-    In a gap it holds the last value of the interval before, or is zero. After the last interval it
-    holds its last value, before the first it is 0.
+    In a gap it holds the end value of the interval before, or is zero. After the last interval it
+    holds its end value, before the first it is 0. The end value of a constant is y_start, unless it
+    has a y_end of its own.
 
     Raises:
         SignalError: Intervals overlap, or `gap` is unknown.
@@ -84,12 +85,16 @@ class Signal:
         parts = []
         for k, interval in enumerate(self.intervals):
             parts.append(segments(interval))
-            next_start = self.intervals[k + 1].t_start if k + 1 < len(self.intervals) else None
-            if self.gap == "zero" and next_start is not None and interval.t_end < next_start:
-                zero = table(SEGMENT, 1)  # starts after the end, which belongs to the interval
-                zero["t_start"] = np.nextafter(interval.t_end, np.inf)
-                zero["t_end"] = next_start
-                parts.append(zero)
+            next_start = self.intervals[k + 1].t_start if k + 1 < len(self.intervals) else np.inf
+            if interval.t_end >= next_start:
+                continue
+            is_zero = self.gap == "zero" and next_start < np.inf
+            if is_zero or (isinstance(interval, IntervalConfig) and interval.jumps_at_end):
+                after = table(SEGMENT, 1)  # starts after the end, which belongs to the interval
+                after["t_start"] = np.nextafter(interval.t_end, np.inf)
+                after["t_end"] = next_start
+                after["y_start"] = 0.0 if is_zero else interval.y_end  # type: ignore[union-attr]
+                parts.append(after)
         return _concatenated(parts)
 
     @cached_property

@@ -307,6 +307,38 @@ def test_a_node_of_a_file_is_chosen_by_name(tmp_path: Path) -> None:
     assert found.endswith("robots[0].autonomy.file: no section for node 'r' (/p, /q)")
 
 
+FLAT = """\
+robots:
+  - name: a
+    autonomy:
+      kind: scripted
+      file: p.yaml
+      signals:
+        vx.num_intervals: 1
+        vx.interval_0.y_start: {}
+        vx.interval_0: {{type: constant, t_start: 0, t_end: 1}}
+"""
+
+
+def test_flat_parameters_in_a_scenario_are_laid_over_a_file_and_have_their_place(
+    tmp_path: Path,
+) -> None:
+    one = "{type: constant, t_start: 0, t_end: 1, y_start: 0.2}"
+    (tmp_path / "p.yaml").write_text(
+        f"vx: {{num_intervals: 1, interval_0: {one}}}\nwz: {{num_intervals: 0}}\n"
+    )
+    (tmp_path / "x.yaml").write_text(FLAT.format(0.7))
+    course = load_scenario(tmp_path / "x.yaml").robots[0].autonomy
+    assert isinstance(course, Scripted)
+    assert course.signals["vx"](0.5) == 0.7
+    assert set(course.signals) == {"vx", "wz"}
+    (tmp_path / "x.yaml").write_text(FLAT.format("fast"))
+    (found,) = faults(tmp_path / "x.yaml")
+    assert found.endswith(
+        "x.yaml:8:32: robots[0].autonomy.signals.vx.interval_0.y_start: a number is needed, not 'fast'"
+    )
+
+
 SCENARIO = """\
 robots:
   - name: a

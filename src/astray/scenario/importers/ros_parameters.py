@@ -96,7 +96,7 @@ def read_node_parameters(file: Path, node: str, faults: list[Fault]) -> Marked:
     sections = dict(_sections(tree, ()))
     matching = [s for name, s in sections.items() if matches_node(name, node)]
     for section in matching if sections else [tree]:
-        found = merge_layers(found, _nested(section, faults))
+        found = merge_layers(found, nest_parameters(section, faults))
     return found
 
 
@@ -113,7 +113,7 @@ def parse_parameter(name: str, value: str, origin: str, faults: list[Fault]) -> 
         The parameter, nested by its dots.
     """
     parsed = read_yaml(value, origin, faults) or Marked(None, Origin(origin))
-    return _nested(Marked({name: parsed}, parsed.origin, {name: parsed.origin}), faults)
+    return nest_parameters(Marked({name: parsed}, parsed.origin, {name: parsed.origin}), faults)
 
 
 def select_signals(tree: Marked, objects: Sequence[str], *, strict: bool = False) -> Signals:
@@ -191,7 +191,7 @@ def signals_in(
         faults.append(Fault(tree.origin, "", NO_MAPPING))
         return found
     for section in _choose_sections(tree, objects, node, faults):
-        found = merge_layers(found, _select(_nested(section, faults), objects))
+        found = merge_layers(found, _select(nest_parameters(section, faults), objects))
     if len(faults) == before and not found.value.keys() - SETTING_KEYS:
         which = f"none of these signals: {', '.join(objects)}" if objects else "no signals"
         hints = (suggest(str(path[-1]), [SECTION_KEY]) for path, _ in iterate_values(tree) if path)
@@ -243,7 +243,7 @@ def _choose_sections(
     with_signals = {
         name: section
         for name, section in sections.items()
-        if "*" in name or _select(_nested(section, []), objects).value.keys() - SETTING_KEYS
+        if "*" in name or _select(nest_parameters(section, []), objects).value.keys() - SETTING_KEYS
     }
     named = [name for name in with_signals if "*" not in name]
     if len(named) > 1:
@@ -278,8 +278,16 @@ def _match_parts(pattern: list[str], parts: list[str]) -> bool:
     return pattern[0] in ("*", parts[0]) and _match_parts(pattern[1:], parts[1:])
 
 
-def _nested(tree: Marked, faults: list[Fault]) -> Marked:
-    """The same parameters with every dot of a key as one more level."""
+def nest_parameters(tree: Marked, faults: list[Fault]) -> Marked:
+    """Nest parameters by the dots of their names.
+
+    Args:
+        tree: Parameters, nested or dotted.
+        faults: Every fault is appended.
+
+    Returns:
+        The same parameters with every dot of a key as one more level.
+    """
     if not isinstance(tree.value, dict):
         return tree
     nested = Marked({}, tree.origin)
@@ -289,7 +297,7 @@ def _nested(tree: Marked, faults: list[Fault]) -> Marked:
         if len(rest) > MAX_DEPTH:
             faults.append(Fault(origin, "", f"nested deeper than {MAX_DEPTH} levels"))
             continue
-        inner = _nested(value, faults)
+        inner = nest_parameters(value, faults)
         for part in reversed(rest):
             inner = Marked({part: inner}, origin, {part: origin})
         _insert(nested, first, inner, origin, faults)
@@ -369,7 +377,8 @@ def _portable_intervals(name: str, signal: Signal) -> list[IntervalConfig]:
         if isinstance(interval, Samples) or interval.type is SimType.STEP:
             for part in segments(interval):
                 kind = (SimType.CONSTANT, SimType.LINEAR)[part.form]
-                numbers = (part.t_start, part.t_end, part.y_start, part.y_end)
+                end = part.y_end if kind is SimType.LINEAR else part.y_start
+                numbers = (part.t_start, part.t_end, part.y_start, end)
                 found.append(IntervalConfig(kind, *map(float, numbers)))
         else:
             found.append(interval)
