@@ -283,6 +283,48 @@ def test_kinds_lists_parameters_units_and_defaults() -> None:
     assert all(p["unit"] for k in found for p in k["parameters"])
 
 
+def test_kinds_begins_with_an_index_a_line_for_each_kind() -> None:
+    done = run("kinds")
+    lines = done.stdout.splitlines()
+    every = json.loads(run("kinds", "--json").stdout)
+    for kind in every:
+        words = [kind["kind"], *kind["about"].split()]
+        assert sum(line.split() == words for line in lines) == 1, kind["kind"]
+        assert any(line.startswith(f"{kind['family']}: ") for line in lines)
+    assert len(lines) < 2 * len(every)
+    assert "position_sd" not in done.stdout
+
+
+def test_kinds_tells_the_choices_of_an_enumeration() -> None:
+    ekf, particle = (json.loads(run("kinds", k, "--json").stdout)[0] for k in ("ekf", "particle"))
+    choices = {p["name"]: p.get("choices") for p in [*ekf["parameters"], *particle["parameters"]]}
+    assert choices["by"] == ["auto", "imu", "wheels"]
+    assert choices["initial"] == ["told", "global"]
+    assert choices["rests"] is None
+    assert "one of: consumer, industrial, tactical" in run("kinds", "imu").stdout
+
+
+def test_kinds_finds_words() -> None:
+    about = run("kinds", "slip").stdout
+    assert about.startswith("About slip:")
+    assert "sensor wheels" in about
+    assert "slip_density" in about
+    assert "see also" not in about.lower()
+    named = run("kinds", "lidar").stdout
+    assert named.startswith("sensor lidar:")
+    assert "estimator particle" in named.split("See also:")[1]
+    both = run("kinds", "monte", "carlo").stdout
+    assert both.startswith("estimator particle:"), "the only one is printed in full"
+    assert run("kinds", "monte", "seasick").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "map", "node", "pioneer", "recover", "replay", "report", "run", "sweep"]
+)
+def test_quiet_has_a_short_form(command: str) -> None:
+    assert "-q, --quiet" in run(command, "--help").stdout
+
+
 def test_check_prints_the_effective_scenario(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(CART)
     done = run("check", "x.yaml", "--set", "seed=5", cwd=tmp_path)

@@ -19,6 +19,7 @@ from astray.cli.sweep import short_names
 from astray.errors import AstrayError, UnknownName, WrongInput
 from astray.plugin import KINDS
 from astray.scenario.plugin_files import SOURCES
+from astray.sweeps import Activity, make_plan, run_plan
 
 SLIP = "robots.rover.sensors.wheels.slip_density"
 RAISES = """
@@ -181,6 +182,31 @@ def test_more_worlds_are_added_and_those_that_are_there_are_kept(
     sweep(small, tmp_path / "at once", worlds=5)
     files = [(tmp_path / name / "results.csv").read_bytes() for name in ("s", "at once")]
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_progress_moves_while_the_first_world_runs(
+    small: dict[str, Any], tmp_path: Path, workers: int
+) -> None:
+    plan = make_plan({**small, "duration": 400.0 if workers else 40.0}, worlds=1)
+    shares, phases, finished = [], [], [0]
+
+    def look(activity: Activity) -> None:
+        phases.append(activity.phase)
+        if not finished[-1]:
+            shares.append(activity.worlds)
+
+    run_plan(
+        plan,
+        tmp_path / "s",
+        workers=workers,
+        progress=lambda done, total: finished.append(done),
+        on_activity=look,
+    )
+    assert phases[0] == "starting"
+    assert any(0.0 < share < 1.0 for share in shares), shares
+    assert shares == sorted(shares)
+    assert finished[-1] == 1
 
 
 def test_another_plan_is_refused_with_what_differs_unless_it_is_to_be_overwritten(

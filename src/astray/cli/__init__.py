@@ -12,6 +12,7 @@ import sys
 import click
 
 from astray.cli.check import check
+from astray.cli.completion import VARIABLE, complete_if_asked, completion
 from astray.cli.demo import demo
 from astray.cli.kinds import kinds
 from astray.cli.map import map_command
@@ -35,7 +36,7 @@ def astray() -> None:
 
 
 for _command in (
-    *(check, demo, kinds, map_command, node, pioneer),
+    *(check, completion, demo, kinds, map_command, node, pioneer),
     *(recover, replay, report, run, score, sweep),
 ):
     astray.add_command(_command)
@@ -45,8 +46,9 @@ def main() -> None:
     """Run the command line; the exit code is 0 done, 1 failed, 2 wrong input."""
     from astray.errors import AstrayError, WrongInput
 
+    complete_if_asked()
     try:
-        astray(standalone_mode=False)
+        astray(standalone_mode=False, complete_var=VARIABLE)
         sys.stdout.flush()  # so that a full disk or a closed pipe is an error here
     except click.exceptions.Abort:
         sys.exit(1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from astray.cli.completion import complete_scenarios
 from astray.cli.options import JSON, SET
 
 
 @click.command()
-@click.argument("scenario", required=False)
+@click.argument("scenario", required=False, shell_complete=complete_scenarios)
 @SET
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenarios instead.")
 @JSON

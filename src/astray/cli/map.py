@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from astray.cli.completion import complete_maps_and_generators
 from astray.cli.options import JSON, PATH, POSITIVE, QUIET, SET, check_picture
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("map")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_maps_and_generators)
 @SET
 @click.option("--scale", type=POSITIVE, help="m per image pixel.")
 @click.option("--plot", type=PATH, help="Draw the map to this image.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from astray.cli.completion import complete_nodes
 from astray.cli.options import QUIET, ros_arguments
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ NODES = (
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_nodes)
 @ros_arguments
 @QUIET
 def node(name: str, ros_args: bool, quiet: bool, **arguments: Any) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from astray.cli.completion import complete_override, complete_scenarios
+
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
 
 
@@ -46,12 +48,13 @@ PATH = click.Path(path_type=Path)
 POSITIVE = click.FloatRange(min=0, min_open=True)
 TCP_PORT = click.IntRange(0, 65535)
 
-SCENARIO = click.argument("scenario")
+SCENARIO = click.argument("scenario", shell_complete=complete_scenarios)
 SET = click.option(
     "--set",
     "overrides",
     multiple=True,
     metavar="PATH=VALUE",
+    shell_complete=complete_override,
     help="Change one value; may be repeated.",
 )
 SEED = click.option(
@@ -61,7 +64,7 @@ DURATION = click.option("--duration", type=POSITIVE, help="Simulated seconds.")
 OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace the earlier output.")
 OUT_FOLDER = click.option("--out", type=PATH, help="Write the run to this folder.")
 RECORD = click.option("--record", type=PATH, help="Record the run to this MCAP file.")
-QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 VIEW = click.option("--view", is_flag=True, help="Show the run on a page in the browser.")
 BROWSER = click.option(
     "--no-browser", is_flag=True, help="Print the address of the page but do not open it."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from astray.cli.completion import complete_maps, complete_models
 from astray.cli.options import (
     BROWSER,
     OUT_FOLDER,
@@ -32,7 +33,10 @@ DEFAULT_ROBOT = "p3dx"
 
 @click.command()
 @click.option(
-    "-m", "--map", help="Map: a file of ARIA or another, or a bundled one; none by default."
+    "-m",
+    "--map",
+    shell_complete=complete_maps,
+    help="Map: a file of ARIA or another, or a bundled one; none by default.",
 )
 @click.option(
     "-r",
@@ -40,6 +44,7 @@ DEFAULT_ROBOT = "p3dx"
     "robots",
     multiple=True,
     metavar="MODEL[:NAME]",
+    shell_complete=complete_models,
     help="A robot, p3dx by default: a model, or a .p, .inc or .yaml file; may be repeated.",
 )
 @click.option(
@@ -48,6 +53,7 @@ DEFAULT_ROBOT = "p3dx"
     "per_client",
     multiple=True,
     metavar="MODEL",
+    shell_complete=complete_models,
     help="A port at which each client gets a robot of its own while it is connected.",
 )
 @click.option(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from astray.cli.completion import complete_estimators
 from astray.cli.options import JSON, PATH, PLUGINS, QUIET, check_picture
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ MEANS = ("position_rmse", "heading_rmse", "ate", "nees", "final", "updates_per_s
 
 @click.command()
 @click.argument("log")
-@click.option("--estimator", required=True, metavar="KIND", help="odometry, ekf, particle, …")
+@click.option(
+    "--estimator",
+    required=True,
+    metavar="KIND",
+    shell_complete=complete_estimators,
+    help="odometry, ekf, particle, …",
+)
 @PLUGINS
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 @click.option("--imu", metavar="TOPIC", help="IMU of a bag; found by its type by default.")

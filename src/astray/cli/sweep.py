@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from astray.cli.completion import complete_override
 from astray.cli.options import DURATION, JSON, OVERWRITE, PATH, QUIET, SCENARIO, SEED, SET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from astray.cli.console import StatusConsole
-    from astray.sweeps import Sweep, SweepPlan
+    from astray.sweeps import Activity, Sweep, SweepPlan
 
 MOST_FAILURES, MOST_WORLDS = 10, 5  # failures that are listed, and worlds of each
 WIDEST = 40  # characters of a varied value in the table
@@ -25,6 +26,7 @@ WIDEST = 40  # characters of a varied value in the table
     "--vary",
     multiple=True,
     metavar="PATH=V1,V2,...",
+    shell_complete=complete_override,
     help="Try each of these values; may be repeated for every combination.",
 )
 @SET
@@ -102,15 +104,19 @@ def _run(
         *columns, TextColumn("worlds"), TimeRemainingColumn(), console=console, transient=True
     ) as bar:
         name = escape(f"{plan.scenario}{cases}")
-        task = bar.add_task(f"{name}: the first world, which may compile kernels", total=None)
-        reports = 0
+        task = bar.add_task(name, total=None)
+        finished = 0
 
         def progress(done: int, total: int) -> None:
-            nonlocal reports
-            bar.update(task, completed=done, total=total, description=name if reports else None)
-            reports += 1
+            nonlocal finished
+            finished = done
+            bar.update(task, completed=done, total=total)
 
-        return run_plan(plan, folder, overwrite, workers, progress=progress)
+        def show(activity: Activity) -> None:
+            text = f"{name}: {activity.phase}" if activity.phase else name
+            bar.update(task, completed=finished + activity.worlds, description=text)
+
+        return run_plan(plan, folder, overwrite, workers, progress=progress, on_activity=show)
 
 
 def _print(found: Sweep) -> None:

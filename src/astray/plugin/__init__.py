@@ -22,7 +22,14 @@ from astray.plugin.families import (
     Sensor,
     Tracker,
 )
-from astray.plugin.parameters import TIMING, Parameter, field_comments, out_of_bounds, parameters_of
+from astray.plugin.parameters import (
+    TIMING,
+    Parameter,
+    choices,
+    field_comments,
+    out_of_bounds,
+    parameters_of,
+)
 from astray.plugin.plugin import KINDS, Datasheet, Datasheets, Plugin, find_sensor
 from astray.plugin.row_initializer import InitialValue, RowInitializer
 from astray.plugin.views import Known, Reading, Scene, Tracks
@@ -54,6 +61,7 @@ __all__ = [
     "Sensor",
     "Tracker",
     "Tracks",
+    "choices",
     "distributions",
     "field_comments",
     "find_sensor",

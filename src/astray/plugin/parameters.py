@@ -76,6 +76,15 @@ def _number(hint: Any) -> type | None:
     return hint if hint in (float, int, bool) else None
 
 
+def choices(hint: Any) -> tuple[str, ...]:
+    """The words that a parameter may be, given its annotation; none if it is no enumeration."""
+    if typing.get_origin(hint) is typing.Literal:
+        return typing.get_args(hint)
+    if typing.get_origin(hint) in (typing.Union, UnionType, typing.Annotated):
+        return next(filter(None, map(choices, typing.get_args(hint))), ())
+    return ()
+
+
 def out_of_bounds(hint: Any, low: float, high: float) -> str:
     """Check a value, or the range that it is drawn from, against the bounds of its annotation.
 

@@ -7,8 +7,10 @@ processes, `results_database` keeps what each task returned, `results` and `plot
 from astray.sweeps.cases import SweepPlan, make_plan, parse_vary, yaml_text
 from astray.sweeps.results import Sweep, format_interval
 from astray.sweeps.run_sweep import read_sweep, run_plan, sweep
+from astray.sweeps.workers import Activity
 
 __all__ = [
+    "Activity",
     "Sweep",
     "SweepPlan",
     "format_interval",

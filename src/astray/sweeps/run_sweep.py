@@ -14,7 +14,7 @@ from astray.scenario import Source
 from astray.sweeps.cases import SweepPlan, Vary, make_plan
 from astray.sweeps.results import Sweep
 from astray.sweeps.results_database import DATABASE, ResultsDatabase
-from astray.sweeps.workers import MakeExecutor, SweepRunner, available_cores, executor_factory
+from astray.sweeps.workers import MakeExecutor, OnActivity, SweepRunner, available_cores
 
 Progress = Callable[[int, int], None]
 """Receives the number of finished worlds, and of all."""
@@ -79,6 +79,7 @@ def run_plan(
     executor: MakeExecutor | None = None,
     batch: int | None = None,
     progress: Progress | None = None,
+    on_activity: OnActivity | None = None,
 ) -> Sweep:
     """Run the missing worlds of a plan, and write the results.
 
@@ -90,6 +91,7 @@ def run_plan(
         executor: As for `sweep`.
         batch: As for `sweep`.
         progress: As for `sweep`.
+        on_activity: Called several times per second with what the sweep is doing.
 
     Returns:
         The results.
@@ -113,8 +115,7 @@ def run_plan(
 
         on_progress(0)
         if finished < total:
-            make_executor = executor or executor_factory(count)
-            SweepRunner(plan, database, make_executor, count, batch).run(on_progress)
+            SweepRunner(plan, database, executor, count, batch, on_activity).run(on_progress)
         results = Sweep(folder, plan, database)
     for name, content in results.files():
         with atomic_write(folder / name) as stream:

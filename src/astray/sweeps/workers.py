@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent import futures
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, TypeVar
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from astray.errors import AstrayError
+from astray.numerics import compile_callbacks
 from astray.sim import Sim, load
 from astray.sweeps.cases import SweepPlan, SweepTask
 from astray.sweeps.results_database import ResultRow, ResultsDatabase
@@ -42,12 +44,25 @@ SHORT, LONG = 1.0, 8.0  # s; a shorter task may grow, a longer one shrinks
 GROWTH = 4  # factor between sizes of tasks
 MAX_TASK_SIZE = GROWTH**5  # worlds
 MAX_ATTEMPTS = 3  # at a task whose worker dies
-POLL_PERIOD = 0.5  # s: the longest delay of Ctrl-C where waiting cannot be interrupted
+POLL_PERIOD = 0.25  # s: the longest delay of Ctrl-C where waiting cannot be interrupted
 MAX_WINDOWS_PROCESSES = 61  # that Windows can wait for
 T = TypeVar("T")
 MakeExecutor = Callable[[], futures.Executor]
 OnProgress = Callable[[int], None]
 """Receives the number of worlds that were finished, or given up, since the last call."""
+OnActivity = Callable[["Activity"], None]
+
+
+class Activity(NamedTuple):
+    """What a sweep is doing.
+
+    Attributes:
+        phase: In words.
+        worlds: How many worlds are done of those under way, as the sum of their shares.
+    """
+
+    phase: str
+    worlds: float = 0.0
 
 
 # A task, in a worker process.
@@ -60,12 +75,67 @@ class TaskResult(NamedTuple):
     seconds: float
 
 
-def initialize_worker() -> None:
+class TaskProgress:
+    """How far each task under way is, written by workers and read by the sweep.
+
+    The memory is shared and has no lock: one that a killed worker held would never be released.
+
+    Attributes:
+        shares: The share of a task that is done, by its slot.
+        kernels: How many kernels it has compiled.
+        notify: Called after each change, where tasks run in the process of the sweep.
+    """
+
+    def __init__(self, slots: int, notify: Callable[[], None] | None = None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.shares: Any = context.RawArray("d", slots)
+        self.kernels: Any = context.RawArray("l", slots)
+        self.notify = notify
+
+    @contextlib.contextmanager
+    def of_task(self, slot: int) -> Iterator[Callable[[float], None]]:
+        """Count the kernels that a block compiles; the block reports its share by a call."""
+
+        def count() -> None:
+            self.kernels[slot] += 1
+            self._notify()
+
+        def report(share: float) -> None:
+            self.shares[slot] = share
+            self._notify()
+
+        compile_callbacks.append(count)
+        try:
+            yield report
+        finally:
+            compile_callbacks.remove(count)
+
+    def _notify(self) -> None:
+        if self.notify is not None:
+            self.notify()
+
+    def clear(self, slot: int) -> None:
+        """Make a slot ready for another task."""
+        self.shares[slot], self.kernels[slot] = 0.0, 0
+
+
+_task_progress: TaskProgress | None = None
+"""Where the tasks of this process report to; None in the workers of other executors."""
+
+
+def report_to(progress: TaskProgress | None) -> None:
+    """Let the tasks of this process report how far they are."""
+    global _task_progress
+    _task_progress = progress
+
+
+def initialize_worker(progress: TaskProgress) -> None:
     """Prepare a worker process: one thread, no Ctrl-C of its own, an end with its parent.
 
     A parent that is killed does not close the pipes that its workers wait at, so a thread of the
     worker waits for the parent.
     """
+    report_to(progress)
     for variable in THREAD_VARIABLES:
         os.environ[variable] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -79,11 +149,16 @@ def _exit_after(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def run_task(scenario: str, first: int, count: int) -> TaskResult:
+def run_task(scenario: str, first: int, count: int, slot: int = 0) -> TaskResult:
     """Run some worlds of a case, whose effective scenario is given as JSON."""
-    sim = load(json.loads(scenario), worlds=range(first, first + count))
-    started = time.perf_counter()
-    sim.run()
+    with contextlib.ExitStack() as stack:
+        report = None
+        if _task_progress is not None:
+            report = stack.enter_context(_task_progress.of_task(slot))
+        sim = load(json.loads(scenario), worlds=range(first, first + count))
+        seconds = sim.scenario.duration
+        started = time.perf_counter()
+        sim.run(progress=report and (lambda done: report(done / seconds)))
     return TaskResult(sorted(_metric_rows(sim)), time.perf_counter() - started)
 
 
@@ -148,13 +223,16 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def executor_factory(workers: int) -> MakeExecutor:
+def executor_factory(workers: int, progress: TaskProgress) -> MakeExecutor:
     """A factory of pools of worker processes; with 0 workers, tasks run in this process."""
     if workers == 0:
         return InProcessExecutor
+    progress.notify = None  # which is of this process
     count = min(workers, MAX_WINDOWS_PROCESSES) if sys.platform == "win32" else workers
     context = multiprocessing.get_context("spawn")
-    return lambda: futures.ProcessPoolExecutor(count, context, initializer=initialize_worker)
+    return lambda: futures.ProcessPoolExecutor(
+        count, context, initializer=initialize_worker, initargs=(progress,)
+    )
 
 
 # Tasks.
@@ -237,25 +315,37 @@ class SweepRunner:
         self,
         plan: SweepPlan,
         database: ResultsDatabase,
-        make_executor: MakeExecutor,
+        make_executor: MakeExecutor | None,
         workers: int,
         batch: int | None,
+        on_activity: OnActivity | None = None,
     ) -> None:
-        self._database, self._make_executor, self._batch = database, make_executor, batch
+        """Prepare the tasks; executors other than ours do not tell how far their tasks are."""
+        self._database, self._batch = database, batch
         self._scheduler = TaskScheduler(plan, database.missing(plan), workers)
         self._scenarios = [json.dumps(case) for case in plan.cases]
         self._max_pending = 2 * max(1, workers)
+        self._on_activity = on_activity
+        self._progress = TaskProgress(self._max_pending, self._report_activity)
+        self._free_slots = list(range(self._max_pending))
+        self._slots: dict[futures.Future[TaskResult], int] = {}
+        self._in_process = make_executor is None and workers == 0
+        self._make_executor = make_executor or executor_factory(workers, self._progress)
         self._pending: dict[futures.Future[TaskResult], SweepTask] = {}
         # When a pool breaks, any of its tasks may have killed the worker: each is retried alone.
         self._suspects: deque[SweepTask] = deque()
         self._deaths: Counter[SweepTask] = Counter()
         self._halves: deque[SweepTask] = deque()  # of tasks that failed
+        self._submitting: tuple[int, SweepTask] | None = None  # slot and task
         self._exclusive = False  # whether the pending task has to stay the only one
 
     def run(self, on_progress: OnProgress) -> None:
         """Run all missing tasks. Ctrl-C ends this at once; what was written stays."""
         children = multiprocessing.active_children()
+        if self._on_activity is not None:
+            self._on_activity(Activity("starting"))
         pool = self._start_pool()
+        report_to(self._progress if self._in_process else None)
         try:
             while True:
                 self._submit_tasks(pool)
@@ -263,6 +353,7 @@ class SweepRunner:
                     break
                 done, _ = futures.wait(self._pending, POLL_PERIOD, futures.FIRST_COMPLETED)
                 died = [self._collect(future, on_progress) for future in done]
+                self._report_activity()
                 if any(died):
                     self._drain_broken_pool(on_progress)
                     pool.shutdown(wait=False, cancel_futures=True)
@@ -273,7 +364,23 @@ class SweepRunner:
                 if child not in children:
                     child.kill()
             raise
+        finally:
+            report_to(None)
         pool.shutdown()
+
+    def _report_activity(self) -> None:
+        """Report how far the tasks under way are."""
+        if self._on_activity is None:
+            return
+        shares, kernels = self._progress.shares, self._progress.kernels
+        # In this process a task is under way before there is a future of it.
+        sizes = {self._slots[future]: task.count for future, task in self._pending.items()}
+        if self._submitting is not None:
+            sizes[self._submitting[0]] = self._submitting[1].count
+        done = sum(shares[slot] * count for slot, count in sizes.items())
+        compiling = sum(kernels[slot] for slot in sizes if not shares[slot])
+        phase = f"compiling kernels, {compiling} so far" if compiling and not done else ""
+        self._on_activity(Activity(phase, done))
 
     def _start_pool(self) -> futures.Executor:
         pool = self._make_executor()
@@ -295,13 +402,17 @@ class SweepRunner:
             task = self._next_task()
             if task is None:
                 return
+            slot = self._free_slots.pop()
+            self._progress.clear(slot)
+            self._submitting = slot, task
             try:
                 scenario = self._scenarios[task.case]
-                future = pool.submit(run_task, scenario, task.first, task.count)
+                future = pool.submit(run_task, scenario, task.first, task.count, slot)
             except futures.BrokenExecutor as problem:
                 future = futures.Future()
                 future.set_exception(problem)
-            self._pending[future] = task
+            self._submitting = None
+            self._pending[future], self._slots[future] = task, slot
 
     def _next_task(self) -> SweepTask | None:
         for waiting in (self._suspects, self._halves):
@@ -311,7 +422,7 @@ class SweepRunner:
 
     def _collect(self, future: futures.Future[TaskResult], on_progress: OnProgress) -> bool:
         """Write the result of a task; True if its worker died."""
-        task = self._pending.pop(future)
+        task = self._take(future)
         try:
             rows, seconds = future.result()
         except (futures.BrokenExecutor, futures.CancelledError):
@@ -324,6 +435,11 @@ class SweepRunner:
             self._scheduler.adapt(task, seconds)
             on_progress(task.count)
         return False
+
+    def _take(self, future: futures.Future[TaskResult]) -> SweepTask:
+        """The task of a future that is no longer under way."""
+        self._free_slots.append(self._slots.pop(future))
+        return self._pending.pop(future)
 
     def _on_worker_death(self, task: SweepTask, on_progress: OnProgress) -> None:
         """Run a task again, alone, until its worker has died MAX_ATTEMPTS times while it ran alone.
@@ -350,8 +466,8 @@ class SweepRunner:
 
     def _drain_broken_pool(self, on_progress: OnProgress) -> None:
         """Collect what a broken pool has finished; its other tasks are lost."""
-        done, lost = futures.wait(self._pending, 10 * POLL_PERIOD)
+        done, lost = futures.wait(self._pending, 5.0)
         for future in done:
             self._collect(future, on_progress)
         for future in lost:
-            self._on_worker_death(self._pending.pop(future), on_progress)
+            self._on_worker_death(self._take(future), on_progress)
