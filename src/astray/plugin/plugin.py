@@ -11,7 +11,7 @@ import dataclasses
 import sys
 import threading
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
@@ -31,7 +31,6 @@ from astray.plugin.views import OldName
 from astray.tables import Array, Columns, Rows, Table, read_only
 
 P = TypeVar("P", bound="Plugin")
-T = TypeVar("T")
 
 KINDS: dict[str, dict[str, type[Plugin]]] = {}
 """Every concrete plugin class by family and kind; declaring the class registers it here."""
@@ -95,6 +94,14 @@ def _file_of(cls: type) -> str:
     """The file that a class was declared in: the same class may be imported by two names."""
     module = sys.modules.get(cls.__module__)
     return str(getattr(module, "__file__", None) or cls.__module__)
+
+
+class PluginWorkspaces(threading.local):
+    """The workspaces of a plugin by their size; each thread has its own."""
+
+    def __init__(self) -> None:
+        self.noise: dict[int, WorkspaceFields] = {}
+        self.scratch: dict[int, Array] = {}
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -193,7 +200,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
     dt: float = dataclasses.field(init=False, repr=False)
     """The length of a tick, s; 0 for an estimator without a simulator."""
     _writable_address: Table = dataclasses.field(init=False, repr=False)
-    _workspaces: threading.local = dataclasses.field(init=False, repr=False)
+    _workspaces: PluginWorkspaces = dataclasses.field(init=False, repr=False)
     _initializer: RowInitializer | None = dataclasses.field(init=False, repr=False)
 
     def normals(self, rows: Rows, count: int) -> Array:
@@ -250,7 +257,10 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         Returns:
             A workspace of the calling thread.
         """
-        return self._per_thread(f"noise {pairs}", lambda: make_noise_workspace(self.key, pairs))
+        found = self._workspaces.noise.get(pairs)
+        if found is None:
+            found = self._workspaces.noise[pairs] = make_noise_workspace(self.key, pairs)
+        return found
 
     def scratch(self, numbers: int) -> Array:
         """Scratch memory for kernels that process CHUNK rows in passes.
@@ -263,14 +273,9 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         Returns:
             (numbers, CHUNK), of the calling thread.
         """
-        return self._per_thread(f"scratch {numbers}", lambda: np.empty((numbers, CHUNK)))
-
-    def _per_thread(self, name: str, make: Callable[[], T]) -> T:
-        """Memory that each thread has for itself, made at its first use."""
-        found: T | None = getattr(self._workspaces, name, None)
+        found = self._workspaces.scratch.get(numbers)
         if found is None:
-            found = make()
-            setattr(self._workspaces, name, found)
+            found = self._workspaces.scratch[numbers] = np.empty((numbers, CHUNK))
         return found
 
     # What the simulator calls.
@@ -301,7 +306,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
             bound.memory = np.zeros(n, self.remembers)
             bound.initial_memory = np.zeros(1, self.remembers)
         bound.arrays = {}
-        bound._workspaces, bound._initializer = threading.local(), None
+        bound._workspaces, bound._initializer = PluginWorkspaces(), None
         bound.bind(n, sheets)
         for name, array in bound.arrays.items():
             if not array.flags.c_contiguous:
