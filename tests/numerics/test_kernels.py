@@ -29,18 +29,18 @@ with warnings.catch_warnings(record=True) as seen:
     sim = astray.load("drift")
     sim.run(1.0)
     digest.update(sim.digest().encode())
-told = [str(w.message) for w in seen if issubclass(w.category, RuntimeWarning)]
+seen_warnings = [str(w.message) for w in seen if issubclass(w.category, RuntimeWarning)]
 numba = bool(sys.modules.get("numba"))
-json.dump({"digest": digest.hexdigest(), "numba": numba, "warnings": told}, sys.stdout)
+json.dump({"digest": digest.hexdigest(), "numba": numba, "warnings": seen_warnings}, sys.stdout)
 """
 
 
 def python(code: str, **environment: str | Path) -> str:
     """What a new process prints that runs the code with kernels compiled, unless told otherwise."""
-    ours = {k: v for k, v in os.environ.items() if k not in ("ASTRAY_JIT", "NUMBA_CACHE_DIR")}
-    ours |= {name: str(value) for name, value in environment.items()}
+    variables = {k: v for k, v in os.environ.items() if k not in ("ASTRAY_JIT", "NUMBA_CACHE_DIR")}
+    variables |= {name: str(value) for name, value in environment.items()}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=ours, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -287,7 +287,7 @@ def test_kernels_of_other_people_may_make_arrays_and_ours_count_no_references(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "foreign.py").write_text(FOREIGN)
-    told = python(
+    output = python(
         "import numpy as np, foreign\n"
         "from astray.numerics import random as noise\n"
         "from astray.tables import ADDRESS, table\n"
@@ -299,7 +299,7 @@ def test_kernels_of_other_people_may_make_arrays_and_ours_count_no_references(
         PYTHONPATH=tmp_path,
         ASTRAY_CACHE_DIR=tmp_path,
     )
-    assert told == "0.0\nFalse True\n"
+    assert output == "0.0\nFalse True\n"
 
 
 def test_kernels_come_without_linear_algebra_until_somebody_multiplies_matrices() -> None:

@@ -132,7 +132,7 @@ def test_scale_and_misalignment_are_the_same_all_life_and_differ_between_units()
     first, *_, last = (np.stack([o["ax"], o["ay"], o["az"]]) for o in readings(unit, n, 0.1, 100.0))
     assert np.array_equal(first, last)
     assert (first[2] / 9.81).std() == pytest.approx(0.01, rel=0.06)
-    for across in first[:2]:  # of an axis that should feel no gravity
+    for across in first[:2]:  # of an axis that should measure no gravity
         assert (across / 9.81).std() == pytest.approx(0.02, rel=0.06)
 
 
@@ -164,8 +164,10 @@ def test_gauss_markov_in_two_steps_is_as_in_one() -> None:
 
 def test_a_switch_obeys_chapman_and_kolmogorov() -> None:
     def holds(there: bool, elapsed: float) -> float:
-        lucks = (np.arange(20000) + 0.5) / 20000
-        return float(np.mean([random_switch(there, 3.0, 5.0, elapsed, luck) for luck in lucks]))
+        uniforms = (np.arange(20000) + 0.5) / 20000
+        return float(
+            np.mean([random_switch(there, 3.0, 5.0, elapsed, uniform) for uniform in uniforms])
+        )
 
     stay, come = holds(True, 1.0), holds(False, 1.0)
     assert holds(True, 2.0) == pytest.approx(stay * stay + (1.0 - stay) * come, abs=2e-4)

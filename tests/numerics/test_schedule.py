@@ -17,27 +17,29 @@ from astray.numerics.schedule import (
 LONG = 200
 DTS = [0.01, 0.001, 0.005, 0.02, 0.1, 1 / 30, 1 / 120, 1 / 3]
 RATES = [0.1, 0.5, 1, 2.5, 5, 7, 10, 12.5, 15, 20, 25, 30, 50, 60, 100, 120, 128, 250, 1000]
-beats = st.builds(Schedule, st.integers(1, 30), st.integers(0, 60))
+schedules = st.builds(Schedule, st.integers(1, 30), st.integers(0, 60))
 ticks = st.integers(0, LONG // 2)
 
 
-def due(beat: Schedule) -> list[int]:
-    return [beat.offset + k * beat.period for k in range(LONG)]
+def due(periodic: Schedule) -> list[int]:
+    return [periodic.offset + k * periodic.period for k in range(LONG)]
 
 
-@given(beats, ticks)
-def test_beat_is_due_at_its_offset_and_every_period_from_there(beat: Schedule, tick: int) -> None:
-    assert beat.is_due(tick) == (tick in due(beat))
+@given(schedules, ticks)
+def test_beat_is_due_at_its_offset_and_every_period_from_there(
+    periodic: Schedule, tick: int
+) -> None:
+    assert periodic.is_due(tick) == (tick in due(periodic))
 
 
-@given(beats, ticks)
-def test_from_is_the_first_due_tick_that_is_not_before(beat: Schedule, tick: int) -> None:
-    assert beat.next_due(tick) == min(t for t in due(beat) if t >= tick)
+@given(schedules, ticks)
+def test_from_is_the_first_due_tick_that_is_not_before(periodic: Schedule, tick: int) -> None:
+    assert periodic.next_due(tick) == min(t for t in due(periodic) if t >= tick)
 
 
-@given(beats, ticks)
-def test_delayed_beat_is_due_that_much_later(beat: Schedule, by: int) -> None:
-    assert due(beat.delayed(by)) == [t + by for t in due(beat)]
+@given(schedules, ticks)
+def test_delayed_beat_is_due_that_much_later(periodic: Schedule, by: int) -> None:
+    assert due(periodic.delayed(by)) == [t + by for t in due(periodic)]
 
 
 def test_beat_follows_from_rate_and_offset() -> None:

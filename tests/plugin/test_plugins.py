@@ -144,7 +144,7 @@ def sense_and_count(self: Any, rows: Any, scene: Any, out: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flaw", "says"),
+    ("flaw", "message"),
     [
         (sense_all_rows, "of rows that it was not called for"),
         (sense_and_push, "writes in sense_and_push at t = 0 s to what it may only read"),
@@ -155,8 +155,8 @@ def sense_and_count(self: Any, rows: Any, scene: Any, out: Any) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_a_plugin_that_breaks_the_contract_is_told_how(flaw: Any, says: str) -> None:
-    with pytest.raises(PluginError, match=says):
+def test_a_plugin_that_breaks_the_contract_is_told_how(flaw: Any, message: str) -> None:
+    with pytest.raises(PluginError, match=message):
         check_plugin(declare(flaw.__name__, sense=flaw))
 
 
@@ -237,9 +237,9 @@ FLAWED = [
 ]
 
 
-@pytest.mark.parametrize(("body", "says"), FLAWED)
-def test_a_flawed_class_is_refused_when_it_is_declared(body: dict[str, Any], says: str) -> None:
-    with pytest.raises(PluginError, match=says) as refused:
+@pytest.mark.parametrize(("body", "message"), FLAWED)
+def test_a_flawed_class_is_refused_when_it_is_declared(body: dict[str, Any], message: str) -> None:
+    with pytest.raises(PluginError, match=message) as refused:
         declare("flawed", **body)
     assert str(refused.value).startswith("sensor kind 'flawed' (class Flawed) ")
     assert "flawed" not in KINDS["sensor"]

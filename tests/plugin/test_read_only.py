@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.errors import PluginError
+from astray.errors import PluginError, UnknownName
 from astray.plugin import (
     KINDS,
     Autonomy,
@@ -244,3 +244,12 @@ def test_an_old_name_is_an_error_that_gives_the_new_one(holder: str, old: str, n
     group = astray.load({"dt": 0.1, "robots": [SMALL]}).robots["a"]
     with pytest.raises(AttributeError, match=f"has no attribute {old!r}; it is called {new!r} now"):
         getattr(getattr(group, holder), old)
+
+
+def test_a_wrong_column_of_a_reading_is_answered_with_those_there_are() -> None:
+    reading = Reading(RANGE, 2, {"ranges": (3,)})
+    with pytest.raises(UnknownName, match="no column 'rnage'; did you mean 'range'"):
+        reading["rnage"]
+    assert repr(reading) == (
+        "Reading(2 rows: fresh, stamp, range, min_range, max_range, cone, ranges (3,))"
+    )

@@ -34,7 +34,7 @@ from astray.numerics.random import (
     make_noise_workspace,
     normal_pair,
     normal_pairs,
-    random_words,
+    random_bits,
     uniform_pair,
     uniform_pairs,
 )
@@ -112,7 +112,7 @@ __all__ = [
     "normal_pair",
     "normal_pairs",
     "random",
-    "random_words",
+    "random_bits",
     "relative_pose",
     "rotation_from_euler",
     "rotation_matrix",

@@ -99,7 +99,7 @@ def philox(counter: tuple[int, int, int, int], k0: np.uint64, k1: np.uint64) -> 
 
 
 @kernel
-def random_words(address: Row, key: np.uint64, draw: int) -> Words:
+def random_bits(address: Row, key: np.uint64, draw: int) -> Words:
     """The 128 bits of one draw; the address has tick, world, episode and robot."""
     a = address
     counter = (a.tick, a.world, a.episode, (a.robot << 16) | draw)
@@ -110,7 +110,7 @@ def random_words(address: Row, key: np.uint64, draw: int) -> Words:
 @kernel
 def uniform_pair(address: Row, key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent uniforms in [0, 1) of 53 bits."""
-    a, b, c, d = random_words(address, key, draw)
+    a, b, c, d = random_bits(address, key, draw)
     return to_uniform(a, b), to_uniform(c, d)
 
 

@@ -133,8 +133,8 @@ def test_rays_lie_where_the_datasheet_says() -> None:
     assert circle == pytest.approx([-math.pi, -math.pi / 2, 0.0, math.pi / 2])
     whole = ray_bearings(Datasheet("x", {"angle_min": 0.0, "angle_max": 2 * math.pi}), 4)
     assert whole == pytest.approx([0.0, math.pi / 2, -math.pi, -math.pi / 2])
-    fan = ray_bearings(Datasheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
-    assert fan == pytest.approx([-0.6, 0.0, 0.6])
+    bearings = ray_bearings(Datasheet("x", {"angle_min": -0.6, "angle_max": 0.6}), 3)
+    assert bearings == pytest.approx([-0.6, 0.0, 0.6])
     assert ray_bearings(Datasheet("x", {"angle_min": 0.2, "angle_max": 0.2}), 1) == pytest.approx(
         [0.2]
     )
@@ -236,14 +236,14 @@ def test_a_robot_that_follows_itself_stands_still_and_leads_the_others() -> None
 
 
 @pytest.mark.parametrize(
-    ("autonomy", "says"),
+    ("autonomy", "message"),
     [
         ({"target": "liedar"}, r"follow finds no robots 'liedar' \(leader, dog\)"),
         ({"robot": 1}, "follow finds no robot 1 of 'leader', which has 1"),
     ],
 )
-def test_a_target_that_does_not_exist_is_named(autonomy: dict[str, Any], says: str) -> None:
-    with pytest.raises(astray.ScenarioError, match=says):
+def test_a_target_that_does_not_exist_is_named(autonomy: dict[str, Any], message: str) -> None:
+    with pytest.raises(astray.ScenarioError, match=message):
         astray.load({"robots": [leader(), follower(**autonomy)]})
 
 

@@ -94,8 +94,8 @@ def test_the_axes_are_independent() -> None:
     sim = load(**FINE)
     tell(sim, distance=1.0, serial=1, wz=0.4, speed=0.8)
     states = trace(sim, 15.0)
-    way = np.hypot(np.diff(states["x"]), np.diff(states["y"])).sum()
-    assert way == pytest.approx(1.0, abs=1e-3)  # along the bend, not as the crow flies
+    path_length = np.hypot(np.diff(states["x"]), np.diff(states["y"])).sum()
+    assert path_length == pytest.approx(1.0, abs=1e-3)  # along the bend, not as the crow flies
     assert np.hypot(states["x"][-1], states["y"][-1]) < 0.9
     assert states["wz"][-1] == pytest.approx(0.4)
     assert np.abs(states["wz"][100:] - 0.4).max() < 1e-9

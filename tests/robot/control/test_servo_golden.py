@@ -95,19 +95,19 @@ def drive(
 def in_cycles(speeds: Array) -> Array:
     """Where MobileSim's rule goes at some speeds: (cycles, 3) mm and degrees."""
     heading = np.concatenate([[0.0], np.cumsum(speeds[:, 1] * CYCLE)])
-    way = speeds[:, 0] * CYCLE * 1000
-    x, y = (np.cumsum(way * f(heading[:-1])) for f in (np.cos, np.sin))
+    path_length = speeds[:, 0] * CYCLE * 1000
+    x, y = (np.cumsum(path_length * f(heading[:-1])) for f in (np.cos, np.sin))
     return np.stack([x, y, np.degrees(heading[1:])], axis=1)
 
 
-def follows(ours: Array, theirs: Array) -> None:
+def follows(simulated: Array, reference: Array) -> None:
     """Each of our speeds lies among those that were recorded from a cycle before to one after."""
-    n = min(len(ours), len(theirs))
-    padded = np.concatenate([[0.0], theirs[:n], theirs[n - 1 : n]])
+    n = min(len(simulated), len(reference))
+    padded = np.concatenate([[0.0], reference[:n], reference[n - 1 : n]])
     around = np.stack([padded[:n], padded[1 : n + 1], padded[2 : n + 2]])
     assert n > 30
-    assert (ours[:n] >= around.min(0) - ROUNDING).all()
-    assert (ours[:n] <= around.max(0) + ROUNDING).all()
+    assert (simulated[:n] >= around.min(0) - ROUNDING).all()
+    assert (simulated[:n] <= around.max(0) + ROUNDING).all()
 
 
 def first_braking(speeds: Array) -> int:
@@ -156,10 +156,10 @@ def test_vel2_300_100() -> None:
     poses, speeds = drive(60, {0: bend, end: {**limits}}, lag=0.0)
     follows(speeds[:, 0] * 1000, recorded.speed)
     follows(np.degrees(speeds[:, 1]), recorded.turn)
-    theirs = in_cycles(speeds)
-    n = min(len(theirs), len(recorded.pose))
-    assert np.abs(theirs[:n, :2] - recorded.pose[:n, :2]).max() < 2.0
-    assert np.abs(theirs[:n, 2] - recorded.pose[:n, 2]).max() < 1.0
+    reference = in_cycles(speeds)
+    n = min(len(reference), len(recorded.pose))
+    assert np.abs(reference[:n, :2] - recorded.pose[:n, :2]).max() < 2.0
+    assert np.abs(reference[:n, 2] - recorded.pose[:n, 2]).max() < 1.0
     # With its odometry errors, a robot drifts outwards as a cycle of 100 ms makes it do.
     alike, _ = drive(60, {0: bend, end: {**limits}})
     away = np.abs(alike[:n, :2] * 1000 - recorded.pose[:n, :2])

@@ -378,13 +378,13 @@ def test_a_motion_without_wheels_has_none_to_read(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("motion", "says"),
+    ("motion", "message"),
     [
         ({"min_speed": 0.1}, "at most 0"),
         ({"max_steer": 1.6}, "less than 1.57"),
         ({"track": 0}, "0"),
     ],
 )
-def test_a_car_that_cannot_be_is_a_fault(motion: dict[str, float], says: str) -> None:
-    with pytest.raises(ScenarioError, match=says):
+def test_a_car_that_cannot_be_is_a_fault(motion: dict[str, float], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         astray.load({"robots": [{"name": "a", "motion": {"kind": "ackermann", **motion}}]})

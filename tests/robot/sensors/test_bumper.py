@@ -78,7 +78,7 @@ def test_driving_into_a_wall_presses_the_side_that_meets_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bumper", "says"),
+    ("bumper", "message"),
     [
         ({"arcs": []}, "needs arcs"),
         ({"arcs": [[1.0, 0.5]]}, "goes counter-clockwise"),
@@ -86,6 +86,6 @@ def test_driving_into_a_wall_presses_the_side_that_meets_it() -> None:
         ({"arcs": [[0.0, 1.0]], "segments": 3}, "either arcs or equal segments"),
     ],
 )
-def test_arcs_that_cannot_be_are_refused(bumper: dict[str, Any], says: str) -> None:
-    with pytest.raises(ScenarioError, match=says):
+def test_arcs_that_cannot_be_are_refused(bumper: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         load(bumper)

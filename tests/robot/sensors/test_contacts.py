@@ -1,4 +1,4 @@
-"""Detections of other robots: who is in sight, how well measured, and who is not there at all."""
+"""Detections of other robots: visibility, errors, confusions and false alarms."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_a_perfect_sensor_finds_exactly_those_in_range_and_in_its_field() -> Non
             and 1.0 <= far[row, k] <= 5.0
             and abs(aside[row, k]) <= 1.0
         ]
-        told = found(sim, "a", row)
-        assert sorted(told) == sorted(number[k] for k in others)
+        detections = found(sim, "a", row)
+        assert sorted(detections) == sorted(number[k] for k in others)
         for k in others:
-            assert told[number[k]] == pytest.approx((far[row, k], aside[row, k]), abs=1e-9)
+            assert detections[number[k]] == pytest.approx((far[row, k], aside[row, k]), abs=1e-9)
         seen += len(others)
     assert seen > 10
 
@@ -158,12 +158,12 @@ def test_false_alarms_are_poisson_and_uniform_over_the_field() -> None:
     there = np.arange(16) < count[:, None]
     area = (far[there] ** 2 - 4.0) / 32.0  # uniform in [0, 1] if places are
     around = aside[there] / 3.0 + 0.5
-    who = (identity[there] + 0.5) / 6.0
+    identity_uniform = (identity[there] + 0.5) / 6.0
     bound = 1.63 / math.sqrt(there.sum())  # Kolmogorov's at 1 %
     for values in (area, around):
         steps = np.arange(1, len(values) + 1) / len(values)
         assert np.abs(np.sort(values) - steps).max() < bound
-    assert who.mean() == pytest.approx(0.5, abs=4 * 0.29 / math.sqrt(there.sum()))
+    assert identity_uniform.mean() == pytest.approx(0.5, abs=4 * 0.29 / math.sqrt(there.sum()))
 
 
 def test_what_a_pair_is_dealt_depends_on_no_third_robot() -> None:

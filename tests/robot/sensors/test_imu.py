@@ -1,4 +1,4 @@
-"""What an IMU feels is what its mounting point does."""
+"""An IMU measures the motion of its mount."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def drive(steps: list[dict[str, float]], imu: dict[str, Any], **motion: Any) -> 
     }
 
 
-def felt(truth: Any, x: float, y: float) -> np.ndarray[Any, Any]:
+def measured_acceleration(truth: Any, x: float, y: float) -> np.ndarray[Any, Any]:
     """Finite differences of the velocity of a point of the body, at the middle heading."""
     yaw, wz = np.unwrap(truth["yaw"]), truth["wz"]
     along, across = truth["vx"] - wz * y, truth["vy"] + wz * x
@@ -51,7 +51,7 @@ def test_readings_are_finite_differences_of_the_motion_of_the_mount(
     sim = astray.load(drive(steps, {"x": x, "y": y}, kind=kind))
     log = sim.run(0.05 * len(steps), log=FINE)
     truth, imu = log["rover"].truth[:, 0], log["rover"].readings["imu"][1:, 0]
-    acceleration = felt(truth, x, y)
+    acceleration = measured_acceleration(truth, x, y)
     assert np.abs(imu["ax"] - acceleration.real).max() < 1e-6
     assert np.abs(imu["ay"] - acceleration.imag).max() < 1e-6
     assert np.abs(imu["wz"] - np.diff(np.unwrap(truth["yaw"])) / FINE).max() < 1e-6
@@ -63,7 +63,7 @@ def test_readings_add_up_to_the_change_of_velocity_at_any_rate() -> None:
     scenario = drive(steps, {"rate": 50, "x": 0.2})
     log = astray.load(scenario).run(2.0, log=0.02)
     truth, imu = log["rover"].truth[:, 0], log["rover"].readings["imu"][1:, 0]
-    acceleration = felt(truth, 0.2, 0.0)
+    acceleration = measured_acceleration(truth, 0.2, 0.0)
     assert np.abs(imu["ax"] - acceleration.real).max() < 1e-9
     assert np.sum(imu["wz"]) * 0.02 == pytest.approx(float(np.unwrap(truth["yaw"])[-1]), abs=1e-9)
 
@@ -88,7 +88,7 @@ def test_spinning_up_is_felt_by_a_lever_arm() -> None:
     assert float(imu.ay) == pytest.approx(2.0 * 0.3 - 1.0 * 0.1, abs=1e-9)
 
 
-def test_a_unit_at_rest_feels_gravity_alone_and_a_tilted_one_part_of_it_sideways() -> None:
+def test_a_unit_at_rest_measures_gravity_alone_and_a_tilted_one_part_of_it_sideways() -> None:
     sim = astray.load(drive([], {"roll": 0.1, "pitch": 0.2, "yaw": 0.3}))
     sim.run(0.01)
     imu = sim.robots["rover"].readings["imu"].table[0]

@@ -1,4 +1,4 @@
-"""A navigation system that drifts, and says how far."""
+"""A navigation system drifts, and reports the covariance of its drift."""
 
 from __future__ import annotations
 

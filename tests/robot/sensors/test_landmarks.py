@@ -15,7 +15,7 @@ RING = [(6 * np.cos(a), 6 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 12, en
 PERFECT = {"range_sd": 0.0, "bearing_sd": 0.0}
 
 
-def look(
+def load_landmarks(
     beacons: Any, worlds: int = 1, world: Any = None, start: Any = None, **landmarks: Any
 ) -> Any:
     robot = {
@@ -48,7 +48,7 @@ def seen(run: Any, row: int = 0) -> Array:
 
 
 def test_ranges_and_bearings_are_those_from_the_mount() -> None:
-    run = look(RING, x=0.2, y=0.1, yaw=0.3, max_range=100, **PERFECT)
+    run = load_landmarks(RING, x=0.2, y=0.1, yaw=0.3, max_range=100, **PERFECT)
     read, s = reading(run), run.truth[0]
     eye_x = s["x"] + 0.2 * np.cos(0.7) - 0.1 * np.sin(0.7)
     eye_y = s["y"] + 0.2 * np.sin(0.7) + 0.1 * np.cos(0.7)
@@ -61,7 +61,7 @@ def test_ranges_and_bearings_are_those_from_the_mount() -> None:
 
 def test_only_what_is_in_range_and_in_view_is_seen() -> None:
     view, most, least = 2.0, 6.2, 5.7
-    run = look(RING, field_of_view=view, max_range=most, min_range=least, **PERFECT)
+    run = load_landmarks(RING, field_of_view=view, max_range=most, min_range=least, **PERFECT)
     away = np.array(RING) - [0.5, -0.4]
     far = np.hypot(*away.T)
     aside = np.angle(np.exp(1j * (np.arctan2(away[:, 1], away[:, 0]) - 0.7)))
@@ -77,15 +77,15 @@ WALL = {"map": {"walls": [[[2.0, -3.0], [2.0, 3.0]]]}}
 def test_walls_hide_beacons_but_not_those_that_hang_on_them() -> None:
     beacons = [(4.0, 0.0), (2.02, 1.0), (1.98, -1.0), (4.0, 9.0), (-4.0, 0.0)]
     start = {"x": 0.0, "y": 0.0}
-    run = look(beacons, world=WALL, start=start, **PERFECT)
+    run = load_landmarks(beacons, world=WALL, start=start, **PERFECT)
     assert seen(run).tolist() == [1, 2, 3, 4]
-    run = look(beacons, world=WALL, start=start, walls=False, **PERFECT)
+    run = load_landmarks(beacons, world=WALL, start=start, walls=False, **PERFECT)
     assert seen(run).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_noise_is_as_said_and_independent_of_beacon_and_world() -> None:
-    run = look(RING[:2], worlds=4000, range_sd=0.1, range_sd_per_m=0.05, bearing_sd=0.02)
-    read, exact = reading(run), reading(look(RING[:2], **PERFECT))
+    run = load_landmarks(RING[:2], worlds=4000, range_sd=0.1, range_sd_per_m=0.05, bearing_sd=0.02)
+    read, exact = reading(run), reading(load_landmarks(RING[:2], **PERFECT))
     for k in range(2):
         far = exact["range"][0, k]
         assert (read["range"][:, k] - far).std() == pytest.approx(0.1 + 0.05 * far, rel=0.04)
@@ -96,11 +96,11 @@ def test_noise_is_as_said_and_independent_of_beacon_and_world() -> None:
 
 
 def test_beacons_are_missed_and_confused_as_often_as_is_said() -> None:
-    run = look(RING, worlds=2000, detection=0.7, confusion=0.1, max_range=100, **PERFECT)
+    run = load_landmarks(RING, worlds=2000, detection=0.7, confusion=0.1, max_range=100, **PERFECT)
     read = reading(run)
     there = read["seen"] > 0
     assert there.mean() == pytest.approx(0.7, abs=0.015)
-    exact = reading(look(RING, max_range=100, **PERFECT))["range"][0]
+    exact = reading(load_landmarks(RING, max_range=100, **PERFECT))["range"][0]
     # The range tells which beacon it is, since no two are as far away.
     true = np.argmin(np.abs(read["range"][..., None] - exact), axis=2)
     wrong = (read["identity"] != true)[there]
@@ -110,24 +110,24 @@ def test_beacons_are_missed_and_confused_as_often_as_is_said() -> None:
 
 
 def test_without_identity_all_are_unknown() -> None:
-    read = reading(look(RING, identified=False, max_range=100))
+    read = reading(load_landmarks(RING, identified=False, max_range=100))
     assert (read["identity"] == -1).all()
     assert (read["seen"] == 1).all()
 
 
 def test_if_there_are_more_than_slots_the_nearest_are_kept() -> None:
-    run = look(RING, slots=4, max_range=100, **PERFECT)
+    run = load_landmarks(RING, slots=4, max_range=100, **PERFECT)
     far = np.hypot(*(np.array(RING) - [0.5, -0.4]).T)
     assert np.array_equal(seen(run), np.sort(np.argsort(far)[:4]))
     assert reading(run)["range"].shape == (1, 4)
 
 
 def test_free_slots_are_empty() -> None:
-    read = reading(look([(1, 0), (50, 0)], slots=5, **PERFECT))
+    read = reading(load_landmarks([(1, 0), (50, 0)], slots=5, **PERFECT))
     assert read["seen"][0].tolist() == [1, 0, 0, 0, 0]
     assert read["identity"][0].tolist() == [0, -1, -1, -1, -1]
 
 
 def test_without_beacons_there_is_nothing_to_see() -> None:
     with pytest.raises(ScenarioError, match="need beacons"):
-        look([])
+        load_landmarks([])

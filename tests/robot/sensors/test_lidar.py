@@ -232,7 +232,7 @@ def test_any_world_can_be_scanned() -> None:
 
 
 def test_a_fan_meets_a_crowd_of_round_robots_as_single_rays_do() -> None:
-    # More of them than a fan looks at together, some around the sensor of another.
+    # More of them than are culled together, some around the sensor of another.
     anywhere = {"x": {"uniform": [-5.0, 5.0]}, "y": {"uniform": [-5.0, 5.0]}}
     found = []
     for sweep in (0.0, 0.01):

@@ -131,7 +131,7 @@ def test_the_origin_moves_the_signals_and_may_be_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"steps": [{"lasts": 1.0}], "signals": COURSE}, "steps or signals, not both"),
         ({"signals": {**COURSE, "curvature": 1}}, "curvature and wz exclude each other"),
@@ -141,11 +141,11 @@ def test_the_origin_moves_the_signals_and_may_be_drawn() -> None:
         ({"file": 3}, "a text is needed"),
     ],
 )
-def test_a_wrong_course_is_refused(options: dict[str, Any], says: str) -> None:
+def test_a_wrong_course_is_refused(options: dict[str, Any], message: str) -> None:
     found = faults({"robots": [{"name": "a", "autonomy": scripted(**options)}]})
     assert len(found) == 1
     assert "robots[0].autonomy" in found[0]
-    assert says in found[0]
+    assert message in found[0]
 
 
 # Readings that are signals.

@@ -134,24 +134,24 @@ def test_echoes_have_the_ranges_of_scans() -> None:
         view = make_raycast_scene(sim.environment.scene.map)
         angles = np.linspace(0, 2 * math.pi, 500)
         rays = np.stack([2.0 + 0 * angles, 2.0 + 0 * angles, np.cos(angles), np.sin(angles)], 1)
-        who = np.tile([0, -1], (500, 1))
+        owners = np.tile([0, -1], (500, 1))
         ranges, echoes = np.empty(500), np.empty((500, 2))
-        scan_rays(view, rays, who, 0.02, ranges)
-        scan_hits(view, rays, who, 0.02, echoes)
+        scan_rays(view, rays, owners, 0.02, ranges)
+        scan_hits(view, rays, owners, 0.02, echoes)
         assert echoes[:, 0].tobytes() == ranges.tobytes()
         assert (echoes[:, 1] <= 1.0 + 1e-12).all()
 
 
 @pytest.mark.parametrize(
-    ("sensor", "says"),
+    ("sensor", "message"),
     [
         ({}, "needs mounts"),
         ({"ring": "p3dx", "mounts": [[0, 0, 0]]}, "either mounts or a ring"),
         ({"mounts": [[0, 0, 0]] * 6, "at_once": 4}, "1, 2, 3, 6 can fire at once, not 4"),
     ],
 )
-def test_a_ring_that_cannot_be_is_refused(sensor: dict[str, Any], says: str) -> None:
-    with pytest.raises(ScenarioError, match=says):
+def test_a_ring_that_cannot_be_is_refused(sensor: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         load(sensor)
 
 

@@ -28,7 +28,7 @@ from astray.numerics import (
     inlined_kernel,
     kernel,
     log_normal,
-    random_words,
+    random_bits,
     sincos,
     sincos_quarters,
     uniform_pair,
@@ -134,13 +134,13 @@ def add_false_alarms(o: Row, d: Detections, p: Row, s: Row, robots: RobotNumbers
 
 
 @inlined_kernel
-def word_to_uniform(word: np.uint64) -> float:
+def bits_to_uniform(word: np.uint64) -> float:
     """A uniform in [0, 1) from 32 bits."""
     return PER_WORD * float(np.int64(word))
 
 
 @inlined_kernel
-def words_to_normals(first: np.uint64, second: np.uint64) -> tuple[float, float]:
+def bits_to_normals(first: np.uint64, second: np.uint64) -> tuple[float, float]:
     """Two standard normals from 32 bits each."""
     radius = math.sqrt(-2.0 * log_normal((float(np.int64(first)) + 0.5) * PER_WORD))
     sine, cosine = sincos_quarters(4.0 * PER_WORD * float(np.int64(second)))
@@ -161,17 +161,17 @@ def detect(
     """Detect one visible robot or miss it; one draw gives all random numbers of a pair."""
     count = robots.per_world
     pair_key = robots.key ^ (np.uint64(number + 1) << PAIR_SHIFT)
-    w0, w1, w2, w3 = random_words(s, pair_key, 0)
-    if word_to_uniform(w0) >= p.detection:
+    w0, w1, w2, w3 = random_bits(s, pair_key, 0)
+    if bits_to_uniform(w0) >= p.detection:
         return
     identity = number
     if p.confusion > 0.0:
-        confused = word_to_uniform(w1)
+        confused = bits_to_uniform(w1)
         if confused < p.confusion and count > 1:  # any of the others, with equal probability
             identity = (number + 1 + int(confused / p.confusion * (count - 1))) % count
     if not p.identified:
         identity = -1
-    a, b = words_to_normals(w2, w3)
+    a, b = bits_to_normals(w2, w3)
     measured = max(0.0, distance + (p.range_sd + p.range_sd_per_m * distance) * a)
     insert(o, d, measured, wrap(bearing + p.bearing_sd * b), identity)
 

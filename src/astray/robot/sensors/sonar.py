@@ -66,7 +66,7 @@ def fired_rays_all(
 
 
 @kernel
-def nearest_echo(hits: Array, p: Row) -> float:
+def nearest_return(hits: Array, p: Row) -> float:
     """The nearest range among hits (rays, 2) within the incidence angle; inf if there is none.
 
     A hit is the range and the cosine of the angle to the surface's normal.
@@ -101,7 +101,7 @@ def sense(ranges: Array, hits: Array, o: Row, p: Row, s: Row, key: np.uint64) ->
         for k in range(len(ranges)):
             ranges[k] = p.max_range if p.clamp else math.inf
     for q in range(fired):
-        hits[q, 0, 0] = nearest_echo(hits[q], p)
+        hits[q, 0, 0] = nearest_return(hits[q], p)
     n, next_n = 0.0, 0.0
     for q in range(fired):
         r = hits[q, 0, 0]

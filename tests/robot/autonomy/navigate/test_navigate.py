@@ -48,16 +48,16 @@ def path(sim: astray.Sim, seconds: float) -> Array:
     return np.stack([truth[c][:, 0] for c in ("x", "y", "yaw")], axis=1)
 
 
-def length(way: Array) -> float:
-    return float(np.hypot(*np.diff(way[:, :2], axis=0).T).sum())
+def length(driven: Array) -> float:
+    return float(np.hypot(*np.diff(driven[:, :2], axis=0).T).sum())
 
 
-def clearance(way: Array, found: Map, footprint: Footprint) -> float:
+def clearance(driven: Array, found: Map, footprint: Footprint) -> float:
     """The least distance of points of an outline from the segments of a map, m."""
     outline = footprint.outline(16)
     a, b = found.segments[:, :2], found.segments[:, 2:]
     nearest = math.inf
-    for x, y, yaw in way[::3]:
+    for x, y, yaw in driven[::3]:
         c, s = math.cos(yaw), math.sin(yaw)
         for px, py in outline @ np.array([[c, s], [-s, c]]) + [x, y]:
             share = ((np.array([px, py]) - a) * (b - a)).sum(axis=1) / ((b - a) ** 2).sum(axis=1)
@@ -71,12 +71,12 @@ def clearance(way: Array, found: Map, footprint: Footprint) -> float:
 
 def test_the_way_over_open_ground_is_the_distance() -> None:
     ground = make_navigation_grid(Map(), np.array([[0.0, 0.0], [6.0, 4.0]]), 0.1, 0.2, 0.3)
-    way = ground.distance_to_goal(0.03, -0.02)
-    y, x = np.indices(way.shape)
+    driven = ground.distance_to_goal(0.03, -0.02)
+    y, x = np.indices(driven.shape)
     x, y = ground.corner[0] + (x + 0.5) * 0.1, ground.corner[1] + (y + 0.5) * 0.1
     far = np.hypot(x - 0.03, y + 0.02)
-    assert np.abs(way - far).max() < 0.1
-    assert np.abs(way / far - 1.0).max() < 0.03
+    assert np.abs(driven - far).max() < 0.1
+    assert np.abs(driven / far - 1.0).max() < 0.03
 
 
 def test_a_clearance_closes_what_is_too_narrow_and_forbidden_places_are_walls() -> None:
@@ -84,26 +84,26 @@ def test_a_clearance_closes_what_is_too_narrow_and_forbidden_places_are_walls() 
     goals = np.array([[2.0, 0.0]])
     for clear, opens in ((0.3, True), (0.6, False)):
         ground = make_navigation_grid(split, goals, 0.1, clear, 0.3)
-        way = ground.distance_to_goal(2.0, 0.0)
+        driven = ground.distance_to_goal(2.0, 0.0)
         row, column = (
             int((v - c) / 0.1) for v, c in zip((0.0, -2.0), ground.corner[::-1], strict=True)
         )
-        assert np.isfinite(way[row, column]) == opens
+        assert np.isfinite(driven[row, column]) == opens
     line = Place("forbidden_line", points=((0.0, 2.0), (0.0, 3.0)))
     area = Place("forbidden_area", points=((-0.5, 1.5), (0.5, 1.5), (0.5, 2.9), (-0.5, 2.9)))
     for place in (line, area):
         closed = Map(split.segments, split.solid, (place,))
-        way = make_navigation_grid(closed, goals, 0.1, 0.3, 0.3).distance_to_goal(2.0, 0.0)
-        assert np.isinf(way[row, column])
+        driven = make_navigation_grid(closed, goals, 0.1, 0.3, 0.3).distance_to_goal(2.0, 0.0)
+        assert np.isinf(driven[row, column])
 
 
 def test_whoever_is_inside_something_is_led_out() -> None:
     solid = block([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     ground = make_navigation_grid(solid, np.array([[3.0, 0.0]]), 0.1, 0.2, 0.3)
-    way = ground.distance_to_goal(3.0, 0.0)
-    assert np.isfinite(way).all()
+    driven = ground.distance_to_goal(3.0, 0.0)
+    assert np.isfinite(driven).all()
     row, first = int(-ground.corner[1] / 0.1), int((0.0 - ground.corner[0]) / 0.1)
-    assert (np.diff(way[row, first : first + 30]) < 0.0).all()  # from the middle to the east
+    assert (np.diff(driven[row, first : first + 30]) < 0.0).all()  # from the middle to the east
 
 
 # What is ahead.
@@ -134,14 +134,14 @@ def test_a_body_sweeps_over_its_reach_on_the_spot_and_less_on_an_arc() -> None:
 
 def test_the_way_around_a_wall_is_at_most_a_tenth_longer_than_the_shortest() -> None:
     sim = load(SPLIT, [[2, -2]], {"start": {"x": -2, "y": -2, "yaw": 1.0}}, keep=0.0)
-    way = path(sim, 40.0)
+    driven = path(sim, 40.0)
     # Two tangents and an arc of the clearance, 0.25 m, around the end of the wall at (0, 2).
     far, clear = math.hypot(2, 4), 0.25
     turn = 2 * math.pi - 2 * math.atan2(2, 4) - 2 * math.acos(clear / far)
     best = 2 * math.sqrt(far**2 - clear**2) + clear * turn
     assert memory(sim)["done"]
-    assert math.hypot(way[-1, 0] - 2, way[-1, 1] + 2) < 0.2
-    assert best - 0.3 < length(way) < 1.1 * best
+    assert math.hypot(driven[-1, 0] - 2, driven[-1, 1] + 2) < 0.2
+    assert best - 0.3 < length(driven) < 1.1 * best
 
 
 @pytest.mark.parametrize("motion", ["differential", "omni", "unicycle", "ackermann"])
@@ -153,19 +153,19 @@ def test_goals_in_the_office_are_reached_without_touching_a_wall(motion: str) ->
     robot = {"motion": {"kind": motion}, "footprint": size, "sensors": [LIDAR]}
     goals = ["office 1", "workshop", "meeting"]
     sim = load("office", goals, {**robot, "start": {"x": 2, "y": 2}})
-    way = path(sim, 170.0)
+    driven = path(sim, 170.0)
     assert memory(sim)["reached"] == 3
     assert memory(sim)["skipped"] == 0
-    assert clearance(way, read_map("office"), box) > 0.01
+    assert clearance(driven, read_map("office"), box) > 0.01
     assert not sim.robots["a"].scene.collisions["touching"].any()
 
 
 def test_the_end_of_a_maze_is_found() -> None:
     maze = {"kind": "maze", "size": [14, 10], "cell": 1.5, "seed": 3}
     sim = load(maze, ["end"], {"sensors": [LIDAR]})
-    way = path(sim, 150.0)
+    driven = path(sim, 150.0)
     assert memory(sim)["done"]
-    assert clearance(way, read_map(maze), Footprint(radius=0.2)) > 0.01
+    assert clearance(driven, read_map(maze), Footprint(radius=0.2)) > 0.01
 
 
 def test_a_loop_begins_again_and_a_list_ends() -> None:
@@ -184,9 +184,9 @@ def test_every_world_may_have_its_own_map_and_all_are_as_alone() -> None:
     batch, alone = (load(maze, ["end"], robot, worlds) for worlds in (4, [2]))
     for sim in (batch, alone):
         sim.run(20.0)
-    mine = batch.truth["world"] == 2
+    rows_of_world = batch.truth["world"] == 2
     for column in ("x", "y", "yaw", "vx"):
-        assert batch.truth[column][mine].tobytes() == alone.truth[column].tobytes()
+        assert batch.truth[column][rows_of_world].tobytes() == alone.truth[column].tobytes()
     assert len(set(batch.truth["x"])) == 8
 
 
@@ -234,8 +234,8 @@ def test_a_goal_that_no_way_leads_to_is_skipped() -> None:
 
 
 def test_an_unknown_place_is_told_with_those_that_there_are() -> None:
-    says = r"goals\[0\]: no place 'workshp' on the map 'office'.*workshop"
-    with pytest.raises(ScenarioError, match=says):
+    message = r"goals\[0\]: no place 'workshp' on the map 'office'.*workshop"
+    with pytest.raises(ScenarioError, match=message):
         load("office", ["workshp"])
 
 
