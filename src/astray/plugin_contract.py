@@ -23,7 +23,7 @@ from astray.sim import Sim, load, resume
 from astray.tables import Array, read_only
 
 TICKS = 40
-MARK = 42  # a byte that shows who writes to a row, even the same value
+MARK = 42  # a byte that shows that a row was written, even with the same value
 SCENARIO_KEYS = {"tracker": "contacts"}
 """The key of a robot for a plugin of a family, where it differs from the family's name."""
 
@@ -140,7 +140,7 @@ def starts_anew_at_a_reset(scenario: dict[str, Any], cls: type[Plugin]) -> Itera
 
 
 def survives_save_and_resume(scenario: dict[str, Any], cls: type[Plugin]) -> Iterator[str]:
-    """A run that was saved and resumed goes on as if nothing had happened."""
+    """A run that was saved and resumed is the same as one that was not."""
     sim = load(scenario, worlds=2)
     sim.step(TICKS // 2)
     with tempfile.TemporaryDirectory() as folder:

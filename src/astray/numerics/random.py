@@ -1,4 +1,4 @@
-"""Stateless noise: a random number is a function of who draws it, when, and for what.
+"""Stateless noise: a random number is a function of the robot, the tick and the purpose.
 
 Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011, "Parallel random numbers: as easy as 1, 2, 3")
 turns a counter and a key into 128 random bits. The key is a digest of (seed, group, plugin). The

@@ -324,7 +324,7 @@ class Tracker(Plugin, family="tracker"):
     """Turns detections of other robots into tracks. It knows what an estimator knows."""
 
     fixed = ("slots",)
-    slots: Annotated[int, Ge(1), Le(1024)] = 16  # others that a robot can keep in mind
+    slots: Annotated[int, Ge(1), Le(1024)] = 16  # tracks that a robot keeps at most
 
     @abstractmethod
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
