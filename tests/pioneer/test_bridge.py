@@ -16,6 +16,7 @@ import pytest
 import astray
 from astray.pioneer import Client, RobotSpec, commands, plan_fleet, serving
 from astray.pioneer.commands import PioneerCommand
+from astray.pioneer.packets import ERROR_FLAG, GPS_FLAG
 from astray.pioneer.packets.framing import Framer, encode_packet
 from astray.pioneer.packets.laser import PlainLaserPacket, ReflectanceLaserPacket
 from astray.pioneer.session import Session, SessionOptions
@@ -382,6 +383,100 @@ def test_without_odometry_error_belief_and_truth_are_the_same_to_the_millimetre(
             math.hypot(truth[0] - odometry[0], truth[1] - odometry[1]) < 0.06
         )  # the distance of a cycle
         assert robot.belief["x"][0] == pytest.approx(robot.truth["x"][0], abs=0.001)
+
+
+# What SIMSTAT says of GPS and odometry errors.
+
+
+GEOREFERENCED = """2D-Map
+OriginLatLongAlt: 42.5 -71.25 100
+MapInfo: SectorType "Name=BadGPSSector"
+Cairn: BadGPSSector 0 0 0 "" ICON "indoors" 2000 -1000 4000 1000
+LINES
+-9000 -9000 9000 -9000
+"""
+
+
+def test_simstat_has_the_latitude_and_longitude_of_a_georeferenced_map(tmp_path: Path) -> None:
+    (tmp_path / "town.map").write_text(GEOREFERENCED, encoding="utf-8")
+    with (
+        exact_robot(map=str(tmp_path / "town.map"), start=(0.0, 0.0, 0.0)) as bridge,
+        Client(port=bridge.ports[0]) as client,
+    ):
+        seen = []
+        for x, y in ((0.0, 0.0), (0.0, 500.0), (3.0, 0.0)):
+            client.set_pose(x, y, 0.0)
+            client.wait(0.3)
+            stat = client.simstat()
+            seen.append((stat.latitude_e7, stat.longitude_e7, stat.gps_quality))
+            assert (stat.flags & GPS_FLAG, stat.altitude_cm) == (GPS_FLAG, 10_000)
+    assert seen[0] == (425_000_000, -712_500_000, 100)
+    assert seen[1] == (pytest.approx(425_000_000 + 45_011.6, abs=1), -712_500_000, 100)
+    assert seen[2][2] == 0  # in the bad sector
+
+
+def test_simstat_has_the_fixes_of_a_receiver(tmp_path: Path) -> None:
+    denied = [[[90, -9], [99, -9], [99, 9], [90, 9]]]
+    gnss = {"kind": "gnss", "position_sd": 3.0, "rate": 10, "denied": denied}
+    model = {"name": "p3dx-sh", "robot": {"preset": "p3dx", "sensors": [gnss]}}
+    (tmp_path / "robot.yaml").write_text(json.dumps(model), encoding="utf-8")
+    with (
+        exact_robot(str(tmp_path / "robot.yaml")) as bridge,
+        Client(port=bridge.ports[0]) as client,
+    ):
+        places, apart = set(), []
+        for _ in range(20):
+            client.wait(0.1)
+            stat = client.simstat()
+            assert (stat.flags & GPS_FLAG, stat.gps_quality) == (GPS_FLAG, 100)
+            places.add((stat.latitude_e7, stat.longitude_e7))
+            apart.append(stat.latitude_e7 * 1e-7 * 110_574.3)  # m north of 0° N
+        assert len(places) > 10
+        assert 1.0 < np.std(apart) < 6.0
+        client.set_pose(95.0, 0.0, 0.0)
+        client.wait(0.5)
+        stat = client.simstat()
+        assert (stat.flags & GPS_FLAG, stat.gps_quality) == (GPS_FLAG, 0)
+
+
+def test_simstat_of_a_robot_without_gps_says_so() -> None:
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
+        stat = client.simstat()
+        assert (stat.flags & GPS_FLAG, stat.gps_quality, stat.latitude_e7) == (0, -1, 0)
+
+
+@pytest.mark.parametrize("mode", ["none", "constant", "random_init", "random_each_update", "real"])
+def test_simstat_has_the_odometry_error_that_acts(mode: str) -> None:
+    with exact_robot(odometry=mode, seed=4) as bridge, Client(port=bridge.ports[0]) as client:
+        errors = []
+        for _ in range(20):
+            client.wait(0.1)
+            stat = client.simstat()
+            assert stat.flags & ERROR_FLAG
+            errors.append((stat.error_x_e7, stat.error_y_e7, stat.error_heading_e7))
+        sensor = bridge.sim.robots["p3dx"].pipelines["wheels"].sensor
+    different, (x, y, turn) = set(errors), errors[-1]
+    assert y == 0  # wheels do not slip sideways
+    if mode == "random_each_update":  # as many readings as average out to MobileSim's
+        assert len(different) == 20
+        assert np.std([x for x, _, _ in errors]) == pytest.approx(
+            math.sqrt(5) * 75e6 / math.sqrt(3), rel=0.4
+        )
+    else:
+        assert len(different) == 1
+    if mode == "none":
+        assert (x, turn) == (0, 0)
+    elif mode == "constant":  # 7.5 mm per m, and by MobileSim's degrees 0.0075° per rad
+        assert (x, turn) == (75_000_000, 75_000)
+    elif mode == "random_init":
+        assert 0 < abs(x) < 75_000_000
+        assert 0 < abs(turn) < 75_000
+    elif mode == "real":
+        radii = 1.0 / (1.0 + sensor.memory["radius_error"][0, :2])
+        assert x == pytest.approx((radii.mean() - 1.0) * 1e10, abs=1)
+        assert x != 0
+        baseline = 1.0 + sensor.memory["baseline_error"][0]
+        assert turn == pytest.approx(math.degrees(radii.mean() * baseline - 1.0) * 1e7, abs=1)
 
 
 # What a robot senses.

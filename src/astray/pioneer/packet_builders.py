@@ -8,8 +8,11 @@ from enum import IntEnum
 
 from astray.pioneer.models import RobotModel, ServedRobot
 from astray.pioneer.packets import (
+    ERROR_FLAG,
     ESTOP_FLAG,
+    GPS_FLAG,
     MOTORS_FLAG,
+    NO_GPS,
     NO_TEMPERATURE,
     SONAR_FLAGS,
     STALL_BITS,
@@ -23,7 +26,7 @@ from astray.pioneer.packets import (
     encode_packet,
     wrap_i16,
 )
-from astray.pioneer.snapshot import CycleIntervals, RobotSnapshot
+from astray.pioneer.snapshot import CycleIntervals, GpsPosition, RobotSnapshot
 from astray.version import __version__
 
 SIMULATOR_NAME = "MobileSim"  # by which ARIA recognises that lasers are simulated
@@ -103,15 +106,26 @@ def build_sip(model: RobotModel, snapshot: RobotSnapshot, settings: RobotSetting
 
 
 def build_simstat(snapshot: RobotSnapshot, intervals: CycleIntervals) -> SimStat:
-    """The SIMSTAT of a cycle: the truth and the timing of the run."""
+    """The SIMSTAT of a cycle: truth, timing of the run, position on Earth, odometry errors."""
     x, y, yaw = snapshot.truth
+    gps, error = snapshot.gps, snapshot.odometry_error
+    error_x, error_y, error_turn = error or (0.0, 0.0, 0.0)
+    place = gps or GpsPosition()
     return SimStat(
+        flags=(GPS_FLAG if gps else 0) | (ERROR_FLAG if error else 0),
         sim_interval_ms=intervals.simulated,
         real_interval_ms=intervals.real,
         last_interval_ms=intervals.last,
         x_mm=round(x * 1000.0),
         y_mm=round(y * 1000.0),
         heading_deg=round(math.degrees(yaw)),
+        latitude_e7=round(place.latitude * 1e7),
+        longitude_e7=round(place.longitude * 1e7),
+        altitude_cm=round(place.altitude * 100.0),
+        gps_quality=round(place.precision * 100.0) if gps else NO_GPS,
+        error_x_e7=round(error_x * 1000.0 * 1e7),
+        error_y_e7=round(error_y * 1000.0 * 1e7),
+        error_heading_e7=round(math.degrees(error_turn) * 1e7),
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from astray.engine import Robots, Run
 from astray.pioneer.models import PoseTuple, ServedRobot
 from astray.pioneer.packets import ScanLayout, clamp
 from astray.tables import Array, Table
+from astray.world import Georeference, Map
 
 NO_RANGES: Array = np.zeros(0)
+BAD_GPS_AREAS = ("BadGPSSector", "SimBadGPSSector")  # areas of a map without usable fixes
+PRECISION = 1.0  # dilution of precision of a fix, as MobileSim has it
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,25 @@ def _nearest_rays(layout: ScanLayout, count: int, start: float, step: float) -> 
 
 
 @dataclass(frozen=True)
+class GpsPosition:
+    """Where a robot is on Earth by its GNSS receiver, or else by its true pose on the map."""
+
+    latitude: float = 0.0  # degrees
+    longitude: float = 0.0  # degrees
+    altitude: float = 0.0  # m
+    precision: float = 0.0
+    """Dilution of precision; 0 without a usable fix."""
+
+
+@runtime_checkable
+class WheelSensor(Protocol):
+    """A sensor of the wheels, which knows what is wrong with them."""
+
+    def odometry_error(self, row: int) -> tuple[float, float, float]:
+        """Relative errors of a row: of distances along x, along y, and of turns."""
+
+
+@dataclass(frozen=True)
 class RobotSnapshot:
     """The state of one robot."""
 
@@ -68,6 +91,10 @@ class RobotSnapshot:
     laser: LaserRanges = LaserRanges()
     encoder_ticks: tuple[int, int] = (0, 0)
     """Of the left and the right wheel."""
+    gps: GpsPosition | None = None
+    """None where neither a receiver nor a georeference of the map is there."""
+    odometry_error: tuple[float, float, float] | None = None
+    """Relative errors of distances along x, along y, and of turns; None without wheels."""
 
     def sonar_mm(self) -> list[int]:
         """Ranges of the sonars, mm, clipped to their limits."""
@@ -112,6 +139,8 @@ def take_snapshot(run: Run, robot: ServedRobot) -> RobotSnapshot:
         wz=float(belief["wz"][row]),
         stalled=bool(group.scene.collisions["stalled"][row]),
         encoder_ticks=_encoder_ticks(group, row),
+        gps=_gps_position(run, group, row),
+        odometry_error=_odometry_error(group, row),
         **sensed,
     )
 
@@ -126,3 +155,42 @@ def _encoder_ticks(group: Robots, row: int) -> tuple[int, int]:
     if reading is None or "count" not in (reading.table.dtype.names or ()):
         return 0, 0
     return int(reading["count"][row][0]), int(reading["count"][row][1])
+
+
+def _gps_position(run: Run, group: Robots, row: int) -> GpsPosition | None:
+    """Where the first receiver of a robot says it is; without one, where it is on the map."""
+    map = run.map()
+    receiver = next((n for n, p in group.pipelines.items() if p.sensor.kind == "gnss"), None)
+    if receiver is None:
+        if map.georeference is None:
+            return None
+        x, y, _ = _pose(group.truth, row)
+        precision = 0.0 if _has_bad_gps(map, x, y) else PRECISION
+    else:
+        fix = group.readings[receiver]
+        x, y = float(fix["x"][row]), float(fix["y"][row])
+        if fix["lost"][row] or not math.isfinite(fix["stamp"][row] + x + y):
+            return GpsPosition()
+        precision = PRECISION
+    origin = map.georeference or Georeference()  # as in ROS 2, a map is at 0° N 0° E by default
+    return GpsPosition(*origin.locate(x, y), origin.altitude, precision)
+
+
+def _has_bad_gps(map: Map, x: float, y: float) -> bool:
+    areas = [place.points for place in map.places if place.kind in BAD_GPS_AREAS]
+    return any(_is_inside(points, x, y) for points in areas)
+
+
+def _is_inside(points: Sequence[tuple[float, float]], x: float, y: float) -> bool:
+    """Whether a ray from a point crosses the sides of a polygon an odd number of times."""
+    crossed = 0
+    for (x1, y1), (x2, y2) in zip(points, [*points[1:], *points[:1]], strict=True):
+        if (y1 > y) != (y2 > y) and x < x1 + (y - y1) * (x2 - x1) / (y2 - y1):
+            crossed += 1
+    return crossed % 2 == 1
+
+
+def _odometry_error(group: Robots, row: int) -> tuple[float, float, float] | None:
+    sensors = (pipeline.sensor for pipeline in group.pipelines.values())
+    wheels = next((sensor for sensor in sensors if isinstance(sensor, WheelSensor)), None)
+    return None if wheels is None else wheels.odometry_error(row)

@@ -1,5 +1,6 @@
 """The world: obstacles as segments, rays that meet them, and maps that people have."""
 
+from astray.world.georeference import Georeference
 from astray.world.map import (
     Map,
     Place,
@@ -18,6 +19,7 @@ from astray.world.maps import read_map, write_map
 from astray.world.raycast import cast_rays
 
 __all__ = [
+    "Georeference",
     "Map",
     "Place",
     "block",

@@ -20,12 +20,13 @@ import numpy as np
 
 from astray.errors import MapError, WrongInput
 from astray.tables import Array, read_only
+from astray.world.georeference import Georeference
 
 MIN_LENGTH = 1e-140  # m; the square of a shorter segment is 0
 MAX_SEGMENTS = 5_000_000
 MAX_PIXELS = 100_000_000
 MAX_COORDINATE = 1e7  # m; beyond it a float64 cannot resolve nanometres
-DATA_KEYS = ("name", "places", "segments", "solid")
+DATA_KEYS = ("name", "places", "segments", "solid", "georeference")
 JSON_MAGIC = b'{"segments"'  # the first bytes of a file from `map_to_json`
 
 
@@ -59,6 +60,8 @@ class Map:
     """Whether a segment bounds a solid, which then lies on its left, (n,)."""
     places: tuple[Place, ...] = ()
     name: str = ""
+    georeference: Georeference | None = None
+    """Where on Earth it is, if that is known."""
 
     def __post_init__(self) -> None:
         segments = np.ascontiguousarray(self.segments, np.float64).reshape(-1, 4)
@@ -158,7 +161,7 @@ def merge(maps: Sequence[Map], name: str = "") -> Map:
 
 
 def map_to_dict(map: Map) -> dict[str, Any]:
-    """A map as plain data: name, places, segments, and `solid`, the indices of solid segments."""
+    """A map as plain data: its labels, segments, and `solid`, the indices of solid segments."""
     segments, solid = map.segments.tolist(), np.flatnonzero(map.solid).tolist()
     return {**map_labels(map), "segments": segments, "solid": solid}
 
@@ -205,14 +208,19 @@ def map_from_json(data: bytes, file: str) -> Map:
 
 
 def map_labels(map: Map) -> dict[str, Any]:
-    """The name and the places of a map as plain data."""
-    return {"name": map.name, "places": [asdict(place) for place in map.places]}
+    """The name, the places and the georeference of a map as plain data."""
+    labels: dict[str, Any] = {"name": map.name, "places": [asdict(place) for place in map.places]}
+    if map.georeference is not None:
+        labels["georeference"] = asdict(map.georeference)
+    return labels
 
 
 def map_with_labels(segments: Array, solid: Array, labels: Mapping[str, Any]) -> Map:
     """A map with the labels from `map_labels`; older files have no places, or no labels at all."""
     places = tuple(_place(**place) for place in labels.get("places", ()))
-    return Map(segments, solid, places, str(labels.get("name", "")))
+    point = labels.get("georeference")
+    georeference = None if point is None else Georeference(**point)
+    return Map(segments, solid, places, str(labels.get("name", "")), georeference)
 
 
 def _place(points: Any = (), **rest: Any) -> Place:

@@ -22,7 +22,8 @@ from astray.world.geometry.raster import (
     trace_cell_contours,
     trace_mask_contours,
 )
-from astray.world.map import Map, Place, block, merge, wall
+from astray.world.georeference import Georeference
+from astray.world.map import Map, Place, block, map_from_dict, map_to_dict, merge, wall
 from astray.world.maps import write_map
 from astray.world.maps.describe import describe_map, loose_ends
 from astray.world.maps.formats.inline import circle_points
@@ -477,6 +478,20 @@ def test_an_aria_map_is_read_whole(newline: str, tmp_path: Path) -> None:
     assert np.allclose(found.places[6].points, corners)
 
 
+def test_the_georeference_of_an_aria_map_is_read_moved_kept_and_written(tmp_path: Path) -> None:
+    text = "2D-Map\nOriginLatLongAlt: 42.5 -71.25 100\nLINES\n0 0 1000 0\n"
+    file = put(tmp_path, "a.map", text)
+    found = read_map(file)
+    assert found.georeference == Georeference(42.5, -71.25, 100.0)
+    moved = read_map({"file": str(file), "shift": [5.0, 0.0, math.pi / 2]})
+    assert moved.georeference is not None
+    assert moved.georeference.locate(5.0, 1.0) == found.georeference.locate(1.0, 0.0)
+    assert map_from_dict(map_to_dict(moved)).georeference == moved.georeference
+    write_map(found, tmp_path / "b.map")
+    assert read_map(tmp_path / "b.map").georeference == found.georeference
+    assert read_map(put(tmp_path, "c.map", "2D-Map\n")).georeference is None
+
+
 @pytest.mark.parametrize(
     ("text", "fragment"),
     [
@@ -487,6 +502,8 @@ def test_an_aria_map_is_read_whole(newline: str, tmp_path: Path) -> None:
         ("2D-Map\nDATA\n1 x\n", ":3: 2 numbers"),
         ("2D-Map\nResolution: wide\nDATA\n1 1\n", "Resolution: 'wide'"),
         ("2D-Map\nCairn: Goal 1 2\n", ":2: a cairn is"),
+        ("2D-Map\nOriginLatLongAlt: 40 north\n", ": OriginLatLongAlt: '40 north' is no position"),
+        ("2D-Map\nOriginLatLongAlt: 95 0 0\n", ": OriginLatLongAlt: latitude 95°"),
         ("LINES\n", ":1: an ARIA map begins with 2D-Map"),
     ],
 )

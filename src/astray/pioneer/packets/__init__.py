@@ -25,13 +25,24 @@ from astray.pioneer.packets.robot import (
     InputOutputPacket,
     Sip,
 )
-from astray.pioneer.packets.simulator import Device, MapChanged, SimInfo, SimStat
+from astray.pioneer.packets.simulator import (
+    ERROR_FLAG,
+    GPS_FLAG,
+    NO_GPS,
+    Device,
+    MapChanged,
+    SimInfo,
+    SimStat,
+)
 
 __all__ = [
+    "ERROR_FLAG",
     "ESTOP_FLAG",
     "FIRST_FRONT_BUMPER",
     "FIRST_REAR_BUMPER",
+    "GPS_FLAG",
     "MOTORS_FLAG",
+    "NO_GPS",
     "NO_TEMPERATURE",
     "SIP_MOVING_ID",
     "SONAR_FLAGS",

@@ -30,14 +30,15 @@ from astray.pioneer.packets.fields import (
 )
 
 NO_GPS = -1  # quality of a robot without a receiver
+GPS_FLAG, ERROR_FLAG = 1 << 1, 1 << 2  # bits of SimStat.flags
 
 
 @dataclass(frozen=True)
 class SimStat(RobotPacket):
     """The true pose of a robot, the timing of the run, and fields of GPS and odometry error.
 
-    Offsets count from the byte behind the id. Bit 1 of the flags marks latitude, longitude and
-    altitude as valid, bit 2 the errors; we set neither.
+    Offsets count from the byte behind the id. GPS_FLAG marks latitude, longitude and altitude as
+    valid, ERROR_FLAG the errors.
     """
 
     ID = 0x62
@@ -56,10 +57,10 @@ class SimStat(RobotPacket):
     latitude_e7: int = i32()  # 28: 10⁻⁷ °
     longitude_e7: int = i32()  # 32: 10⁻⁷ °
     altitude_cm: int = i32()  # 36
-    gps_quality: int = i32(NO_GPS)  # 40: 100 × dilution of precision
+    gps_quality: int = i32(NO_GPS)  # 40: 100 × dilution of precision; 0 without a usable fix
     error_x_e7: int = i32()  # 44: odometry error, 10⁻⁷ mm per m
     error_y_e7: int = i32()  # 48
-    error_heading_e7: int = i32()  # 52
+    error_heading_e7: int = i32()  # 52: 10⁻⁷ ° per rad
     trailing: bytes = trailing_bytes()  # 56
 
 

@@ -24,8 +24,11 @@ MEMORY = columns(
     Column("rollers", "", "?"),
     Column("rolled", "rad", "f8", (WHEELS_PER_ROBOT,)),
     Column("angle", "rad", "f8", (WHEELS_PER_ROBOT,)),
+    "way_error",
+    "turn_error",
 )
-"""How many wheels, whether they have rollers, and true and read angles at the last reading."""
+"""How many wheels, whether they have rollers, and of the last reading true and read angles and the
+errors of distance and turn."""
 
 
 @kernel
@@ -35,6 +38,7 @@ def sense(o: Row, m: Row, p: Row, s: Row, key: np.uint64) -> None:
     u, v = uniform_pair(s, key, 0)
     distance_factor = 1.0 + p.way_error + p.way_jitter * (2.0 * u - 1.0)
     turn_factor = 1.0 + p.turn_error + p.turn_jitter * (2.0 * v - 1.0)
+    m.way_error, m.turn_error = distance_factor - 1.0, turn_factor - 1.0
     around = 0.0
     if m.rollers:
         for k in range(WHEELS_PER_ROBOT):
@@ -81,6 +85,11 @@ class Odometer(Sensor, kind="odometer"):
         """Take the wheels from the datasheet of the motion."""
         self.memory["wheels"][rows] = self.body.wheels
         self.memory["rollers"][rows] = self.body.kind == "omni"
+
+    def odometry_error(self, row: int) -> tuple[float, float, float]:
+        """The relative errors of the last reading of a row: distance along x, along y, and turn."""
+        way, turn = float(self.memory["way_error"][row]), float(self.memory["turn_error"][row])
+        return way, way if self.memory["rollers"][row] else 0.0, turn
 
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the wheels of these rows."""

@@ -226,6 +226,17 @@ class Wheels(Sensor, kind="wheels"):
         self.memory["radius_error"][rows] = radius_sd[:, None] * errors[:, :WHEELS_PER_ROBOT]
         self.memory["baseline_error"][rows] = baseline_sd * errors[:, WHEELS_PER_ROBOT]
 
+    def odometry_error(self, row: int) -> tuple[float, float, float]:
+        """The relative errors of a row: of distances along x, along y, and of turns on the spot.
+
+        They are those of the radii, the baseline and the constant slip; random slip is left out.
+        """
+        m = self.memory[row]
+        radius_errors = m["radius_error"][: m["wheels"]]
+        way = float(np.mean((1.0 + self.params["slip"][row]) / (1.0 + radius_errors))) - 1.0
+        turn = (1.0 + way) * (1.0 + float(m["baseline_error"])) - 1.0
+        return way, way if m["rollers"] else 0.0, turn
+
     def sense(self, rows: Rows, scene: Scene, out: Reading) -> None:
         """Read the encoders of these rows."""
         memory, truth = self.memory, scene.truth

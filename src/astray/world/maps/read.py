@@ -126,7 +126,11 @@ def shifted(map: Map, x: float, y: float, yaw: float) -> Map:
         place_yaw = math.remainder(place.yaw + yaw, 2.0 * math.pi)
         points = tuple(transform(*point) for point in place.points)
         places.append(replace(place, x=place_x, y=place_y, yaw=place_yaw, points=points))
-    return Map(np.stack(ends, axis=1), map.solid, tuple(places), map.name)
+    point = map.georeference
+    if point is not None:
+        point_x, point_y = transform(point.x, point.y)
+        point = replace(point, x=point_x, y=point_y, yaw=point.yaw + yaw)
+    return Map(np.stack(ends, axis=1), map.solid, tuple(places), map.name, point)
 
 
 def check_spec(spec: object) -> list[tuple[FieldPath, str]]:

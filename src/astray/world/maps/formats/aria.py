@@ -9,7 +9,7 @@ Cairns become places: RobotHome home, Dock dock, Goal and GoalWithHeading goal, 
 ForbiddenArea forbidden_line and forbidden_area; any other keeps its type's name. The corners of an
 area are rotated by its heading about the origin of the map. A Sim.BoxObstacle is a solid box, and
 so are areas of a type that MapInfo declares with Sim.Obstacle=yes; a boundary of such a type is a
-wall.
+wall. OriginLatLongAlt, in degrees and metres, is the georeference of the origin, with east along x.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.errors import MapError
+from astray.errors import MapError, WrongInput
 from astray.tables import Array
 from astray.world.geometry import trace_cell_contours
+from astray.world.georeference import Georeference
 from astray.world.map import MAX_COORDINATE, Map, Place, block, boxes, merge
 
 MAGIC = "2D-Map"
@@ -48,6 +49,7 @@ CAIRN_TYPES = {
     "forbidden_area": "ForbiddenArea",
 }
 BOX_OBSTACLE = "Sim.BoxObstacle"
+GEOREFERENCE = "OriginLatLongAlt"
 
 
 @dataclass
@@ -102,7 +104,21 @@ def read_aria(data: bytes, file: str | Path) -> Map:
         else:
             parts.append(block(place.points))
     merged = merge(parts)
-    return Map(merged.segments, merged.solid, tuple(places))
+    point = _read_georeference(content)
+    return Map(merged.segments, merged.solid, tuple(places), georeference=point)
+
+
+def _read_georeference(content: _AriaFile) -> Georeference | None:
+    """The latitude and longitude of the origin in degrees, and the altitude in m or nothing."""
+    text = content.keys.get(GEOREFERENCE)
+    if text is None:
+        return None
+    try:
+        latitude, longitude, *altitude = (float(word) for word in text.split())
+        return Georeference(latitude, longitude, *altitude[:1])
+    except (WrongInput, ValueError) as problem:
+        why = problem if isinstance(problem, WrongInput) else f"{text[:40]!r} is no position"
+        raise MapError(f"{content.name}: {GEOREFERENCE}: {why}") from None
 
 
 def _scan(lines: Sequence[str], content: _AriaFile) -> None:
@@ -242,6 +258,10 @@ def aria_files(map: Map, file: Path, resolution: float) -> dict[Path, bytes]:
         "NumPoints: 0",
         f"Resolution: {RESOLUTION_MM:.0f}",
     ]
+    point = map.georeference
+    if point is not None and point.yaw == 0.0:
+        latitude, longitude = point.locate(0.0, 0.0)
+        header.append(f"{GEOREFERENCE}: {latitude:.9f} {longitude:.9f} {point.altitude:g}")
     own = [place for place in map.places if place.points and place.kind not in CAIRN_TYPES]
     is_line = {place.kind: len(place.points) == 2 for place in own}
     for kind, line in is_line.items():
