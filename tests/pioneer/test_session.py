@@ -29,7 +29,7 @@ from astray.pioneer.packets.laser import PlainLaserPacket, ReflectanceLaserPacke
 from astray.pioneer.packets.robot import Config, EncoderPacket, InputOutputPacket, Sip
 from astray.pioneer.packets.simulator import SimInfo, SimStat
 from astray.pioneer.session import Session, SessionOptions, SessionOutput, SessionState
-from astray.pioneer.snapshot import CycleIntervals, LaserRanges, RobotSnapshot
+from astray.pioneer.snapshot import CycleIntervals, GpsPosition, LaserRanges, RobotSnapshot
 
 P3DX = find_model("p3dx")
 SEEKUR = find_model("seekur")
@@ -380,6 +380,28 @@ def test_simstat_is_sent_never_once_or_before_each_sip() -> None:
         seen.append([[p.id for p in report(session)] for _ in range(2)])
     with_stat, without = [0x62, 0x32], [0x32]
     assert seen == [[without] * 2, [with_stat, without], [with_stat] * 2, [without] * 2]
+
+
+@pytest.mark.parametrize("argument", [b"", b"\x3b\x01\x00"])
+def test_a_request_for_gps_is_answered_by_a_simstat(argument: bytes) -> None:
+    session = open_session()
+    send(session, encode_packet(PioneerCommand.GPS, argument))
+    place = GpsPosition(42.5, -71.25, 100.0, 1.0)
+    answer, sip = report(session, gps=place)
+    assert (answer.id, sip.id) == (SimStat.ID, Sip.ID)
+    stat = SimStat.decode(answer.data)
+    assert (stat.latitude_e7, stat.longitude_e7) == (425_000_000, -712_500_000)
+    assert (stat.altitude_cm, stat.gps_quality) == (10_000, 100)
+    assert [packet.id for packet in report(session)] == [Sip.ID]
+    send_int(session, PioneerCommand.SIM_STAT, 2)
+    send(session, encode_packet(PioneerCommand.GPS, argument))  # does not end a stream
+    assert [[p.id for p in report(session)] for _ in range(2)] == [[SimStat.ID, Sip.ID]] * 2
+
+
+def test_a_request_for_a_stream_of_gps_is_answered_in_every_cycle() -> None:
+    session = open_session()
+    send_int(session, PioneerCommand.GPS, 2)
+    assert [[p.id for p in report(session)] for _ in range(2)] == [[SimStat.ID, Sip.ID]] * 2
 
 
 def test_simstat_reports_the_truth_and_the_timing_of_the_run() -> None:

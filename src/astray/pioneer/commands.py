@@ -60,6 +60,7 @@ class PioneerCommand(IntEnum):
     LATACCEL = 113
     SIM_SET_POSE = 224
     SIM_RESET = 225
+    GPS = 229
     SIM_LRF_ENABLE = 230
     SIM_LRF_START = 231
     SIM_LRF_END = 232

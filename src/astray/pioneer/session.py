@@ -419,6 +419,14 @@ def _set_reporting(session: Session, packet: str, value: int) -> None:
     setattr(session.settings, packet, Reporting(value) if known else Reporting.OFF)
 
 
+def _send_gps(session: Session, value: int) -> None:
+    """Send a SIMSTAT, which has the GPS, once or with 2 in every cycle; never stop a stream."""
+    if value == Reporting.EVERY_CYCLE:
+        session.settings.simstat = Reporting.EVERY_CYCLE
+    elif not session.settings.simstat:
+        session.settings.simstat = Reporting.ONCE
+
+
 # The table of commands.
 
 
@@ -495,6 +503,7 @@ COMMANDS: dict[int, CommandSpec] = {
     C.BATTERYINFO: Spec(read_int, _send_battery),
     C.ENCODER: Spec(read_int, lambda session, v: _set_reporting(session, "encoders", v)),
     C.IOREQUEST: Spec(read_int, lambda session, v: _set_reporting(session, "inputs", v)),
+    C.GPS: Spec(read_int, _send_gps),
     C.SIM_STAT: Spec(read_int, lambda session, v: _set_reporting(session, "simstat", v)),
     # The simulator as a whole.
     C.SIM_CTRL: Spec(_raw, _control_simulator),
