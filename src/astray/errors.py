@@ -142,8 +142,16 @@ class SignalError(WrongInput):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-class SignalWarning(UserWarning):
+class AstrayWarning(UserWarning):
+    """Something that its author may not have meant."""
+
+
+class SignalWarning(AstrayWarning):
     """A signal is read in a way that its author may not have meant."""
+
+
+class ScenarioWarning(AstrayWarning):
+    """A scenario says something that its author may not have meant; the text has file and line."""
 
 
 def format_path(path: Path) -> str:

@@ -8,6 +8,7 @@ that `astray --help` is instant. `RunSession` (`session.py`) runs a simulation f
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -47,6 +48,7 @@ def main() -> None:
     from astray.errors import AstrayError, WrongInput
 
     complete_if_asked()
+    _print_warnings_plainly()
     try:
         astray(standalone_mode=False, complete_var=VARIABLE)
         sys.stdout.flush()  # so that a full disk or a closed pipe is an error here
@@ -66,6 +68,25 @@ def main() -> None:
         sys.exit(1)
     except OSError as problem:
         sys.exit(_report_system_error(problem))
+
+
+def _print_warnings_plainly() -> None:
+    """Print astray's own warnings as one line, without the line of Python that gave them."""
+    import warnings
+
+    from astray.errors import AstrayWarning
+
+    show = warnings.showwarning
+
+    def show_plainly(
+        message: Warning | str, category: type[Warning], *where: Any, **options: Any
+    ) -> None:
+        if issubclass(category, AstrayWarning):
+            click.echo(f"warning: {message}", err=True)
+        else:
+            show(message, category, *where, **options)
+
+    warnings.showwarning = show_plainly
 
 
 def _report_system_error(problem: OSError) -> int:

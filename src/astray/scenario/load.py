@@ -1,10 +1,11 @@
 """From a file to a scenario; start reading here.
 
 `load_scenario` reads a file (`files.read_yaml`, where every value gets its line and column), merges
-the layers preset < scenario < `--set` (`layers`), reads the files that the scenario refers to
-(`references`), validates the whole against the schema (`schema`, whose errors `faults` explains),
-builds the plan of each group of robots, and checks that all parts fit together (`cross_checks`).
-Every step appends its faults to one list, so that all of them are reported at once.
+the layers preset < scenario < `--set` (`layers`), converts numbers with units (`quantities`), reads
+the files that the scenario refers to (`references`), validates the whole against the schema
+(`schema`, whose errors `faults` explains), builds the plan of each group of robots, and checks that
+all parts fit together (`cross_checks`). Every step appends its faults to one list, so that all of
+them are reported at once.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from astray.plugin import KINDS
 from astray.presets import SCENARIOS
 from astray.scenario.cross_checks import check_scenario, check_tree, choose_dt
 from astray.scenario.export import effective_scenario
-from astray.scenario.faults import explain_all
+from astray.scenario.faults import NEEDED, explain_all
 from astray.scenario.layers import with_overrides, with_presets
 from astray.scenario.plugin_files import load_plugins
+from astray.scenario.quantities import convert_quantities
 from astray.scenario.references import read_map_references, read_signal_references
 from astray.scenario.scenario import GroupPlan, Scenario
 from astray.scenario.schema import scenario_model
@@ -63,6 +65,7 @@ def load_scenario(source: Source, overrides: str | Sequence[str] = ()) -> Scenar
     if not isinstance(tree.value, dict):
         raise ScenarioError([Fault(tree.origin, "", "a scenario is a mapping of keys to values")])
     tree = _merge_layers(tree, folder, overrides, faults)
+    convert_quantities(tree, faults)
     read_signal_references(tree, faults)
     read_map_references(tree, faults)
     check_tree(tree, faults)
@@ -134,8 +137,17 @@ def _validate(tree: Marked, faults: list[Fault]) -> BaseModel | None:
     try:
         return scenario_model().model_validate(tree.plain())
     except ValidationError as problem:
-        faults.extend(explain_all(problem.errors(include_url=False), tree))
+        known = [fault.path for fault in faults]
+        found = explain_all(problem.errors(include_url=False), tree)
+        faults.extend(fault for fault in found if not _is_known(fault, known))
         return None
+
+
+def _is_known(fault: Fault, known: list[str]) -> bool:
+    """Whether a fault only repeats that a value with a wrong unit is no number."""
+    if NEEDED not in fault.message:
+        return False
+    return any(path == fault.path or path.startswith(f"{fault.path}.") for path in known)
 
 
 def _build(model: Any, name: str, dt: float) -> Scenario:

@@ -31,6 +31,7 @@ from astray.plugin import (
 )
 from astray.robot import autonomy, control, estimators, motion, sensors, tracking
 from astray.scenario.start import Start
+from astray.scenario.units import QUANTITY_PATTERN, units_of_comment
 
 BUILT_IN_PACKAGES = (
     autonomy,
@@ -64,6 +65,7 @@ MAP = Annotated[
     PlainValidator(lambda map_plan: map_plan),  # `references` has checked it already
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "null"}]}),
 ]
+QUANTITY = {"$ref": "#/$defs/quantity"}
 _NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 DISTRIBUTION = {
     "type": "object",
@@ -255,6 +257,36 @@ def _describe(schema: dict[str, Any], cls: type) -> None:
             schema["properties"][name]["description"] = unit
 
 
+def _nested_classes(hint: Any) -> list[type]:
+    """The dataclasses within the type of a parameter."""
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return [hint]
+    return [cls for part in typing.get_args(hint) for cls in _nested_classes(part)]
+
+
+def _accept_quantities(schema: dict[str, Any]) -> None:
+    """Let numbers with a unit stand where a description begins with one."""
+    for name, field in schema.get("properties", {}).items():
+        if units_of_comment(field.get("description", "")):
+            schema["properties"][name] = _with_quantities(field)
+
+
+def _with_quantities(schema: Any) -> Any:
+    """A schema whose numbers may have a unit."""
+    if isinstance(schema, list):
+        return [_with_quantities(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "number":
+        about = {k: v for k, v in schema.items() if k in ("default", "description", "title")}
+        number = {k: v for k, v in schema.items() if k not in about}
+        return {**about, "anyOf": [number, QUANTITY]}
+    made = {k: v if k == "default" else _with_quantities(v) for k, v in schema.items()}
+    if "anyOf" in made:  # one list of types is easier to read than lists in lists
+        made["anyOf"] = [one for part in made["anyOf"] for one in part.get("anyOf", [part])]
+    return made
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON schema of scenario files, with the plugin classes that are declared now.
 
@@ -267,7 +299,16 @@ def json_schema() -> dict[str, Any]:
     for family in KINDS.values():
         for cls in family.values():
             _describe(schema["$defs"].get(f"{cls.family}_{cls.kind}", {}), cls)
+            for inner in (c for p in parameters_of(cls) for c in _nested_classes(p.type)):
+                _describe(schema["$defs"].get(inner.__name__, {}), inner)
     _describe(schema["$defs"]["start"], Start)
+    for part in (schema, *schema["$defs"].values()):
+        _accept_quantities(part)
+    schema["$defs"]["quantity"] = {
+        "type": "string",
+        "pattern": QUANTITY_PATTERN,
+        "description": "a number with a unit, such as 90 deg",
+    }
     robot = schema["$defs"]["robot"]
     robot["properties"]["preset"] = {"type": "string", "description": "robot to start from"}
     return schema

@@ -121,7 +121,7 @@ class Gnss(Sensor, kind="gnss"):
     velocity_sd: NonNegative = 0.0  # m/s, white, of the Doppler velocity; 0 if there is none
     mean_up: Positive = 60.0  # s with a fix, on average, where there are outages
     mean_down: NonNegative = 0.0  # s without, on average; 0 for no outages
-    denied: list[Polygon] = field(default_factory=list)  # zones [[x, y], …] without a fix, m
+    denied: list[Polygon] = field(default_factory=list)  # m, zones [[x, y], …] without a fix
     jump_sd: NonNegative = 0.0  # m, of a multipath jump in x and in y; 0 for none
     jump_every: Positive = 60.0  # s without a jump, on average
     jump_stay: Positive = 2.0  # s that a jump lasts, on average

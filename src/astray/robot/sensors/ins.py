@@ -138,7 +138,7 @@ class Ins(Sensor, kind="ins"):
     cep: NonNegative | None = None  # m, circular error with satellites; none unless given
     hold_tau: NonNegative = 10.0  # s, time constant of the drift with satellites
     reacquire: NonNegative = 0.0  # s out of a denied zone until there are satellites again
-    denied: list[Polygon] = field(default_factory=list)  # zones [[x, y], …] without them, m
+    denied: list[Polygon] = field(default_factory=list)  # m, zones [[x, y], …] without them
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Prepare the zones for the kernel."""

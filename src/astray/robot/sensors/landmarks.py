@@ -139,7 +139,7 @@ class Landmarks(Sensor, kind="landmarks"):
     stateless = True
     rows_per_thread = 256
     fixed = ("slots", "walls", "robots")
-    beacons: list[tuple[float, float]] = field(default_factory=list)  # [x, y] in the map, m
+    beacons: list[tuple[float, float]] = field(default_factory=list)  # [x, y] m, in the map
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
     yaw: float = 0.0  # rad, of the mount

@@ -141,7 +141,7 @@ class Sonar(Sensor, kind="sonar"):
     rows_per_thread = 16
     fixed = ("rays", "at_once", "robots")
     ring: Literal["p3dx"] | None = None  # a known ring instead of mounts
-    mounts: list[tuple[float, float, float]] = field(default_factory=list)  # [x, y, yaw], m and rad
+    mounts: list[tuple[float, float, float]] = field(default_factory=list)  # [x m, y m, yaw rad]
     cone: Annotated[float, Ge(0), Le(math.pi)] = 0.26  # rad, half of its opening
     rays: Annotated[int, Ge(1), Le(64)] = 7  # that sample a cone
     incidence: Annotated[float, Ge(0), Le(math.pi / 2)] = (

@@ -78,7 +78,7 @@ class Spells:
 class Surface:
     """A zone of the map where wheels slip."""
 
-    zone: Polygon  # [[x, y], …], m
+    zone: Polygon  # m, [[x, y], …]
     slip: float = 0.1  # share by which a wheel turns more than it rolls
 
 
