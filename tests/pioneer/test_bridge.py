@@ -170,6 +170,68 @@ def test_a_recorded_session_that_is_reset_into_a_wall_ends_within_50_mm() -> Non
     assert ours == pytest.approx([x, y, yaw], abs=0.05)
 
 
+def mobilesim_travel(demands: list[tuple[float, float]], accel: float) -> float:
+    """Where MobileSim's rule ends: in each cycle it first changes its speed, then moves by it.
+
+    Demands are a speed and a deceleration for each cycle. The last 10 mm/s are a jump.
+    """
+    travel = speed = 0.0
+    for wanted, decel in demands:
+        step = 0.1 * (accel if wanted > speed else decel)
+        rest = wanted - speed
+        speed = wanted if abs(rest) <= max(step, 0.01) else speed + math.copysign(step, rest)
+        travel += 0.1 * speed
+    return travel
+
+
+@recorded
+def test_mobilesims_rule_ends_where_it_was_recorded() -> None:
+    demands = [(0.4, 0.6)] * 40 + [(0.0, 0.6)] * 20
+    recorded_values, _ = follow("b_vel400")
+    assert mobilesim_travel(demands, 0.3) == pytest.approx(
+        recorded_values[-1]["pose"][0], abs=0.005
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(0.4, 0.8), (0.8, 0.4), (0.5, 0.6), (0.2, 0.25), (0.6, 1.0), (0.3, 0.1)]
+)
+def test_speeds_a_stop_and_an_emergency_stop_end_where_mobilesim_does(
+    first: float, second: float
+) -> None:
+    demands: list[tuple[float, float]] = []
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
+        for command, value, wanted, decel, cycles in (
+            (PioneerCommand.VEL, first * 1000, first, 0.6, 35),
+            (PioneerCommand.STOP, None, 0.0, 0.6, 20),
+            (PioneerCommand.VEL, second * 1000, second, 0.6, 45),
+            (PioneerCommand.ESTOP, None, 0.0, 9.999, 10),
+        ):
+            client.command(command, value)
+            client.wait(0.1 * cycles)
+            demands += [(wanted, decel)] * cycles
+        assert client.speed == 0.0
+        x = float(bridge.sim.robots["p3dx"].truth["x"][0])
+    assert x == pytest.approx(mobilesim_travel(demands, 0.3), abs=0.005)
+
+
+def test_turns_a_stop_and_an_emergency_stop_end_where_mobilesim_does() -> None:
+    demands: list[tuple[float, float]] = []
+    with exact_robot() as bridge, Client(port=bridge.ports[0]) as client:
+        for command, value, wanted, decel in (
+            (PioneerCommand.RVEL, 40, 40 * DEGREE, 100 * DEGREE),
+            (PioneerCommand.STOP, None, 0.0, 100 * DEGREE),
+            (PioneerCommand.RVEL, 50, 50 * DEGREE, 100 * DEGREE),
+            (PioneerCommand.ESTOP, None, 0.0, 9999 * DEGREE),
+        ):
+            client.command(command, value)
+            client.wait(1.5)
+            demands += [(wanted, decel)] * 15
+        yaw = float(bridge.sim.robots["p3dx"].truth["yaw"][0])
+    expected = mobilesim_travel(demands, 100 * DEGREE)
+    assert abs(math.remainder(yaw - expected, math.tau)) < DEGREE
+
+
 def scans_of(packets: list[tuple[int, bytes]]) -> list[list[int]]:
     """Complete scans, mm, of laser packets of either kind."""
     scans, parts = [], []

@@ -13,8 +13,9 @@ from typing import Any
 
 from astray.pioneer.models import RobotModel
 
-ESTOP_DECEL = 9.999  # m/s²
-ESTOP_TURN_DECEL = math.radians(9999.0)  # rad/s²
+ESTOP_DECEL = 9.999  # m/s², at most
+ESTOP_TURN_DECEL = math.radians(9999.0)  # rad/s², at most
+ESTOP_TIME = 0.1  # s that an emergency stop takes: MobileSim's cycle, in which it stops at once
 
 
 class MotionDemand:
@@ -26,6 +27,7 @@ class MotionDemand:
         """The speed of MOVE, and the turn rate of HEAD and DHEAD."""
         self.accel, self.decel = model.accel, model.decel
         self.turn_accel, self.turn_decel = model.turn_accel, model.turn_decel
+        self.estop_decel, self.estop_turn_decel = ESTOP_DECEL, ESTOP_TURN_DECEL
         self.move_serial = 0
         """Counts MOVE commands, so that the servo distinguishes a new one from a repeated one."""
         self._stop(emergency=False)
@@ -36,8 +38,15 @@ class MotionDemand:
         """Stop with the usual deceleration."""
         self._stop(emergency=False)
 
-    def emergency_stop(self) -> None:
-        """Stop with the deceleration of an emergency stop, until `end_emergency_stop`."""
+    def emergency_stop(self, speed: float, turn_rate: float) -> None:
+        """Stop from these speeds within a cycle, until `end_emergency_stop`; m/s and rad/s.
+
+        MobileSim stops at once, but has begun its motion a cycle of the full speed ahead of a
+        ramp. So the way of a robot is the same if it takes the cycle to stop.
+        """
+        accel, turn_accel = self.accel, self.turn_accel  # it may have gone on since the last cycle
+        self.estop_decel = min(ESTOP_DECEL, abs(speed) / ESTOP_TIME + accel)
+        self.estop_turn_decel = min(ESTOP_TURN_DECEL, abs(turn_rate) / ESTOP_TIME + turn_accel)
         self._stop(emergency=True)
 
     def _stop(self, emergency: bool) -> None:
@@ -114,11 +123,13 @@ class MotionDemand:
             "serial": self.move_serial,
             "speed": self.move_speed,
             "accel": self.accel,
-            "decel": ESTOP_DECEL if self.emergency else self.decel,
+            "decel": max(self.estop_decel, self.decel) if self.emergency else self.decel,
             "turn": self.heading_rate,
             "turn_accel": self.turn_accel,
-            "turn_decel": ESTOP_TURN_DECEL if self.emergency else self.turn_decel,
+            "turn_decel": self.turn_decel,
         }
+        if self.emergency:
+            values["turn_decel"] = max(self.estop_turn_decel, self.turn_decel)
         if self.distance is not None:
             values["distance"] = self.distance
         if self.heading is not None:

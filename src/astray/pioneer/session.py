@@ -127,6 +127,7 @@ class Session:
         self.motion = MotionDemand(robot.model)
         self.settings = RobotSettings()
         self.odometry_heading = 0.0  # rad, in the last cycle
+        self.speeds = (0.0, 0.0)  # m/s and rad/s, in the last cycle
         self.teleported = False  # since the last scan
         self._time = self._last_packet_time = 0.0  # s of simulated time
         self._has_time = False  # whether there was a cycle
@@ -203,6 +204,7 @@ class Session:
         if not self._has_time:
             self._last_packet_time, self._has_time = snapshot.time, True
         self._time, self.odometry_heading = snapshot.time, snapshot.belief[2]
+        self.speeds = max(abs(snapshot.vx), abs(snapshot.vy)), snapshot.wz
         self._kept_alive = False
         settings = self.settings
         if settings.estop and max(abs(snapshot.vx), abs(snapshot.wz)) < STANDSTILL:
@@ -289,7 +291,7 @@ def _enable_motors(session: Session, enabled: int) -> None:
 
 
 def _emergency_stop(session: Session, _: None) -> None:
-    session.motion.emergency_stop()
+    session.motion.emergency_stop(*session.speeds)
     session.settings.estop = True
 
 
