@@ -14,7 +14,7 @@ import pytest
 from matplotlib.legend import Legend
 
 import astray
-from astray import EventError, LockstepTimeout, PluginError, WrongInput
+from astray import EventError, LockstepTimeout, PluginFailed, WrongInput
 from astray.engine.event_queue import Event
 from astray.engine.path_log import Paths
 from astray.engine.state_arrays import group_arrays
@@ -451,7 +451,7 @@ def test_a_plugin_that_raises_is_named() -> None:
                 raise ZeroDivisionError("oh")
 
     sim = load({**REMOTE, "sensors": [*REMOTE["sensors"], {"kind": "broken_sensor"}]})
-    with pytest.raises(PluginError, match=r"sensor 'broken_sensor' failed in sense at t = .*oh"):
+    with pytest.raises(PluginFailed, match=r"sensor 'broken_sensor' failed in sense at t = .*oh"):
         sim.run(1.0)
 
 
@@ -478,7 +478,7 @@ def test_a_plugin_that_raises_is_told_the_line_of_its_own_file() -> None:
 
     for kind, raises in (("careless_sensor", helper), ("careless_heir", Heir.sense)):
         line = raises.__code__.co_firstlineno + 1
-        with pytest.raises(PluginError, match=rf"{kind}.* \(test_sim.py:{line}\)$"):
+        with pytest.raises(PluginFailed, match=rf"{kind}.* \(test_sim.py:{line}\)$"):
             load({**REMOTE, "sensors": [*REMOTE["sensors"], {"kind": kind}]})
 
 

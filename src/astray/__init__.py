@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from astray.errors import LogError as LogError
     from astray.errors import MapError as MapError
     from astray.errors import PluginError as PluginError
+    from astray.errors import PluginFailed as PluginFailed
     from astray.errors import RecordingError as RecordingError
     from astray.errors import RecordingFailed as RecordingFailed
     from astray.errors import SavedError as SavedError
@@ -97,6 +98,7 @@ _HOMES = {
         "UnknownName",
         "ScenarioError",
         "PluginError",
+        "PluginFailed",
         "EventError",
         "SignalError",
         "MapError",

@@ -11,6 +11,7 @@ AstrayError
 │   ├── LogError          a log of a real robot that cannot be read or scored
 │   ├── RecordingError    a recording that cannot be read or mended
 │   └── SavedError        a checkpoint that cannot be resumed
+├── PluginFailed          a plugin raised an exception during a run
 ├── RecordingFailed       a recording that could not be written to its end
 ├── WritingFailed         a file or folder that could not be written: the disk is full or broken
 └── LockstepTimeout       no command arrived that the run waits for
@@ -42,6 +43,10 @@ class WrongInput(AstrayError):
 
 class PluginError(WrongInput):
     """A plugin breaks its contract or cannot be loaded."""
+
+
+class PluginFailed(AstrayError):
+    """A plugin raised an exception during a run; the text names plugin, verb, time and line."""
 
 
 class UnknownName(WrongInput, LookupError):

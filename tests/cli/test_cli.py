@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from astray.cli import session
 from astray.cli.run import run_scenario
 from astray.errors import MapError, WritingFailed, WrongInput
 from astray.files import atomic_write
+from astray.numerics.kernel_cache import cache_root
 from astray.recording.run_folder import atomic_folder
 
 CART = "robots: [{name: cart, autonomy: {kind: scripted, steps: [{lasts: 9, vx: 0.5}]}}]\n"
@@ -201,7 +203,6 @@ def test_an_earlier_run_is_not_lost_by_mistake(tmp_path: Path) -> None:
         (("run", "drift", "--set", "dt=1e300"), "dt: must be at most 1000000.0, not"),
         (("kinds", "weels"), "did you mean 'wheels'?"),
         (("check",), "needs a SCENARIO"),
-        (("run", "raises.yaml"), "sensor 'raises' failed in sense"),
         (("fly",), "No such command"),
     ],
 )
@@ -213,17 +214,6 @@ def test_wrong_input_exits_with_2_and_no_traceback(
         '{"step": 2, "kind": "place", "group": "sound", "values": {"x": 7.0}}\n'
         '{"step": 2, "kind": "set", "group": "sound", '
         '"values": {"parameter": "motion.radius", "value": [0.1, 0.2]}}\n'
-    )
-    (tmp_path / "raises.py").write_text(
-        "import astray\n"
-        "class Raises(astray.Sensor, kind='raises'):\n"
-        "    '''Raises.'''\n"
-        "    measures = astray.tables.FIX\n"
-        "    def sense(self, rows, scene, out):\n"
-        "        return 1 / 0\n"
-    )
-    (tmp_path / "raises.yaml").write_text(
-        "plugins: [raises.py]\nrobots: [{name: a, sensors: [{kind: raises}]}]\n"
     )
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2, (done.stdout, done.stderr)
@@ -351,7 +341,7 @@ def test_a_folder_that_cannot_be_written_loses_no_saved_run(
         raise WrongInput("no space left")
 
     monkeypatch.setattr(session, "write_run_folder", full)
-    with pytest.raises(WrongInput, match="no space left"):
+    with pytest.raises(WritingFailed, match="no space left; the run is lost"):
         run_scenario(
             "remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "run.npz", quiet=True
         )
@@ -411,6 +401,72 @@ def test_a_full_disk_is_a_failure_and_no_wrong_input(tmp_path: Path) -> None:
         raise full
     assert not issubclass(WritingFailed, WrongInput)  # which ends with another exit code
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_whose_disk_is_full_at_the_end_is_written_elsewhere(tmp_path: Path) -> None:
+    """The disk of --out and of the present folder is full, that of the home folder is not."""
+    (tmp_path / "home").mkdir()
+    program = f"""
+import errno, os, sys, pathlib
+full, mkdir = {str(tmp_path / "full")!r}, pathlib.Path.mkdir
+def refuse(self, *args, **options):
+    if str(self.parent) == os.path.dirname(full) and ".part" in self.name:
+        raise OSError(errno.ENOSPC, "No space left on device", str(self))
+    mkdir(self, *args, **options)
+pathlib.Path.mkdir = refuse
+sys.argv = ["astray", "run", "remote", "--duration", "0.1", "--out", full]
+from astray.cli import main
+main()
+"""
+    home = {"HOME": str(tmp_path / "home"), "ASTRAY_CACHE_DIR": str(cache_root())}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+        env={**os.environ, **home},
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    found = re.search(r"No space left.*; the run is in (.*) instead", done.stderr)
+    assert found, done.stderr
+    assert Path(found[1]).parent == tmp_path / "home"
+    assert json.loads((Path(found[1]) / "summary.json").read_text())["time"] == pytest.approx(0.1)
+    assert "digest" in done.stdout, "the result is printed all the same"
+    assert not (tmp_path / "full").exists()
+
+
+def test_a_full_disk_is_told_with_the_checkpoint_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise WritingFailed("no space left")
+
+    monkeypatch.setattr(session, "write_run_folder", full)
+    monkeypatch.setattr(session.Sim, "save", full)
+    with pytest.raises(WritingFailed, match="the run is lost\nno space left"):
+        run_scenario("remote", duration=0.1, out=tmp_path / "o", save=tmp_path / "s", quiet=True)
+
+
+@pytest.mark.parametrize("verb", ["sense", "reset"])
+def test_a_plugin_that_raises_is_a_failure_and_no_wrong_input(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "import astray\n"
+        "class Broken(astray.Sensor, kind='broken_in_test'):\n"
+        '    "Raises."\n'
+        "    measures = astray.tables.FIX\n"
+        "    def sense(self, rows, scene, out): pass\n"
+        f"    def {verb}(self, *handed): raise ZeroDivisionError('oh')\n"
+    )
+    (tmp_path / "x.yaml").write_text(
+        "plugins: [broken.py]\nrobots: [{name: cart, sensors: [{kind: broken_in_test}]}]\n"
+    )
+    done = run("run", "x.yaml", "--duration", "0.1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"sensor 'broken_in_test' failed in {verb}" in done.stderr
+    assert "oh (broken.py:6)" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_collisions_are_told_of_those_who_had_some(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import astray
-from astray.errors import PluginError, UnknownName
+from astray.errors import PluginFailed, UnknownName
 from astray.plugin import (
     KINDS,
     Autonomy,
@@ -88,7 +88,7 @@ def run(**changes: Any) -> None:
 
 
 def refused(family: str, kind: str, output: str, **changes: Any) -> None:
-    with pytest.raises(PluginError) as caught:
+    with pytest.raises(PluginFailed) as caught:
         run(**changes)
     text = str(caught.value)
     assert text.startswith(f"{family} {kind!r} writes in "), text
@@ -204,7 +204,7 @@ def test_a_metric_cannot_write_to_truth_or_belief(table: str) -> None:
             (truth if table == "truth" else belief)["x"][rows] = 5.0
 
     scenario = {"dt": 0.1, "robots": [SMALL], "metrics": [{"kind": "forger"}]}
-    with pytest.raises(PluginError, match="metric 'forger' writes in measure at t = 0"):
+    with pytest.raises(PluginFailed, match="metric 'forger' writes in measure at t = 0"):
         astray.load(scenario).step(3)
 
 

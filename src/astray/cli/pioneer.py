@@ -206,10 +206,9 @@ def serve_pioneers(
             bridge.close()
 
     session.run(sim, speed=speed, connectors=[serve])
+    session.raise_failures()
     if out is not None:
         session.console.report(f"Written to {out}.")
-    if session.recording_failure is not None:
-        raise session.recording_failure
     if record is not None:
         session.console.report(f"Recorded to {record}.")
     return bridge.exit_code or 0

@@ -149,13 +149,12 @@ def run_scenario(
     wall = session.run(
         sim, seconds, speed=speed, log_period=log_period, connectors=bridges.connectors
     )
-    failure = session.recording_failure
     if as_json:
         print(json.dumps(summary(sim)))
     elif not quiet:
-        print_summary(sim, wall, out, None if failure else record)
-    if failure is not None:
-        raise failure
+        failed = bool(session.failures)
+        print_summary(sim, wall, None if failed else out, None if failed else record)
+    session.raise_failures()
     if sim.pace.stopped and sim.steps < round(seconds / sim.dt):
         raise AstrayError(f"stopped at t = {sim.steps * sim.dt:g} s of {seconds:g} s")
 

@@ -65,6 +65,7 @@ def score(
     from astray.cli.console import StatusConsole, progress_bar, report_compilation
     from astray.cli.kinds import declare_plugins
     from astray.datasets import BagTopics, read_logs
+    from astray.engine import attribute_error
 
     check_picture(plot)
     declare_plugins(plugins)
@@ -74,7 +75,10 @@ def score(
         reading = bar.add_task("reading", total=None)
         logs = read_logs(log, BagTopics(**topics))
         bar.remove_task(reading)
-        scored = [_score_log(log, kind, seed, bar) for log in logs]
+        try:
+            scored = [_score_log(log, kind, seed, bar) for log in logs]
+        except Exception as problem:
+            raise attribute_error(problem) from problem
     result = {"estimator": estimator, "seed": seed, "logs": [part for part, _ in scored]}
     if len(scored) > 1:
         result["mean"] = _mean([part["mean"] for part, _ in scored])

@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+import tempfile
 import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from rich.markup import escape
 
 from astray.cli.console import StatusConsole, progress_bar, report_compilation
 from astray.cli.interrupt import stop_on_interrupt
 from astray.cli.options import PageOptions
 from astray.engine import FOREVER, Log, numbered_events
-from astray.errors import EventError, RecordingFailed, WrongInput
+from astray.errors import AstrayError, EventError, RecordingFailed, WritingFailed, WrongInput
 from astray.files import check_new_file, check_writable
 from astray.recording import check_folder, record, write_run_folder
 from astray.scenario import Source
@@ -71,7 +75,7 @@ class RunSession:
         self.outputs.check()
         self.page = page
         self.console = StatusConsole(quiet)
-        self.recording_failure: RecordingFailed | None = None
+        self.failures: list[AstrayError] = []  # what could not be written, once the run is over
 
     def load(
         self,
@@ -183,7 +187,7 @@ class RunSession:
             with record(sim, self.outputs.recording, overwrite=self.outputs.overwrite):
                 yield
         except RecordingFailed as failure:
-            self.recording_failure = failure
+            self.failures.append(failure)
 
     def _begins_again(self, sim: Sim) -> bool:
         """After the end of a run with a page: wait for a reset on the page, or for Ctrl-C."""
@@ -198,12 +202,70 @@ class RunSession:
 
     def _write(self, sim: Sim, log: Log | None) -> None:
         """Write the folder and the checkpoint; if one fails, the other is still written."""
-        try:
-            if self.outputs.folder is not None and log is not None:
+        if self.outputs.folder is not None and log is not None:
+            try:
                 write_run_folder(sim, log, self.outputs.folder, self.outputs.overwrite)
-        finally:
-            if self.outputs.checkpoint is not None:
+            except AstrayError as problem:  # such as a full disk: the run may have taken hours
+                place = self._write_elsewhere(sim, log, problem)
+                where = f"; the run is in {place} instead" if place else "; the run is lost"
+                self.failures.append(WritingFailed(f"{problem}{where}"))
+        if self.outputs.checkpoint is not None:
+            try:
                 sim.save(self.outputs.checkpoint)
+            except AstrayError as problem:
+                self.failures.append(problem)
+
+    def _write_elsewhere(self, sim: Sim, log: Log, problem: AstrayError) -> Path | None:
+        """Write the folder of a run to the place that the user names, or to one that has room.
+
+        Returns:
+            The folder; None if no place has room.
+        """
+        name = f"astray-{sim.scenario.name}-{os.getpid()}"
+        spare = [folder / name for folder in _spare_folders()]
+        if self.console.is_terminal and sys.stdin.isatty():
+            while answer := self._ask_for_folder(problem):
+                try:
+                    write_run_folder(sim, log, answer)
+                except AstrayError as another:
+                    problem = another
+                else:
+                    return answer
+        for folder in spare:
+            with contextlib.suppress(AstrayError):
+                write_run_folder(sim, log, folder)
+                return folder
+        return None
+
+    def _ask_for_folder(self, problem: AstrayError) -> Path | None:
+        """Ask for another folder; None if the user leaves it to us."""
+        self.console.report(f"{problem}. The run is still in memory.")
+        try:
+            answer = click.prompt(
+                "Write it to this folder (Enter: the first with room)",
+                default="",
+                show_default=False,
+                err=True,
+            )
+        except click.Abort:  # Ctrl-C or the end of the input
+            return None
+        return Path(answer).expanduser() if answer.strip() else None
+
+    def raise_failures(self) -> None:
+        """Raise what could not be written, now that all else is done.
+
+        Raises:
+            AstrayError: One of the outputs failed; the text names all that did.
+        """
+        if len(self.failures) == 1:
+            raise self.failures[0]
+        if self.failures:
+            raise WritingFailed("\n".join(map(str, self.failures)))
+
+
+def _spare_folders() -> list[Path]:
+    """Folders that may be on another disk than one that is full."""
+    return [Path.cwd(), Path.home(), Path(tempfile.gettempdir())]
 
 
 def show_page(url: str, browser: bool) -> None:

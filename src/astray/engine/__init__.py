@@ -3,6 +3,7 @@
 `Run` (run.py) holds the state; `Stepper` (stepper.py) is the tick; `Robots` (robots.py) is a group.
 """
 
+from astray.engine.error_attribution import attribute_error
 from astray.engine.event_queue import Event, is_whole, numbered_events, read_events
 from astray.engine.log import GroupLog, Log
 from astray.engine.manual_override import ManualOverride
@@ -29,6 +30,7 @@ __all__ = [
     "Run",
     "SensorPipeline",
     "Worlds",
+    "attribute_error",
     "group_arrays",
     "is_whole",
     "numbered_events",

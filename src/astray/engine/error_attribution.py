@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
-from astray.errors import AstrayError, PluginError
+from astray.errors import AstrayError, PluginFailed
 from astray.plugin import OUTPUTS, Plugin
 
 READ_ONLY = ("read-only", "readonly array")
@@ -15,8 +15,8 @@ Step = tuple[FrameType, int]
 """A frame of a traceback, and its line."""
 
 
-def attribute_error(problem: Exception, time: float) -> Exception:
-    """A PluginError that names the plugin, if a plugin raised the error; otherwise the error."""
+def attribute_error(problem: Exception, time: float | None = None) -> Exception:
+    """A PluginFailed that names the plugin, if a plugin raised the error; otherwise the error."""
     if isinstance(problem, AstrayError):
         return problem
     steps = list(traceback.walk_tb(problem.__traceback__))
@@ -29,14 +29,14 @@ def attribute_error(problem: Exception, time: float) -> Exception:
     plugin: Plugin = frame.f_locals["self"]
     # Code that it calls or inherits may have raised: the author needs the line of their own file.
     own = [step for step in steps if step[0].f_globals.get("__name__") == plugin.__module__]
-    where = f"{frame.f_code.co_name} at t = {time:g} s"
+    where = frame.f_code.co_name + (f" at t = {time:g} s" if time is not None else "")
     line = _place((own or called)[-1])
     if any(text in str(problem) for text in READ_ONLY):
-        return PluginError(
+        return PluginFailed(
             f"{plugin.family} {plugin.name!r} writes in {where} to what it may only read: write "
             f"the result to {OUTPUTS[plugin.family]}, or change a copy ({line})"
         )
-    return PluginError(
+    return PluginFailed(
         f"{plugin.family} {plugin.name!r} failed in {where}: {type(problem).__name__}: {problem} "
         f"({line})"
     )

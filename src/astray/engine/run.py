@@ -104,6 +104,8 @@ class Run(ABC):
         except MemoryError as problem:
             count = len(self.worlds)
             raise WrongInput(f"{count} worlds do not fit into memory: {problem}") from None
+        except Exception as problem:
+            raise attribute_error(problem) from problem
         self.path_log = PathLog(self)
         self.observers.append(self.path_log)
         try:
@@ -215,7 +217,7 @@ class Run(ABC):
 
         Raises:
             WrongInput: It is none.
-            PluginError: A plugin failed; the error names it and the line.
+            PluginFailed: A plugin raised an exception; the error names it and the line.
         """
         if not is_whole(ticks) or ticks < 0:
             raise WrongInput(f"{ticks} is not a number of ticks")
@@ -297,7 +299,7 @@ class Run(ABC):
 
         Raises:
             WrongInput: A time or speed is invalid.
-            PluginError: A plugin failed; the error names it and the line.
+            PluginFailed: A plugin raised an exception; the error names it and the line.
         """
         start, reported = self.steps, 0.0
         length = self._ticks_in(self.scenario.duration if seconds is None else seconds)
