@@ -14,7 +14,7 @@ import numpy as np
 from astray.engine.clocks import Clocks
 from astray.engine.robots import Robots
 from astray.numerics import NEVER, Schedule
-from astray.tables import CONTACTS, Rows, read_only
+from astray.tables import Rows, read_only
 
 DueRows = Callable[[Schedule], Rows | None]
 """Gives the rows that are due by a schedule; None if there are none."""
@@ -38,6 +38,7 @@ class GroupStepper:
         self._threads = threads
         self._pool = pool
         self._arrivals: list[Rows] = []  # the rows of each sensor whose reading arrived now
+        self._motion = robots.motion.move, robots.truth, self._drives, robots.dt
         pipelines = robots.pipelines.values()
         self._periodic = [p for p in pipelines if p.sample_schedule.offset < NEVER]
         history = robots.evaluation.history_schedule
@@ -80,11 +81,12 @@ class GroupStepper:
 
     def move(self, steps: int) -> None:
         """Move the truth by some ticks."""
-        robots, move = self.robots, self.robots.motion.move
+        move, truth, drives, dt = self._motion
+        rows = self.robots.rows
         if self._pool is None:
-            move(robots.rows, robots.truth, self._drives, robots.dt, steps)
-        elif len(robots.rows):
-            self._call(move, robots.rows, robots.truth, self._drives, robots.dt, steps)
+            move(rows, truth, drives, dt, steps)
+        elif len(rows):
+            self._call(move, rows, truth, drives, dt, steps)
 
     def sense(self, due: DueRows, starting: bool = False) -> None:
         """Sample the sensors that are due, and deliver the readings that arrive.
@@ -104,12 +106,12 @@ class GroupStepper:
             if not starting and (pipeline.is_delayed or not all_rows):
                 pipeline.clear_fresh()  # otherwise every row is about to be fresh again
             if rows is not None:
-                if pipeline.sensor.sees_robots:
+                if pipeline.sees_robots:
                     self._update_robot_grid()
                 self._call(pipeline.sense, rows, robots.scene)
                 pipeline.send(rows, robots.time)
                 sampled.append(rows)
-                if pipeline.sensor.measures == CONTACTS:
+                if pipeline.detects_contacts:
                     evaluation.keep_truth_of_all(rows)
             if pipeline.is_delayed:
                 rows = due(pipeline.arrival_schedule)

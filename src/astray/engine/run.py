@@ -351,12 +351,8 @@ class Run(ABC):
             raise WrongInput(f"{seconds} s is not a length of time")
         return round(seconds / self.dt)
 
-    def _observe(self) -> None:
-        """Call the observers that are due."""
-        steps = self.clocks.steps
-        for observer in self.observers:
-            if observer.next_due(steps) == steps:
-                observer.observe(self)
+    def _observe(self, observer: Any) -> None:
+        observer.observe(self)
 
     # Events.
 

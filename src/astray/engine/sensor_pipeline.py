@@ -14,7 +14,7 @@ import numpy as np
 
 from astray.numerics import Schedule, random, ticks_in
 from astray.plugin import InitialValue, Reading, Scene, Sensor
-from astray.tables import Array, Rows, write_records
+from astray.tables import CONTACTS, Array, Rows, write_records
 
 
 class SensorPipeline:
@@ -36,6 +36,8 @@ class SensorPipeline:
         )
         depth = self.max_delay // self.sample_schedule.period + 1 if self.is_delayed else 0
         self.ring = [Reading(sensor.measures, n, sensor.array_shapes()) for _ in range(depth)]
+        self.sees_robots = sensor.sees_robots
+        self.detects_contacts = sensor.measures == CONTACTS
         self.any_fresh = self.all_fresh = False
         self.rows_per_thread = sensor.rows_per_thread
         self._out_of_turn: Reading | None = None

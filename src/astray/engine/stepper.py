@@ -43,7 +43,7 @@ class Stepper:
         pace: Pace,
         observers: Sequence[Periodic],
         apply_due_events: Callable[[], None],
-        observe: Callable[[], None],
+        observe: Callable[[Periodic], None],
     ) -> None:
         """Connect the parts of a run.
 
@@ -55,7 +55,7 @@ class Stepper:
             pace: Holds the requests of other threads.
             observers: Have the steps at which they are due; the list may grow during the run.
             apply_due_events: Applies the events of this step.
-            observe: Calls the observers that are due at this step.
+            observe: Calls an observer that is due at this step.
         """
         self.phase_ns = [0] * len(PHASES)
         self._clocks, self._environment = clocks, environment
@@ -120,7 +120,9 @@ class Stepper:
         for group in self._evaluating:
             group.evaluate(group.due)
         t6 = clock()
-        self._observe()
+        for observer in self._observers:
+            if observer.next_due(clocks.steps) == clocks.steps:
+                self._observe(observer)
         phase_ns[SENSE] += t4 - t3
         phase_ns[ESTIMATE] += t5 - t4
         phase_ns[EVALUATE] += t6 - t5
