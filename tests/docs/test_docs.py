@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import astray
 from astray.cli import astray as commands
+from astray.pioneer import find_model, like_mobilesim, model_names
 from astray.tables import (
     COLLISION_STATE,
     COMMAND,
@@ -151,6 +152,28 @@ def test_a_command_line_of_the_documentation_is_understood(line: str) -> None:
     shown = CliRunner().invoke(commands, [name, *arguments, "--help"])
     assert shown.exit_code == 0, shown.output
     commands.commands[name].make_context(name, arguments)  # values are parsed, nothing is run
+
+
+def test_the_page_on_aria_names_the_jitter_of_every_sonar_and_laser() -> None:
+    page = (ROOT / "docs" / "aria.md").read_text(encoding="utf-8")
+    for device, others in (("sonar", {}), ("laser", {"seekurjr": "12"})):
+        (row,) = re.findall(rf"^\| jitter of {device}s \|(.+)\|$", page, re.MULTILINE)
+        (theirs_mm,) = re.findall(
+            r"^ [\d.]+ mm wide, uniform: a standard deviation of ([\d.]+)", row
+        )
+        _, ours, alike, *_ = row.split(" | ")
+        assert alike.strip() == f"{theirs_mm} mm"
+        for name in model_names():
+            model = find_model(name)
+            sensor = model.sensor(getattr(model, device))
+            if not sensor:
+                continue
+            mm = f"{1000 * sensor['sigma']:g}"
+            expected = f"{mm} mm of a `{name}`" if name in others else f"deviation of {mm} mm"
+            assert mm == others.get(name, mm)
+            assert expected in ours
+            same = like_mobilesim(model).sensor(getattr(model, device))
+            assert 1000 * same["sigma"] == pytest.approx(float(theirs_mm), rel=0.05)
 
 
 @pages
