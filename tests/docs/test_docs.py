@@ -154,6 +154,15 @@ def test_a_command_line_of_the_documentation_is_understood(line: str) -> None:
     commands.commands[name].make_context(name, arguments)  # values are parsed, nothing is run
 
 
+def test_the_page_on_aria_builds_the_library_and_the_program_that_it_runs() -> None:
+    page = (ROOT / "docs" / "aria.md").read_text(encoding="utf-8")
+    (made,) = re.findall(r"make -C AriaCoda (.+)", page)
+    (run,) = re.findall(r"^    AriaCoda/(\S+) -rh", page, re.MULTILINE)
+    # AriaCoda has no target "lib", and "all" makes the library, which the loader must find.
+    assert made.split() == ["all", run]
+    assert "LD_LIBRARY_PATH=$PWD/AriaCoda/lib" in page
+
+
 def test_the_page_on_aria_names_the_jitter_of_every_sonar_and_laser() -> None:
     page = (ROOT / "docs" / "aria.md").read_text(encoding="utf-8")
     for device, others in (("sonar", {}), ("laser", {"seekurjr": "12"})):
