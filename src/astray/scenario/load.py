@@ -23,6 +23,7 @@ from astray.errors import Fault, Origin, ScenarioError, suggest
 from astray.files import Marked, mark, read_yaml
 from astray.plugin import KINDS
 from astray.presets import SCENARIOS
+from astray.scenario.blocked_starts import warn_of_blocked_starts
 from astray.scenario.cross_checks import check_scenario, check_tree, choose_dt
 from astray.scenario.export import effective_scenario
 from astray.scenario.faults import NEEDED, explain_all
@@ -77,6 +78,7 @@ def load_scenario(source: Source, overrides: str | Sequence[str] = ()) -> Scenar
     check_scenario(scenario, tree, faults)
     if faults:
         raise ScenarioError(faults)
+    warn_of_blocked_starts(scenario, tree)
     return scenario
 
 
