@@ -28,7 +28,11 @@ NODES = (
 @ros_arguments
 @QUIET
 def node(name: str, ros_args: bool, quiet: bool, **arguments: Any) -> None:
-    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators."""
+    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators.
+
+    imu_position_approximator takes the data of imu_data_simulator as it comes. For a real IMU, and
+    for that of a run, whose data has the centripetal acceleration: -p centripetal:=measured.
+    """
     from astray.cli.console import StatusConsole
 
     run_node(name, StatusConsole(quiet).report, **arguments)

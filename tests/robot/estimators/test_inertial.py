@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import astray
+from astray import check_plugin
 from astray.plugin import Known, Reading
-from astray.robot.estimators import Inertial
+from astray.robot.estimators import Inertial, inertial
 from astray.robot.motion import Differential
 from astray.robot.sensors import Imu
 from astray.tables import IMU
+from support.kernels import without_jit
 
 
 class LoneEstimator:
@@ -189,6 +191,113 @@ def test_without_noise_it_converges_to_the_truth_linearly_in_dt() -> None:
 def test_a_lever_arm_and_a_tilted_mount_of_the_datasheet_are_undone() -> None:
     mount = {"x": 0.3, "y": -0.2, "roll": 0.1, "pitch": -0.2, "yaw": 1.0}
     assert end_error(0.001, **mount) < 0.01
+
+
+# Integration of second order.
+
+SECOND_ORDER = pytest.mark.parametrize(
+    ("integration", "sampling"), [("trapezoid", "instant"), ("midpoint", "mean")]
+)
+
+
+def smooth_error(rate: float, integration: str, **imu: Any) -> float:
+    """The error after 8 s of sines in speed and turn rate, which start without a jerk."""
+    vx = {"type": "sine", "amplitude": 1.0, "frequency": 0.1, "phase": -1.5707963, "offset": 1.0}
+    wz = {"type": "sine", "amplitude": 0.5, "frequency": 0.15, "phase": -1.5707963, "offset": 0.5}
+    limits = {
+        "accel": 100.0,
+        "decel": 100.0,
+        "turn_accel": 100.0,
+        "max_speed": 9.0,
+        "max_turn": 9.0,
+    }
+    robot = {
+        "name": "rover",
+        "motion": {"kind": "differential", **limits},
+        "autonomy": {"kind": "scripted", "signals": {"vx": vx, "wz": wz}},
+        "sensors": [{"kind": "imu", "rate": rate, **imu}],
+        "estimator": {"kind": "inertial", "integration": integration},
+    }
+    sim = astray.load({"dt": 0.0005, "robots": [robot]})
+    sim.run(8.0)
+    rover = sim.robots["rover"]
+    return float(
+        np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])[0]
+    )
+
+
+@SECOND_ORDER
+def test_the_trapezoid_and_the_midpoint_are_of_second_order(
+    integration: str, sampling: str
+) -> None:
+    slow, fast = (smooth_error(rate, integration, sampling=sampling) for rate in (5, 20))
+    assert fast < 0.01
+    assert slow / fast > 8.0  # 16, but for the ticks of the truth itself
+    assert smooth_error(20, "euler", sampling=sampling) > 10.0 * fast
+
+
+@SECOND_ORDER
+def test_second_order_holds_with_a_lever_arm_and_a_tilted_mount(
+    integration: str, sampling: str
+) -> None:
+    mount = {"x": 0.3, "y": -0.2, "roll": 0.1, "pitch": -0.2, "yaw": 1.0}
+    assert smooth_error(50, integration, sampling=sampling, **mount) < 0.01
+
+
+@pytest.mark.parametrize("integration", ["trapezoid", "midpoint"])
+@pytest.mark.parametrize("centripetal", ["measured", "synthesize"])
+def test_constant_readings_are_integrated_by_the_closed_form(
+    integration: str, centripetal: str
+) -> None:
+    """Along an arc; with the term measured, a reading points to its centre."""
+    node = LoneEstimator(integration=integration, centripetal=centripetal, initial_theta=3.0)
+    w, a, steps, dt = 0.7, 0.5, 40, 0.05
+    node.take(0.0, wz=w, ax=a, az=10.0)
+    t = steps * dt
+    for k in range(1, steps + 1):
+        across = w * a * k * dt if centripetal == "measured" else 0.0
+        node.take(k * dt, wz=w, ax=a, ay=across, az=10.0)
+    assert node.yaw == pytest.approx(np.angle(np.exp(1j * (3.0 + w * t))))
+    # ∫ a t exp(i (yaw0 + w t)) dt
+    end = np.exp(3.0j) * a * (np.exp(1j * w * t) * (1 - 1j * w * t) - 1) / w**2
+    half = 0.5 * dt * a * w * t * t if integration == "midpoint" and across else 0.0
+    assert abs(node.x + 1j * node.y - end) < 1e-6 + half
+    assert (node.vx, node.vz) == pytest.approx((a * t, (10.0 - 9.81) * t), abs=1e-3 + half)
+    assert node.z == pytest.approx(0.5 * (10.0 - 9.81) * t * t)
+
+
+@pytest.mark.parametrize("integration", ["trapezoid", "midpoint"])
+def test_gaps_late_readings_and_restarts_are_as_with_euler(integration: str) -> None:
+    node = LoneEstimator(integration=integration)
+    node.take(5.0, ax=1.0)
+    assert (node.x, node.vx, node.stamp) == (0.0, 0.0, 5.0)
+    node.take(6.5, ax=1.0)  # after a gap
+    node.take(6.5, ax=7.0)
+    node.take(6.4, ax=7.0)  # late
+    assert (node.vx, node.stamp) == (0.0, 6.5)
+    node.take(7.5, ax=1.0)
+    assert (node.vx, node.x) == pytest.approx((1.0, 0.5))
+    node.take(1.0, ax=1.0)  # the source has started over
+    node.take(1.1, ax=1.0)
+    assert node.vx == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize("integration", ["trapezoid", "midpoint"])
+def test_integration_of_second_order_keeps_the_contract(integration: str) -> None:
+    check_plugin(Inertial, {"sensors": [{"kind": "imu", "rate": 50}]}, integration=integration)
+
+
+@pytest.mark.parametrize("integration", ["trapezoid", "midpoint"])
+def test_compiled_and_plain_kernels_give_the_same_bytes(integration: str) -> None:
+    def belief() -> bytes:
+        node = LoneEstimator(integration=integration, centripetal="synthesize")
+        for k in range(20):
+            node.take(0.1 * k, wz=0.3 * k, ax=np.sin(k), ay=0.1 * k, az=9.5)
+        return node.belief.tobytes()
+
+    compiled = belief()
+    with without_jit(inertial):
+        assert belief() == compiled
 
 
 def spread_at_rest(seconds: float, rate: float, worlds: int = 1500, **imu: Any) -> dict[str, float]:

@@ -7,18 +7,31 @@ For a reading dt after the last one, in this order:
     v += a dt        vz += (az − g) dt   gravity is subtracted from the vertical
     p += v dt        z += vz dt          with the new velocity
 
+That is `integration: euler`, which is of first order in dt. The two others are of second order.
+They integrate along the turn from the last heading to the new one, by Simpson's rule, and differ in
+what they take a reading for:
+
+    trapezoid    the value at its stamp: between two readings it goes along a straight line
+    midpoint     the mean since the last reading, as integrating units give it
+
+With w and a between two readings, yaw(t) the integral of w, and Rot of it:
+
+    v += ∫ Rot(yaw) a dt        p += v dt + ∫∫ Rot(yaw) a dt dt
+
 A reading with a dt of zero or less, or of more than `longest`, is not integrated: nothing is known
 of the motion in such a gap. Its stamp is kept, so that the next reading counts again; only a single
 late reading, at most `longest` old, leaves the stamp as it is.
 
 A real IMU measures the centripetal term v w. Synthetic signals often leave it out; then it is
-added: a += w × v. The integrated point is the mount of the IMU; the belief is of the body's
-reference point.
+added: a += w × v. By the trapezoid and the midpoint it is then the velocity u along the body's axes
+that is integrated: u += ∫ a dt and p += ∫ Rot(yaw) u dt.
+
+The integrated point is the mount of the IMU; the belief is of the body's reference point.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -48,6 +61,16 @@ MEMORY = columns(
 )
 """The mount by the datasheet, and the state of the integration."""
 
+
+class BodyReading(NamedTuple):
+    """A reading in the axes of the body."""
+
+    rate: float  # rad/s, about the vertical
+    along: float  # m/s², as the others
+    across: float
+    up: float
+
+
 Heading = tuple[float, float, float]
 """A yaw, rad, its sine and its cosine."""
 SIN, COS, ANGLE = range(3)  # rows of the scratch array
@@ -60,13 +83,21 @@ def yaw_rate(memory: Row, imu: Row) -> float:
     return float(axes[2, 0] * imu.wx + axes[2, 1] * imu.wy + axes[2, 2] * imu.wz)
 
 
-@kernel
-def integrate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading) -> None:
-    """Integrate one reading, given the new heading."""
-    axes, dt, wz = memory.axes, imu.stamp - memory.stamp, yaw_rate(memory, imu)
+@inlined_kernel
+def body_force(memory: Row, imu: Row) -> tuple[float, float, float]:
+    """The measured specific force along the axes of the body."""
+    axes = memory.axes
     ax = axes[0, 0] * imu.ax + axes[0, 1] * imu.ay + axes[0, 2] * imu.az
     ay = axes[1, 0] * imu.ax + axes[1, 1] * imu.ay + axes[1, 2] * imu.az
     az = axes[2, 0] * imu.ax + axes[2, 1] * imu.ay + axes[2, 2] * imu.az
+    return float(ax), float(ay), float(az)
+
+
+@kernel
+def integrate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading) -> None:
+    """Integrate one reading, given the new heading."""
+    dt, wz = imu.stamp - memory.stamp, yaw_rate(memory, imu)
+    ax, ay, az = body_force(memory, imu)
     if memory.x != 0.0 or memory.y != 0.0:  # from the reference point to the mount
         s, c = sincos(belief.yaw)
         belief.x = belief.x + c * memory.x - s * memory.y
@@ -123,12 +154,100 @@ def estimate_all(
                 estimate(belief[i], memory[i], params[i], imu[i], heading)
 
 
+# Of second order.
+
+
+@inlined_kernel
+def rotated(yaw: float, x: float, y: float) -> tuple[float, float]:
+    """A vector of the body in the map."""
+    s, c = sincos(yaw)
+    return c * x - s * y, s * x + c * y
+
+
+@kernel
+def integrate_between(
+    belief: Row, memory: Row, params: Row, stamp: float, first: BodyReading, last: BodyReading
+) -> None:
+    """Integrate from one reading to the next; between them values are linear in time."""
+    dt, yaw = stamp - memory.stamp, belief.yaw
+    vx, vy, vz = memory.map_vx, memory.map_vy, memory.map_vz
+    middle_yaw = yaw + dt * (0.375 * first.rate + 0.125 * last.rate)
+    last_yaw = wrap(yaw + dt * (0.5 * first.rate + 0.5 * last.rate))
+    x, y = rotated(yaw, memory.x, memory.y)  # from the reference point to the mount
+    belief.x, belief.y = belief.x + x, belief.y + y
+    if memory.synthesize:
+        along, across = rotated(-yaw, vx, vy)
+        middle_along = along + dt * (0.375 * first.along + 0.125 * last.along)
+        middle_across = across + dt * (0.375 * first.across + 0.125 * last.across)
+        along += dt * 0.5 * (first.along + last.along)
+        across += dt * 0.5 * (first.across + last.across)
+        middle_vx, middle_vy = rotated(middle_yaw, middle_along, middle_across)
+        memory.map_vx, memory.map_vy = rotated(last_yaw, along, across)
+        belief.x += dt / 6.0 * (vx + 4.0 * middle_vx + memory.map_vx)
+        belief.y += dt / 6.0 * (vy + 4.0 * middle_vy + memory.map_vy)
+    else:
+        ax, ay = rotated(yaw, first.along, first.across)
+        along, across = first.along + last.along, first.across + last.across
+        middle_ax, middle_ay = rotated(middle_yaw, 0.5 * along, 0.5 * across)
+        last_ax, last_ay = rotated(last_yaw, last.along, last.across)
+        belief.x += dt * vx + dt * dt / 6.0 * (ax + 2.0 * middle_ax)
+        belief.y += dt * vy + dt * dt / 6.0 * (ay + 2.0 * middle_ay)
+        memory.map_vx = vx + dt / 6.0 * (ax + 4.0 * middle_ax + last_ax)
+        memory.map_vy = vy + dt / 6.0 * (ay + 4.0 * middle_ay + last_ay)
+    first_up, last_up = first.up - params.gravity, last.up - params.gravity
+    belief.z += dt * vz + dt * dt / 6.0 * (2.0 * first_up + last_up)
+    memory.map_vz = vz + dt * 0.5 * (first_up + last_up)
+    x, y = rotated(last_yaw, memory.x, memory.y)
+    belief.x, belief.y, belief.yaw = belief.x - x, belief.y - y, last_yaw
+    along, across = rotated(-last_yaw, memory.map_vx, memory.map_vy)
+    belief.vx, belief.vy = along + last.rate * memory.y, across - last.rate * memory.x
+    belief.vz, belief.wz = memory.map_vz, last.rate
+    belief.ax, belief.ay = last.along, last.across
+    memory.stamp = belief.stamp = stamp
+
+
+@kernel
+def estimate_between(
+    belief: Row, memory: Row, params: Row, imu: Row, last: Array, trapezoid: bool
+) -> None:
+    """Take in one reading, given the last one, (4,), in whose place it is put."""
+    dt = imu.stamp - memory.stamp
+    if memory.started and -params.longest <= dt <= 0.0:
+        return
+    force = body_force(memory, imu)
+    new = BodyReading(yaw_rate(memory, imu), force[0], force[1], force[2])
+    first = BodyReading(last[0], last[1], last[2], last[3]) if trapezoid else new
+    last[0], last[1], last[2], last[3] = new.rate, new.along, new.across, new.up
+    if memory.started and abs(dt) <= params.longest:
+        integrate_between(belief, memory, params, imu.stamp, first, new)
+    else:
+        memory.started = True
+        memory.stamp = belief.stamp = imu.stamp
+
+
+@kernel
+def estimate_between_all(
+    belief: Table,
+    memory: Table,
+    params: Table,
+    imu: Table,
+    last: Array,
+    rows: Rows,
+    trapezoid: bool,
+) -> None:
+    """Take in the fresh readings of these rows, given the last ones, (n, 4)."""
+    for i in rows:
+        if imu[i].fresh:
+            estimate_between(belief[i], memory[i], params[i], imu[i], last[i], trapezoid)
+
+
 class Inertial(Estimator, kind="inertial"):
     """Integrates turn rates and specific forces of an IMU to heading, velocity and position."""
 
     remembers = MEMORY
     fixed = ("initial_x", "initial_y", "initial_z", "initial_theta")
     centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # by datasheet; in it; put in
+    integration: Literal["euler", "trapezoid", "midpoint"] = "euler"  # the others: 2nd order
     gravity: NonNegative = 9.81  # m/s²
     longest: Positive = 1.0  # s between two readings that are integrated
     initial_x: float | None = None  # m; where the robot starts unless given
@@ -151,6 +270,8 @@ class Inertial(Estimator, kind="inertial"):
             self.initial_memory[name] = sheet.get(name, 0.0)
         auto = self.centripetal == "auto" and not sheet.get("centripetal", True)
         self.initial_memory["synthesize"] = auto or self.centripetal == "synthesize"
+        if self.integration != "euler":
+            self.arrays["last"] = np.zeros((n, len(BodyReading._fields)))
 
     def start(self, rows: Rows, belief: Table) -> None:
         """Start at the initial pose if one is given; the covariance is unknown."""
@@ -171,4 +292,8 @@ class Inertial(Estimator, kind="inertial"):
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take in the fresh readings of these rows."""
         imu = known.readings[self.imu].table
-        estimate_all(belief, self.memory, self.params, imu, rows, self.scratch(3))
+        if self.integration == "euler":
+            estimate_all(belief, self.memory, self.params, imu, rows, self.scratch(3))
+        else:
+            last, trapezoid = self.arrays["last"], self.integration == "trapezoid"
+            estimate_between_all(belief, self.memory, self.params, imu, last, rows, trapezoid)

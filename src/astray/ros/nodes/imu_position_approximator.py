@@ -1,6 +1,9 @@
 """`imu_position_approximator`: position and velocity from an IMU, as its document describes it.
 
-The mathematics is the estimator `inertial`. The node gives it the stamps of the messages, counted
+The mathematics is the estimator `inertial`, by the trapezoid. By default the node corrects for the
+centripetal acceleration, as the document says: it adds the term v w, which the signals of
+`imu_data_simulator` do not contain. A real IMU measures it; for one, and for the IMU of a run, say
+`centripetal:=measured`. The node gives it the stamps of the messages, counted
 from the first one so that no digit is lost; a message without a stamp has the time at which it is
 received. A message that does not move the estimate publishes nothing: the first one, and one after
 a time of zero or less or of more than a second. Velocities are in the map, as in the document.
@@ -35,7 +38,10 @@ class ImuPositionSettings:
         initial_z: Where the robot starts, m.
         initial_theta: Its yaw at the start, rad.
         imu_topic: The topic of the IMU.
-        centripetal: Whether the accelerations contain the centripetal term, or it has to be added.
+        centripetal: `synthesize` for accelerations without the centripetal term, which is added;
+            `measured` for those of a real IMU, which contain it.
+        integration: `trapezoid` for readings that are the values at their stamps, `midpoint` for
+            means since the last one, `euler` for the formulas of the document to the letter.
         use_sim_time: Accepted as by every node; times are those of the stamps.
     """
 
@@ -44,7 +50,8 @@ class ImuPositionSettings:
     initial_z: float = 0.0
     initial_theta: float = 0.0
     imu_topic: str = "imu_data"
-    centripetal: Literal["measured", "synthesize"] = "measured"
+    centripetal: Literal["measured", "synthesize"] = "synthesize"
+    integration: Literal["euler", "trapezoid", "midpoint"] = "trapezoid"
     use_sim_time: bool = False
 
 
@@ -56,11 +63,14 @@ class InertialApproximator:
     """
 
     def __init__(self, settings: ImuPositionSettings) -> None:
-        start = {
-            name: getattr(settings, name)
-            for name in ("initial_x", "initial_y", "initial_z", "initial_theta")
-        }
-        estimator = Inertial(centripetal=settings.centripetal, **start)
+        estimator = Inertial(
+            centripetal=settings.centripetal,
+            integration=settings.integration,
+            initial_x=settings.initial_x,
+            initial_y=settings.initial_y,
+            initial_z=settings.initial_z,
+            initial_theta=settings.initial_theta,
+        )
         self.estimator, self.belief = estimator.alone(Differential(), Imu())
         self._reading = Reading(IMU, 1)
         self._known = Known(self.belief, {"imu": self._reading})
