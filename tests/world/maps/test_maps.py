@@ -25,7 +25,7 @@ from astray.world.geometry.raster import (
 from astray.world.georeference import Georeference
 from astray.world.map import Map, Place, block, map_from_dict, map_to_dict, merge, wall
 from astray.world.maps import write_map
-from astray.world.maps.describe import describe_map, loose_ends
+from astray.world.maps.describe import describe_map, format_description, loose_ends
 from astray.world.maps.formats.inline import circle_points
 from astray.world.maps.read import bundled_maps, check_spec, differs_per_world, read_map
 from support.paths import DATA
@@ -489,6 +489,9 @@ def test_the_georeference_of_an_aria_map_is_read_moved_kept_and_written(tmp_path
     assert map_from_dict(map_to_dict(moved)).georeference == moved.georeference
     write_map(found, tmp_path / "b.map")
     assert read_map(tmp_path / "b.map").georeference == found.georeference
+    facts = describe_map(found)
+    assert facts["origin"] == [42.5, -71.25]
+    assert "origin    at latitude 42.5°, longitude -71.25°" in format_description(facts)
     assert read_map(put(tmp_path, "c.map", "2D-Map\n")).georeference is None
 
 

@@ -24,12 +24,13 @@ def describe_map(map: Map) -> dict[str, Any]:
 
     Returns:
         Plain data: name, bounds and size in m, the number of segments and of solid ones, the
-        length of all walls in m, the solid area in m², the number of loose ends, and the places.
+        length of all walls in m, the solid area in m², the number of loose ends, the places, and
+        of a map with a georeference the latitude and longitude of its origin in degrees.
     """
     vectors = map.segments[:, 2:] - map.segments[:, :2]
     west, south, east, north = map.bounds
     x1, y1, x2, y2 = (map.segments[map.solid] - np.tile([west, south], 2)).T
-    return {
+    figures = {
         "name": map.name,
         "bounds": [west, south, east, north],
         "size": [east - west, north - south],
@@ -40,6 +41,9 @@ def describe_map(map: Map) -> dict[str, Any]:
         "loose_ends": len(loose_ends(map)),
         "places": [_place(asdict(place)) for place in map.places],
     }
+    if map.georeference is not None:
+        figures["origin"] = list(map.georeference.locate(0.0, 0.0))
+    return figures
 
 
 def _place(place: dict[str, Any]) -> dict[str, Any]:
@@ -115,6 +119,9 @@ def format_description(figures: dict[str, Any]) -> list[str]:
         f"length    {figures['length']:.6g} m of walls, {figures['solid_area']:.6g} m² solid",
         f"ends      {f'{loose} loose' if loose else 'none is loose: every wall meets another'}",
     ]
+    if "origin" in figures:
+        latitude, longitude = figures["origin"]
+        lines.append(f"origin    at latitude {latitude:.7g}°, longitude {longitude:.7g}°")
     return lines + _format_places(figures["places"])
 
 
