@@ -117,7 +117,7 @@ class PioneerBridge:
                 robot = connection.robot
                 # A robot per client exists only from the tick after its session was opened.
                 if connection.is_open and sim.robots[robot.group].truth["alive"][robot.index]:
-                    snapshot = take_snapshot(sim, robot)
+                    snapshot = take_snapshot(sim, robot, connection.session.wants_simstat)
                     output = connection.session.report_cycle(snapshot, intervals)
                     self.server.process(connection, output)
                     connection.expect_reply()

@@ -135,6 +135,11 @@ class Session:
         self._kept_alive = False  # whether a command event was posted in this cycle
         self._output = SessionOutput()
 
+    @property
+    def wants_simstat(self) -> bool:
+        """Whether the next cycle reports a SIMSTAT."""
+        return bool(self.settings.simstat)
+
     # Input.
 
     def receive(self, packets: list[Packet]) -> SessionOutput:

@@ -112,8 +112,11 @@ class CycleIntervals:
     last: int = 100
 
 
-def take_snapshot(run: Run, robot: ServedRobot) -> RobotSnapshot:
-    """Copy the present state of a robot from the tables of its group."""
+def take_snapshot(run: Run, robot: ServedRobot, simstat: bool = True) -> RobotSnapshot:
+    """Copy the present state of a robot from the tables of its group.
+
+    What only a SIMSTAT reports takes as long as all the rest, so it is left out without `simstat`.
+    """
     group, model, row = run.robots[robot.group], robot.model, robot.index
     truth, belief = group.truth, group.belief
     sensed: dict[str, Any] = {}
@@ -139,8 +142,8 @@ def take_snapshot(run: Run, robot: ServedRobot) -> RobotSnapshot:
         wz=float(belief["wz"][row]),
         stalled=bool(group.scene.collisions["stalled"][row]),
         encoder_ticks=_encoder_ticks(group, row),
-        gps=_gps_position(run, group, row),
-        odometry_error=_odometry_error(group, row),
+        gps=_gps_position(run, group, row) if simstat else None,
+        odometry_error=_odometry_error(group, row) if simstat else None,
         **sensed,
     )
 
