@@ -18,6 +18,8 @@ from click.testing import CliRunner
 import astray
 from astray.cli import astray as commands
 from astray.pioneer import find_model, like_mobilesim, model_names
+from astray.plugin import KINDS
+from astray.scenario.schema import BUILT_IN_PACKAGES
 from astray.tables import (
     COLLISION_STATE,
     COMMAND,
@@ -35,6 +37,7 @@ from astray.tables import (
 )
 from support.paths import ROOT
 
+assert BUILT_IN_PACKAGES  # importing it declares every kind
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 IN_SCHEMA = """
@@ -117,6 +120,13 @@ def test_the_first_python_block_of_the_readme_runs_and_leaves_a_picture(tmp_path
     assert (tmp_path / "line.png").stat().st_size > 0
 
 
+def test_the_readme_names_motions_by_their_kinds() -> None:
+    """And every backticked word of that list is one: `point` was none."""
+    listed = re.search(r"the motions (.*?);", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert listed is not None
+    assert set(re.findall(r"`(\w+)`", listed[1])) == set(KINDS["motion"])
+
+
 # Every page.
 
 
@@ -183,6 +193,67 @@ def test_the_page_on_aria_names_the_jitter_of_every_sonar_and_laser() -> None:
             assert expected in ours
             same = like_mobilesim(model).sensor(getattr(model, device))
             assert 1000 * same["sigma"] == pytest.approx(float(theirs_mm), rel=0.05)
+
+
+OUTPUTS = ("--out", "--plot", "--record", "--save", "--html")
+FILE = re.compile(r"[\w.-]+(/[\w.-]+)*(/|\.[a-z][\w]{1,6}(\.gz)?)|logs/\w+|out/\w+")
+
+
+def files_that_are_missing(page: Path) -> list[str]:
+    """The files of command lines that a reader of the page does not have.
+
+    A page writes a file as a block that names it, or by a program; a command line, by an option,
+    for the lines after it in its section. What a reader brings along is said to be "yours".
+    """
+    text = page.read_text(encoding="utf-8")
+    named = {file_name(block) for block in (*blocks(page, "python"), *blocks(page, "yaml"))}
+    programs = "\n".join(blocks(page, "python"))
+    missing = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        made = {name for name in named if name}
+        found = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        for line in "\n".join(found).splitlines():
+            command, _, comment = line.partition("  #")
+            arguments = shlex.split(command) if command.startswith("astray ") else []
+            before = ["", *arguments]
+            for option, argument in zip(before, arguments, strict=False):
+                if option in OUTPUTS:
+                    made.add(argument)
+                    if argument.endswith(".yaml"):  # a map, with its image
+                        made.add(argument.replace(".yaml", ".pgm"))
+                elif FILE.fullmatch(argument) and not re.search(r"\byours\b", comment):
+                    folders = {argument, *map(str, Path(argument).parents)}
+                    if not folders & made and f'"{argument}"' not in programs:
+                        missing.append(argument)
+    return missing
+
+
+@pages
+def test_a_command_line_names_files_that_its_page_makes_or_that_are_yours(page: Path) -> None:
+    assert files_that_are_missing(page) == []
+
+
+@pytest.mark.parametrize("name", ["maps", "running"])
+def test_the_command_lines_of_a_page_run_one_after_the_other(name: str, tmp_path: Path) -> None:
+    for block in blocks(ROOT / "docs" / f"{name}.md", "sh"):
+        for line in block.splitlines():
+            if line.startswith("astray "):
+                output(tmp_path, "-m", *shlex.split(line, comments=True))
+
+
+def test_the_worlds_on_the_page_on_maps_load_with_the_files_that_it_makes(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "maps.md"
+    for line in "".join(blocks(page, "sh")).splitlines():
+        if "--out" in line:
+            output(tmp_path, "-m", *shlex.split(line, comments=True))
+    worlds = re.findall(r"^world: .*\}", "".join(blocks(page, "text")), re.MULTILINE)
+    assert len(worlds) >= 8
+    for k, world in enumerate(worlds):
+        file = tmp_path / f"world_{k}.yaml"
+        file.write_text(
+            f"{world}\nrobots: [{{name: rover, start: {{clearance: 0.3}}}}]\n", encoding="utf-8"
+        )
+        assert astray.load(file).map() is not None
 
 
 @pages
