@@ -317,3 +317,66 @@ def twice(matrix):
 print(twice(np.array([[0.0, 2.0], [1.0, 0.0]])).tolist(), "scipy.linalg" in sys.modules)
 """
     assert python(code) == "False True\n[[2.0, 0.0], [0.0, 2.0]] True\n"
+
+
+CACHED = """
+import json, sys, warnings
+from astray.numerics.kernels import kernel
+from astray.numerics.elementary import exp, sincos_reduced
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    value = exp(0.0) + sincos_reduced(0.0, 0.0)[1]
+hits = sum(sum(f.dispatcher().stats.cache_hits.values()) for f in (exp, sincos_reduced))
+json.dump([value, hits, [str(w.message) for w in seen]], sys.stdout)
+"""
+
+
+@pytest.mark.parametrize("damage", ["halve", "flip", "empty", "swap"])
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_file_of_the_cache_is_thrown_away(
+    damage: str, suffix: str, tmp_path: Path
+) -> None:
+    value, hits, _ = json.loads(python(CACHED, ASTRAY_CACHE_DIR=tmp_path))
+    assert (value, hits) == (2.0, 0)
+    files = sorted(tmp_path.rglob(f"*{suffix}"))
+    contents = [file.read_bytes() for file in files]
+    assert len(files) > 1
+    for k, (file, data) in enumerate(zip(files, contents, strict=True)):
+        if damage == "halve":
+            data = data[: len(data) // 2]
+        elif damage == "flip":
+            changed = bytearray(data)
+            for place in range(len(data) // 3, len(data), len(data) // 40 + 1):
+                changed[place] ^= 0x10
+            data = bytes(changed)
+        elif damage == "empty":
+            data = b""
+        else:  # as a disk whose folders are mended after a crash may have it
+            data = contents[k - 1]
+        file.write_bytes(data)
+    again = json.loads(python(CACHED, ASTRAY_CACHE_DIR=tmp_path))
+    assert again[0] == 2.0
+    assert again[1:] == [0, []]
+    mended = json.loads(python(CACHED, ASTRAY_CACHE_DIR=tmp_path))
+    assert mended[0] == 2.0
+    assert mended[1] == 2
+
+
+def test_a_full_disk_is_one_warning_and_no_cache(tmp_path: Path) -> None:
+    full = """
+import builtins, errno, io
+def refuse(file, mode="r", *rest, **options):
+    if "w" in mode and ".nb" in str(file):
+        raise OSError(errno.ENOSPC, "No space left on device", str(file))
+    return io.open(file, mode, *rest, **options)
+builtins.open = refuse
+"""
+    value, hits, seen = json.loads(python(full + CACHED, ASTRAY_CACHE_DIR=tmp_path))
+    assert (value, hits) == (2.0, 0)
+    assert ["No space left on device" in warning for warning in seen] == [True]
+
+
+def test_numbas_own_switch_runs_plain_python(compiled: dict[str, Any]) -> None:
+    plain = json.loads(python(RUN, NUMBA_DISABLE_JIT="1"))
+    assert plain["digest"] == compiled["digest"]
+    assert plain["warnings"] == []

@@ -3,6 +3,8 @@
 Numba's own cache checks only the file of the function: it serves an outdated caller whose callee
 was edited in another file. So the cache folder of a kernel is named by a digest of its code, of the
 code of every kernel that it calls, and of every constant and layout that they refer to.
+
+A file of the cache has a checksum: numba would run damaged code. A damaged kernel is compiled anew.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -22,6 +25,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent  # astray
+CHECKSUM = 16  # bytes
 MAX_AGE = 30 * 86400  # s after which an unused cache folder is deleted
 
 
@@ -34,8 +38,8 @@ def numba_cache(folder: Path) -> Iterator[bool]:
         os.utime(folder)
         # Numba would silently use the folder of the source, whose cache misses edits elsewhere.
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        _warn_not_cached()
+    except OSError as problem:
+        _warn_not_cached(problem.strerror)
         yield False
         return
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
@@ -45,12 +49,85 @@ def numba_cache(folder: Path) -> Iterator[bool]:
         config.CACHE_DIR = before
 
 
+def harden(dispatcher: Any, folder: Path) -> None:
+    """Let the cache of a numba dispatcher outlive damaged files and a full disk.
+
+    Args:
+        dispatcher: It was made with numba's cache.
+        folder: Its cache folder, which is named by all that its code depends on.
+    """
+    cache = dispatcher._cache
+    cache._guard_against_spurious_io_errors = _run_uncached_if_refused
+    # Numba's name has the line of the function, and its stamp the time of the file.
+    cache._cache_file = _checked_cache_file()(str(folder), sys.implementation.cache_tag, "")
+
+
+@contextlib.contextmanager
+def _run_uncached_if_refused() -> Iterator[None]:
+    """Go on where the system refuses to read or write a file of the cache."""
+    try:
+        yield
+    except OSError as problem:
+        _warn_not_cached(problem.strerror)
+
+
 @functools.cache
-def _warn_not_cached() -> None:
-    """Warn once that compiled kernels cannot be kept."""
+def _checked_cache_file() -> type:
+    """The class of the files of a dispatcher; made late, because it is numba's."""
+    base: Any = sys.modules["numba"].core.caching.IndexDataCacheFile
+    dumps: Any = sys.modules["numba"].core.serialize.dumps
+
+    class CheckedCacheFile(base):  # type: ignore[misc]
+        """The index and the compiled code of a function, each with a checksum."""
+
+        def save(self, key: Any, data: Any) -> None:
+            super().save(key, (key, data))
+
+        def load(self, key: Any) -> Any:
+            found = super().load(key)
+            return found[1] if found is not None and found[0] == key else None
+
+        def _dump(self, obj: Any) -> bytes:
+            payload: bytes = dumps(obj)
+            return _checksum(payload) + payload
+
+        def _load_index(self) -> Any:
+            head = pickle.dumps(self._version, protocol=-1)
+            with contextlib.suppress(FileNotFoundError):
+                index = Path(self._index_path).read_bytes()
+                if index.startswith(head):
+                    return (_read_checked(index[len(head) :]) or ("", {}))[1]
+            return {}
+
+        def _load_data(self, name: str) -> Any:
+            return _read_checked(Path(self._data_path(name)).read_bytes())
+
+    return CheckedCacheFile
+
+
+def _checksum(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=CHECKSUM).digest()
+
+
+def _read_checked(data: bytes) -> Any:
+    """What was pickled behind a checksum; None if it is damaged."""
+    payload = data[CHECKSUM:]
+    return pickle.loads(payload) if data[:CHECKSUM] == _checksum(payload) else None
+
+
+_is_warned = False
+
+
+def _warn_not_cached(why: str | None = None) -> None:
+    """Warn that kernels are not kept, once in the life of this process."""
+    global _is_warned
+    if _is_warned:
+        return
+    _is_warned = True
+    because = f" ({why})" if why else ""
     warnings.warn(
-        f"compiled kernels cannot be kept in {cache_root()}: every start compiles them anew; "
-        "set ASTRAY_CACHE_DIR to a folder that can be written",
+        f"compiled kernels cannot be kept in {cache_root()}{because}: every start compiles them "
+        "anew; set ASTRAY_CACHE_DIR to a folder that can be written",
         RuntimeWarning,
         stacklevel=2,
     )

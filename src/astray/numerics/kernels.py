@@ -1,7 +1,8 @@
 """Kernels: plain Python functions that numba compiles at their first call.
 
 Importing a module that defines kernels costs nothing, so `astray --help` does not load numba. With
-`ASTRAY_JIT=0`, or without numba, the same functions run as Python and give the same bytes, slowly.
+`ASTRAY_JIT=0` or `NUMBA_DISABLE_JIT=1`, or without numba, the same functions run as Python and give
+the same bytes, slowly.
 
 Compiled code is kept for the next start, see `kernel_cache.py`.
 """
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from astray.numerics.kernel_cache import PACKAGE, cache_folder, digest, numba_cache
+from astray.numerics.kernel_cache import PACKAGE, cache_folder, digest, harden, numba_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -122,8 +123,8 @@ def compiled_for(call: Callable[P, R], *args: P.args, **no: P.kwargs) -> Callabl
 
 @functools.cache
 def jit() -> bool:
-    """Whether kernels are compiled: not with ASTRAY_JIT=0, and not without numba."""
-    if os.environ.get("ASTRAY_JIT", "1") == "0":
+    """Whether kernels are compiled: not if the environment says so, and not without numba."""
+    if os.environ.get("ASTRAY_JIT", "1") == "0" or _disabled_by_numba():
         return False
     try:
         _import_numba()
@@ -136,6 +137,13 @@ def jit() -> bool:
         )
         return False
     return True
+
+
+def _disabled_by_numba() -> bool:
+    """Whether numba is told to compile nothing, by its variable or by its settings."""
+    if (numba := sys.modules.get("numba")) is not None:
+        return bool(numba.config.DISABLE_JIT)
+    return os.environ.get("NUMBA_DISABLE_JIT", "0").strip() not in ("", "0")
 
 
 @functools.cache
@@ -195,11 +203,14 @@ def _compile(function: Callable[..., Any], inline: bool, inner: bool = False) ->
         # each call some hundred nanoseconds. Kernels of other packages may allocate.
         options["_nrt"] = False
         options["no_cfunc_wrapper"] = True  # they are not called from C
-    with numba_cache(cache_folder(digest(function, str(options)))) as usable:
+    folder = cache_folder(digest(function, str(options)))
+    with numba_cache(folder) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.
             with contextlib.suppress(RuntimeError):
-                return numba.njit(cache=True, **options)(function)
+                dispatcher = numba.njit(cache=True, **options)(function)
+                harden(dispatcher, folder)
+                return dispatcher
     return numba.njit(**options)(function)
 
 
