@@ -151,6 +151,10 @@ class AstrayWarning(UserWarning):
     """Something that its author may not have meant."""
 
 
+class MapWarning(AstrayWarning):
+    """A map lacks what its author may have meant it to have; the text begins with its file."""
+
+
 class SignalWarning(AstrayWarning):
     """A signal is read in a way that its author may not have meant."""
 

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from astray.errors import EventError, WrongInput
+from astray.errors import EventError, WrongInput, suggest
 
+RECORD_KEYS = ("step", "kind", "group", "worlds", "robots", "values")
+"""The keys of an event in a file."""
 Value = float | int | str | Sequence[float] | None
 
 
@@ -96,6 +98,11 @@ def _check_record(record: Any) -> None:
     """Refuse values that JSON can hold and an event cannot."""
     if not isinstance(record, dict):
         raise TypeError("an object is needed")
+    for name in record:
+        if name not in RECORD_KEYS:
+            raise TypeError(f"no key {name!r} here{_suggest_key(name)} ({', '.join(RECORD_KEYS)})")
+    if record.get("kind") is None:
+        raise TypeError("needs a kind")
     for name in ("kind", "group"):
         if not isinstance(record.get(name, ""), str | None):
             raise TypeError(f"{name} is a name")
@@ -107,6 +114,13 @@ def _check_record(record: Any) -> None:
         raise TypeError("values is an object")
     if record.get("step") is not None and not is_whole(record["step"]):
         raise TypeError("step is a whole number")
+
+
+def _suggest_key(name: str) -> str:
+    """A hint to the key that was meant."""
+    if name in ("at", "t", "tick", "time"):
+        return "; did you mean 'step', a number of ticks?"
+    return suggest(name, RECORD_KEYS)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from astray.files.marked_yaml import (
     iterate_values,
     mark,
     read_yaml,
+    syntax_fault,
 )
 from astray.files.storage import (
     atomic_write,
@@ -36,6 +37,7 @@ __all__ = [
     "read_bounded",
     "read_npz",
     "read_yaml",
+    "syntax_fault",
     "temporary_path",
     "write_error",
 ]

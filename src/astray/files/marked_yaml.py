@@ -124,17 +124,36 @@ def read_yaml(
         node = yaml.compose(text, LOADER)
         return _Reader(file, faults, max_values).read(node, 0) if node else Marked({}, Origin(file))
     except yaml.MarkedYAMLError as problem:
-        position = problem.problem_mark or problem.context_mark
-        origin = Origin(file)
-        if position:
-            origin = Origin(file, position.line + 1, position.column + 1)
-        what = problem.problem or problem.context or "cannot be read"
-        faults.append(Fault(origin, "", f"not YAML: {what}"))
+        faults.append(syntax_fault(problem, text, file))
     except yaml.YAMLError as problem:
         faults.append(Fault(Origin(file), "", f"not YAML: {problem}"))
     except _TooLarge as problem:
         faults.append(Fault(Origin(file), "", str(problem)))
     return None
+
+
+def syntax_fault(problem: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
+    """The fault of a text that is no YAML.
+
+    Args:
+        problem: What PyYAML raised.
+        text: The text.
+        file: The name of its file.
+
+    Returns:
+        The fault with line and column; a tab, which no message of PyYAML names well, is named.
+    """
+    position = problem.problem_mark or problem.context_mark
+    what = problem.problem or problem.context or "cannot be read"
+    if position is None:
+        return Fault(Origin(file), "", f"not YAML: {what}")
+    lines = text.split("\n", position.line + 1)
+    line = lines[position.line] if position.line < len(lines) else ""
+    indent = line[: len(line) - len(line.lstrip())]
+    column = indent.find("\t") if "\t" in indent else position.column
+    if line[column : column + 1] == "\t":
+        what = "a tab; YAML is indented by spaces"
+    return Fault(Origin(file, position.line + 1, column + 1), "", f"not YAML: {what}")
 
 
 def _check_size(text: str, max_values: int) -> None:

@@ -42,6 +42,7 @@ from astray.numerics.rotation import rotation_from_euler, rotation_matrix
 from astray.numerics.schedule import (
     MAX_DT,
     MAX_TICK_RATE,
+    MIN_RATE,
     NEVER,
     TICK_ROUNDING,
     Schedule,
@@ -73,6 +74,7 @@ __all__ = [
     "MAX_DT",
     "MAX_ROBOTS",
     "MAX_TICK_RATE",
+    "MIN_RATE",
     "NAN",
     "NEVER",
     "PI",

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 MAX_TICK_RATE = 1_000_000  # Hz; shorter ticks are taken for a mistake
+MIN_RATE = 1e-9  # Hz; once in thirty years; a lower one is a mistake as well
 MAX_DT = 1e6  # s; longer ticks are taken for a mistake, too
 MIN_CHOSEN_TICK_RATE = 100  # Hz, where the scenario gives no dt
 RATE_TOLERANCE = 1e-5  # relative; a third of 100 Hz is written as 33.3333
@@ -61,8 +62,10 @@ def make_schedule(rate: float | None, offset: float, dt: float) -> Schedule:
 
 
 def ticks_in(seconds: float, dt: float) -> int:
-    """The number of ticks after which so many seconds have passed."""
+    """The number of ticks after which so many seconds have passed; at most NEVER."""
     ticks = seconds / dt
+    if not ticks < NEVER:
+        return NEVER
     whole = round(ticks)
     return whole if abs(ticks - whole) <= TICK_ROUNDING * (1.0 + 1e-9 * ticks) else math.ceil(ticks)
 

@@ -6,6 +6,7 @@ checks the plugins that were made of them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from astray.files import Marked, iterate_values
 from astray.numerics import (
     MAX_DT,
     MAX_TICK_RATE,
+    MIN_RATE,
     common_dt,
     divides_tick_rate,
     nearest_rates,
@@ -129,6 +131,11 @@ def choose_dt(tree: Marked, faults: list[Fault]) -> float:
         for path, node in iterate_values(tree)
         if path and path[-1] == "rate" and _is_positive(node.value)
     }
+    for path, node in list(rates.items()):
+        if not MIN_RATE <= node.value <= MAX_TICK_RATE:
+            message = f"must be from {MIN_RATE:g} to {MAX_TICK_RATE:g} Hz, not {node.value:g}"
+            faults.append(Fault(node.origin, format_path(path), message))
+            del rates[path]
     fitting = common_dt(node.value for node in rates.values())
     given = tree.at(("dt",))
     if given is None or not _is_valid_dt(given.value):
@@ -157,7 +164,11 @@ def _is_valid_dt(value: object) -> bool:
 
 
 def _is_positive(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e300
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and 0 < value <= sys.float_info.max
+    )
 
 
 def check_scenario(scenario: Scenario, tree: Marked, faults: list[Fault]) -> None:

@@ -51,6 +51,8 @@ def group_of(run: Run, event: Event) -> Robots:
     """The group of an event."""
     if event.group in run.robots:
         return run.robots[event.group]
+    if event.group is None:
+        raise EventError(f"{event.kind}: needs a group of robots ({', '.join(run.robots)})")
     hint = suggest(str(event.group), run.robots)
     raise EventError(f"{event.kind}: no robot {event.group!r}{hint} ({', '.join(run.robots)})")
 

@@ -111,13 +111,14 @@ def format_description(figures: dict[str, Any]) -> list[str]:
     west, south, east, north = figures["bounds"]
     width, height = figures["size"]
     loose = figures["loose_ends"]
+    ends = f"{loose} loose" if loose else "none is loose: every wall meets another"
     name = figures["name"]
     lines = [
         f"{name}: {figures['format']}" if "format" in figures else str(name),
         f"size      {width:g} x {height:g} m: x {west:g} to {east:g}, y {south:g} to {north:g}",
         f"segments  {figures['segments']}, {figures['solid']} of them bound something solid",
         f"length    {figures['length']:.6g} m of walls, {figures['solid_area']:.6g} m² solid",
-        f"ends      {f'{loose} loose' if loose else 'none is loose: every wall meets another'}",
+        f"ends      {ends if figures['segments'] else 'none: the map has no walls'}",
     ]
     if "origin" in figures:
         latitude, longitude = figures["origin"]

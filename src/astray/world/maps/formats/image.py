@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astray.errors import MapError
+from astray.errors import MapError, MapWarning
 from astray.tables import Array
 from astray.world.geometry import trace_mask_contours
 from astray.world.map import MAX_PIXELS, Map
@@ -53,8 +53,20 @@ def read_image(data: bytes, file: str | Path, scale: float | None) -> Map:
     mask = picture.values < OCCUPIED_BELOW * picture.white
     if picture.opaque is not None:
         mask &= picture.opaque
+    if not mask.any():
+        warn_of_no_walls(
+            file,
+            f"no pixel is darker than {OCCUPIED_BELOW:.0%} of white, and the darkest has "
+            f"{picture.values.min() / picture.white:.0%}; a map_server file, .yaml, "
+            "may set another threshold by occupied_thresh",
+        )
     segments = trace_pixels(mask, str(file)) * scale
     return Map(segments, np.ones(len(segments), bool))
+
+
+def warn_of_no_walls(file: str | Path, why: str) -> None:
+    """Warn of an image without walls, in which a robot would see nothing."""
+    warnings.warn(f"{file}: has no walls: {why}", MapWarning, stacklevel=3)
 
 
 def trace_pixels(occupied: Array, file: str) -> Array:

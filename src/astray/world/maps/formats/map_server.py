@@ -25,7 +25,7 @@ from astray.tables import Array
 from astray.world.geometry import rasterise
 from astray.world.map import Map, Place
 from astray.world.maps.fields import FieldReader, shorten
-from astray.world.maps.formats.image import Picture, read_picture, trace_pixels
+from astray.world.maps.formats.image import Picture, read_picture, trace_pixels, warn_of_no_walls
 from astray.world.maps.formats.inline import parse_places
 
 MODES = ("trinary", "scale", "raw")
@@ -57,7 +57,16 @@ def read_map_server(spec: Mapping[str, Any], file: Path) -> Map:
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise MapError(f"{file}: image: {image}: {why}") from None
-    mask = occupied_pixels(read_picture(data, str(image)), mode, negate, threshold)
+    picture = read_picture(data, str(image))
+    mask = occupied_pixels(picture, mode, negate, threshold)
+    if not mask.any():
+        side, end = (
+            (picture.values.max(), "lightest") if negate else (picture.values.min(), "darkest")
+        )
+        grey = f"the {end} pixel is {side / picture.white:.0%} of white"
+        warn_of_no_walls(
+            file, f"occupied_thresh is {threshold:g}, negate {int(negate)}, and {grey}"
+        )
     cells = trace_pixels(mask, str(image)) * resolution
     s, c = math.sin(yaw), math.cos(yaw)
     ends = cells.reshape(-1, 2)

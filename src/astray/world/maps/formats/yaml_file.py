@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from astray.errors import Fault, MapError
-from astray.files import read_yaml
+from astray.files import read_yaml, syntax_fault
 from astray.world.map import Map
 from astray.world.maps.fields import FieldReader
 from astray.world.maps.formats.inline import SHAPE_KEYS, parse_inline
@@ -40,10 +40,8 @@ def _read_mapping(data: bytes, file: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise MapError(f"{file}: not a text file in UTF-8") from None
     except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark or problem.context_mark
-        line = f":{mark.line + 1}" if mark else ""
-        what = problem.problem or problem.context or "cannot be read"
-        raise MapError(f"{file}{line}: not YAML: {what}") from None
+        fault = syntax_fault(problem, text, file)
+        raise MapError(f"{file}:{fault.origin.line}: {fault.message}") from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as problem:
         what = str(problem).split("\n")[0]
         raise MapError(f"{file}: not YAML: {what}") from None
