@@ -72,3 +72,41 @@ def test_a_world_that_starts_over_leaves_what_is_fresh_in_others() -> None:
     sim.step()
     assert readings["imu"].fresh.all()
     assert not readings["compass"].fresh.any()
+
+
+TIMINGS = [
+    {"rate": rate, "latency": latency, "offset": offset, **rest}
+    for rate in (50, 25, 10)
+    for latency in (0.01, 0.05, 0.13, 0.3)
+    for offset in (0.0, 0.07)
+    for rest in ({}, {"jitter": 0.01}, {"loss": 0.4})
+]
+
+
+def test_what_is_fresh_has_a_stamp_whenever_a_robot_comes() -> None:
+    """In every tick, of every sensor, for rows that come at any tick, again and again."""
+    sensors = [{"kind": "compass", "name": f"c{k}", **own} for k, own in enumerate(TIMINGS)]
+    robot = {"name": "r", "count": 1, "capacity": 4, "sensors": sensors}
+    sim = astray.load({"dt": 0.01, "seed": 5, "robots": [robot]}, worlds=2)
+    robots, readings = sim.robots["r"], list(sim.robots["r"].readings.values())
+    started, arrivals = np.zeros(8), np.zeros((len(readings), 8), int)
+    for tick in range(160):
+        if tick in (3, 17, 50, 51, 90):
+            robots.spawn(x=1.0, worlds=[tick % 2])
+        if tick in (40, 77, 120):
+            robots.remove(robots=1)
+        was_alive = sim.robots["r"].truth["alive"].copy()
+        sim.step()
+        alive = sim.robots["r"].truth["alive"]
+        started[alive & ~was_alive] = float(sim.time) - 0.01
+        for k, reading in enumerate(readings):
+            fresh = np.flatnonzero(reading.fresh)
+            arrivals[k, fresh] += 1
+            stamps = reading.stamp[fresh]
+            assert alive[fresh].all(), TIMINGS[k]
+            assert np.isfinite(stamps).all(), (tick, TIMINGS[k])
+            assert (stamps >= started[fresh] - 1e-9).all(), (tick, TIMINGS[k])
+            latest = float(sim.time) - TIMINGS[k]["latency"]
+            assert (stamps <= latest + 1e-9).all(), (tick, TIMINGS[k])
+    frequent = [own["rate"] > 10 for own in TIMINGS]
+    assert (arrivals[frequent][:, [0, 1, 4, 5]] > 0).all()  # those that came late, too
