@@ -93,7 +93,7 @@ def test_what_is_fresh_has_a_stamp_whenever_a_robot_comes() -> None:
     for tick in range(160):
         if tick in (3, 17, 50, 51, 90):
             robots.spawn(x=1.0, worlds=[tick % 2])
-        if tick in (40, 77, 120):
+        if tick in (40, 77, 140):
             robots.remove(robots=1)
         was_alive = sim.robots["r"].truth["alive"].copy()
         sim.step()
