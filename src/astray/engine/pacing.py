@@ -10,13 +10,24 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
-from astray.errors import WrongInput
+from astray.errors import WrongInput, unknown_attribute
 
 FOREVER = 1e9  # s of simulated time: until the run is stopped
 MAX_WAIT = 0.01  # s of wall-clock time after which a paced run checks for requests
 REQUEST_PENDING = -1  # in place of a number of ticks: another thread requests something
 MEASURING = 0.25  # s of wall-clock time over which the speed is measured
+RENAMED = {
+    "ask": "request",
+    "answer": "serve_requests",
+    "asked": "requests",
+    "start_over": "request_restart",
+    "step_no_more": "cancel_steps",
+    "granted": "granted_ticks",
+    "when": "due_at",
+    "ends": "has_ended",
+}
 
 
 class Pace:
@@ -38,6 +49,11 @@ class Pace:
         self._stopped = self._stop_was_served = False
         self._wall_origin = self._measured_at = time.perf_counter()
         self._time_origin = self._measured_time = self._now = 0.0
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name, RENAMED)
 
     def begin(self, now: float) -> None:
         """Start to pace at this simulated time; a stop that came before it applies to this run."""
