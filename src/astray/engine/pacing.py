@@ -10,9 +10,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
 
-from astray.errors import WrongInput, unknown_attribute
+from astray.errors import WrongInput, add_former_names
 
 FOREVER = 1e9  # s of simulated time: until the run is stopped
 MAX_WAIT = 0.01  # s of wall-clock time after which a paced run checks for requests
@@ -49,11 +48,6 @@ class Pace:
         self._stopped = self._stop_was_served = False
         self._wall_origin = self._measured_at = time.perf_counter()
         self._time_origin = self._measured_time = self._now = 0.0
-
-    if not TYPE_CHECKING:  # which would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise unknown_attribute(self, name, RENAMED)
 
     def begin(self, now: float) -> None:
         """Start to pace at this simulated time; a stop that came before it applies to this run."""
@@ -207,3 +201,6 @@ class Pace:
         if wall - self._measured_at > MEASURING:
             self.factor = (now - self._measured_time) / (wall - self._measured_at)
             self._measured_at, self._measured_time = wall, now
+
+
+add_former_names(Pace, RENAMED)

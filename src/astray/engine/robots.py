@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from astray.engine.evaluation import Evaluation, Subjects
 from astray.engine.event_queue import Event, indices
 from astray.engine.manual_override import ManualOverride
 from astray.engine.sensor_pipeline import SensorPipeline
-from astray.errors import NamedItems, PluginError, WrongInput, suggest, unknown_attribute
+from astray.errors import NamedItems, PluginError, WrongInput, add_former_names, suggest
 from astray.numerics import kernel, make_schedule, ticks_in
 from astray.plugin import (
     ContactMetric,
@@ -210,11 +210,6 @@ class Robots:
             f"estimator {estimator})"
         )
 
-    if not TYPE_CHECKING:  # which would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise unknown_attribute(self, name, RENAMED)
-
     def beliefs(self) -> dict[str, Table]:
         """The belief and the rivals' beliefs, by name."""
         return {"belief": self.belief, **self.rivals}
@@ -398,6 +393,9 @@ class Robots:
         columns = {"stamp": self.time[rows], **each}
         self.override.take(rows, command, columns, self.ticks[rows] + ticks_in(seconds, self.dt))
         self.commands_changed = True
+
+
+add_former_names(Robots, RENAMED)
 
 
 class RunState(Protocol):

@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from astray.engine.robots import Robots
 from astray.engine.state_arrays import digest
 from astray.engine.stepper import PHASES, Stepper
 from astray.engine.worlds import WorldIndex, Worlds, world_numbers
-from astray.errors import NamedItems, WrongInput, unknown_attribute
+from astray.errors import NamedItems, WrongInput, add_former_names
 from astray.scenario import Scenario
 from astray.tables import Array, Rows, Table
 from astray.world import Map
@@ -171,11 +171,6 @@ class Run(ABC):
             f"{kind}({self.scenario.name!r}: {len(self.worlds)} worlds, seed {self.seed}, "
             f"t = {self.time:g} s, robots: {groups})"
         )
-
-    if not TYPE_CHECKING:  # which would take every name for an attribute
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise unknown_attribute(self, name, RENAMED)
 
     # Time.
 
@@ -525,3 +520,6 @@ class Run(ABC):
     def profile(self) -> dict[str, float]:
         """Seconds spent in each phase of the tick so far."""
         return {phase: ns * 1e-9 for phase, ns in zip(PHASES, self.stepper.phase_ns, strict=True)}
+
+
+add_former_names(Run, RENAMED)

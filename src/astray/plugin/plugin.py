@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from astray.errors import PluginError
+from astray.errors import PluginError, add_former_names
 from astray.numerics import CHUNK, WorkspaceFields, make_noise_workspace, random
 from astray.plugin.declaration_checks import check_declared
 from astray.plugin.distributions import nominal
@@ -27,7 +27,6 @@ from astray.plugin.parameters import (
     shared_parameters,
 )
 from astray.plugin.row_initializer import InitialValue, RowInitializer
-from astray.plugin.views import OldName
 from astray.tables import Array, Columns, Rows, Table, read_only
 
 P = TypeVar("P", bound="Plugin")
@@ -358,5 +357,4 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         )
 
 
-for _old, _new in RENAMED.items():
-    setattr(Plugin, _old, OldName(_old, _new))
+add_former_names(Plugin, RENAMED)
