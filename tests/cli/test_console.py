@@ -71,7 +71,16 @@ def test_kernels_are_counted_on_a_terminal_only(tmp_path: Path, terminal: bool) 
     with report_compilation(console.print, console):
         load_kernel(tmp_path)(1.0)
     assert "Compiling" in written.getvalue()
-    assert ("2 compiled" in written.getvalue()) == terminal
+    assert ("2 compiled, 0 left of " in written.getvalue()) == terminal
+
+
+def test_a_compilation_says_what_it_is_for_and_how_many_kernels_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[kernels.Compilation] = []
+    monkeypatch.setattr(kernels, "compile_callbacks", [told.append])
+    load_kernel(tmp_path)(1.0)
+    assert told == [("kernels_of_mine", 1), ("kernels_of_mine", 0)]
 
 
 def test_nobody_is_told_afterwards() -> None:

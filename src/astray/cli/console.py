@@ -41,22 +41,23 @@ def progress_bar(console: Console, label: str = "") -> Progress:
 def report_compilation(
     report: Callable[[str], None], console: Console | None = None
 ) -> Iterator[None]:
-    """Report that kernels are being compiled, if any are; a terminal shows how many."""
-    from astray.numerics import compile_callbacks
+    """Report that kernels are being compiled, if any are; a terminal shows which, and how many."""
+    from astray.numerics import Compilation, compile_callbacks
 
     count = 0
     with contextlib.ExitStack() as stack:
         status = console.status("") if console is not None and console.is_terminal else None
 
-        def count_kernel() -> None:
+        def count_kernel(compilation: Compilation) -> None:
             nonlocal count
             count += 1
             if count == 1:
-                report("Compiling kernels: this takes a minute or so, once.")
+                report("Compiling the kernels that no earlier run needed: a minute or so, once.")
                 if status is not None:
                     stack.enter_context(status)
             if status is not None:
-                status.update(f"{count} compiled")
+                entry = compilation.entry.removeprefix("astray.")
+                status.update(f"{count} compiled, {compilation.left} left of {entry}")
 
         compile_callbacks.append(count_kernel)
         stack.callback(compile_callbacks.remove, count_kernel)

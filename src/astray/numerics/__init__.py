@@ -25,7 +25,13 @@ from astray.numerics.elementary import (
     tan,
     wrap,
 )
-from astray.numerics.kernels import compile_callbacks, compiled_for, inlined_kernel, kernel
+from astray.numerics.kernels import (
+    Compilation,
+    compile_callbacks,
+    compiled_for,
+    inlined_kernel,
+    kernel,
+)
 from astray.numerics.random import (
     MAX_ROBOTS,
     NoiseWorkspace,
@@ -80,6 +86,7 @@ __all__ = [
     "PI",
     "TAU",
     "TICK_ROUNDING",
+    "Compilation",
     "NoiseWorkspace",
     "Pose",
     "Schedule",

@@ -210,7 +210,7 @@ def _dependencies(
         if (visited, inline) in seen or not isinstance(visited, FunctionType):
             continue
         seen.add((visited, inline))
-        for name, value in _globals_of(visited):
+        for name, value in globals_of(visited):
             if hasattr(value, "dispatcher") and hasattr(value, "function"):  # a kernel
                 to_visit.append((value.function, value.inline))
             elif hasattr(value, "py_func"):  # a numba function of another package
@@ -224,7 +224,7 @@ def _dependencies(
     return seen, sorted(constants)
 
 
-def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What a function refers to by name: globals, attributes of modules, and closure cells."""
     names = function.__code__.co_names
     for name in (*names, *_names_in(function.__annotations__)):

@@ -18,17 +18,39 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
-from astray.numerics.kernel_cache import PACKAGE, cache_folder, digest, harden, numba_cache
+from astray.numerics.kernel_cache import (
+    PACKAGE,
+    cache_folder,
+    digest,
+    globals_of,
+    harden,
+    numba_cache,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-compile_callbacks: list[Callable[[], None]] = []
+
+class Compilation(NamedTuple):
+    """A kernel that is about to be compiled.
+
+    Attributes:
+        entry: The module of the kernel that Python calls, for which it is compiled.
+        left: How many kernels of that one are not compiled yet, at most, after this one.
+    """
+
+    entry: str
+    left: int
+
+
+compile_callbacks: list[Callable[[Compilation], None]] = []
 """Called before each kernel that other kernels call is compiled; not if it is in the cache."""
 
 _compiling = threading.RLock()
+_entries: list[Kernel[Any, Any]] = []
+"""The kernel that Python called last: what is compiled is compiled for it."""
 
 
 class Kernel(Generic[P, R]):
@@ -72,9 +94,24 @@ class Kernel(Generic[P, R]):
     def dispatcher(self) -> Any:
         """The numba dispatcher of this function for calls from Python."""
         with _compiling:
+            _entries[:] = [self]
             if self._dispatcher is None:
                 self._dispatcher = _compile(self.function, self.inline)
         return self._dispatcher
+
+    def callees(self) -> set[Kernel[Any, Any]]:
+        """All kernels that it calls, directly or through others."""
+        found: set[Kernel[Any, Any]] = set()
+        waiting: list[Kernel[Any, Any]] = [self]
+        while waiting:
+            called = {
+                value
+                for _, value in globals_of(waiting.pop().function)  # type: ignore[arg-type]
+                if isinstance(value, Kernel)
+            }
+            waiting += called - found
+            found |= called
+        return found
 
     def inner(self) -> Any:
         """The dispatcher through which compiled kernels call it.
@@ -83,8 +120,11 @@ class Kernel(Generic[P, R]):
         """
         with _compiling:
             if self._inner is None:
-                for callback in compile_callbacks:
-                    callback()
+                if compile_callbacks:
+                    entry = _entries[0] if _entries else self
+                    left = sum(k._inner is None for k in entry.callees() if k is not self)
+                    for callback in compile_callbacks:
+                        callback(Compilation(entry.function.__module__, left))
                 self._inner = _without_literals(_compile(self.function, self.inline, inner=True))
         return self._inner
 

@@ -96,7 +96,7 @@ class TaskProgress:
     def of_task(self, slot: int) -> Iterator[Callable[[float], None]]:
         """Count the kernels that a block compiles; the block reports its share by a call."""
 
-        def count() -> None:
+        def count(_: object) -> None:
             self.kernels[slot] += 1
             self._notify()
 
