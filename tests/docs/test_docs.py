@@ -316,7 +316,7 @@ def test_the_faults_on_the_page_are_those_that_check_reports(tmp_path: Path) -> 
     page = ROOT / "docs" / "scenarios.md"
     write_files(page, tmp_path)
     reported = run(tmp_path, "-m", "astray", "check", "wrong.yaml").stderr.splitlines()
-    shown = blocks(page, "text")[0].splitlines()
+    (shown,) = (b.splitlines() for b in blocks(page, "text") if b.startswith("wrong.yaml"))
     # What is known, in brackets at the end, grows with every kind and parameter.
     assert [line.split(" (")[0] for line in shown] == [line.split(" (")[0] for line in reported]
 
