@@ -113,10 +113,10 @@ robots:
     preset: trolley.yaml
     count: 2
     capacity: 3
-    start: {x: 0.5, yaw: {uniform: [-1, 1]}, step: [0, 1], spread: 0.1}
+    start: {x: 50 cm, yaw: {uniform: [-60 deg, 1]}, step: [0, 1], spread: 0.1}
     footprint: {corners: [[-0.2, -0.2], [0.2, -0.2], [0.2, 0.2]]}
     sensors:
-      - {kind: imu, rate: 100, grade: consumer, latency: 0.02}
+      - {kind: imu, rate: 0.1 kHz, grade: consumer, latency: 20 ms}
       - {kind: gnss, rate: 10, denied: [[[1, 1], [2, 1], [2, 2]]], loss: 0.1}
       - {kind: sonar, mounts: [[0.1, 0, 0], [0, 0.1, 1.57]]}
       - {kind: landmarks, beacons: [[1, 2], [3, -1]]}
@@ -124,7 +124,7 @@ robots:
     rivals: [{kind: odometry}]
     autonomy: {kind: navigate, goals: [[1, 1], [-1, 0]], loop: true}
   - name: lorry
-    motion: {kind: ackermann, max_steer: 0.6}
+    motion: {kind: ackermann, max_steer: 35°, max_speed: 5 km/h}
     autonomy:
       kind: scripted
       signals: {vx: {type: linear, t_start: 0, y_start: 0, t_end: 4, y_end: 1}}
