@@ -35,7 +35,7 @@ test: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src tests docs examples benchmarks README.md CHANGELOG.md
+	$(BIN)/codespell src tests docs examples benchmarks README.md CHANGELOG.md CONTRIBUTING.md
 
 types: setup
 	$(BIN)/mypy

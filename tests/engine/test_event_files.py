@@ -27,7 +27,7 @@ KEYS = "(step, kind, group, worlds, robots, values)"
         ({"step": 3}, "needs a kind"),
         ({"kind": None}, "needs a kind"),
         ({"kind": "spawn", "step": 3}, "spawn: needs a group of robots (r)"),
-        ({"kind": "spwan"}, "no event kind 'spwan'; did you mean 'spawn'?"),
+        ({"kind": "spawnn"}, "no event kind 'spawnn'; did you mean 'spawn'?"),
     ],
 )
 def test_a_wrong_event_is_refused_with_its_line(
