@@ -38,7 +38,7 @@ class GroupStepper:
         self._threads = threads
         self._pool = pool
         self._arrivals: list[Rows] = []  # the rows of each sensor whose reading arrived now
-        self._motion = robots.motion.move, robots.truth, self._drives, robots.dt
+        self._motion = robots.motion, robots.truth, self._drives, robots.dt
         pipelines = robots.pipelines.values()
         self._periodic = [p for p in pipelines if p.sample_schedule.offset < NEVER]
         history = robots.evaluation.history_schedule
@@ -81,12 +81,12 @@ class GroupStepper:
 
     def move(self, steps: int) -> None:
         """Move the truth by some ticks."""
-        move, truth, drives, dt = self._motion
+        motion, truth, drives, dt = self._motion
         rows = self.robots.rows
         if self._pool is None:
-            move(rows, truth, drives, dt, steps)
+            motion.move(rows, truth, drives, dt, steps)
         elif len(rows):
-            self._call(move, rows, truth, drives, dt, steps)
+            self._call(motion.move, rows, truth, drives, dt, steps)
 
     def sense(self, due: DueRows, starting: bool = False) -> None:
         """Sample the sensors that are due, and deliver the readings that arrive.
