@@ -9,7 +9,14 @@ import pytest
 
 from astray.plugin import Reading, Scene
 from astray.robot.sensors import Compass, Gnss, Imu
-from astray.robot.sensors.error_models import gauss_markov, quantise, random_switch, saturate
+from astray.robot.sensors.error_models import (
+    FLICKER_SD,
+    FLICKER_TAU,
+    gauss_markov,
+    quantise,
+    random_switch,
+    saturate,
+)
 from astray.robot.sensors.imu_grades import GRADES
 from astray.tables import ADDRESS, STATE, Array, table
 
@@ -188,9 +195,20 @@ def test_an_unstable_bias_has_the_floor_that_it_says() -> None:
         [(o["wz"].copy(), o["ax"].copy()) for o in readings(unit, 16, hours * 3600.0, 4.0)]
     )
     for column, scale in ((0, b), (1, 2 * b)):
-        for tau in (4.0, 16.0, 64.0, 256.0, 512.0):
+        for tau, rel in ((2.0, 0.03), (5.0, 0.03), (16.0, 0.03), (64.0, 0.06), (512.0, 0.12)):
             squares = [allan(found[:, column, k], 4.0, tau) ** 2 for k in range(16)]
-            assert np.sqrt(np.mean(squares)) == pytest.approx(0.664 * scale, rel=0.12)
+            assert np.sqrt(np.mean(squares)) == pytest.approx(0.664 * scale, rel=rel)
+
+
+def test_the_terms_of_a_bias_instability_hold_its_floor_within_a_hundredth() -> None:
+    """By the Allan variance of a Gauss-Markov process in closed form, with r = T / tau."""
+    averaging = np.geomspace(2.0, 1000.0, 400)
+    variance = np.zeros(len(averaging))
+    for sd, tau in zip(FLICKER_SD, FLICKER_TAU, strict=True):
+        r = averaging / tau
+        variance += sd**2 * (2.0 * r - 3.0 + 4.0 * np.exp(-r) - np.exp(-2.0 * r)) / r**2
+    floor = np.sqrt(2.0 * np.log(2.0) / np.pi)
+    np.testing.assert_allclose(np.sqrt(variance), floor, rtol=0.01)
 
 
 def test_an_unstable_bias_is_as_wrong_at_the_start_as_later_and_known_to_the_truth() -> None:
@@ -201,7 +219,7 @@ def test_an_unstable_bias_is_as_wrong_at_the_start_as_later_and_known_to_the_tru
     bound = unit.attach(address, {}, 0.1, 2, "rig")
     bound.begin(rows)
     out, scene = Reading(unit.measures, 2000), Scene(truth, truth, truth)
-    expected = b * np.sqrt(6 * np.log(4.0) / np.pi)  # of six parts
+    expected = b * np.sqrt(6.72 * np.log(5.0) / np.pi)  # of six parts, two of 1.36 the variance
     for k in range(3):
         truth["tick"] = address["tick"] = 1000 * k
         truth["stamp"] = 100.0 * k

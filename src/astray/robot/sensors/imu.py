@@ -41,9 +41,8 @@ from astray.numerics import (
 from astray.plugin import Datasheets, DrawnParameter, NonNegative, Positive, Reading, Scene, Sensor
 from astray.robot.sensors.error_models import (
     FLICKER_SD,
+    FLICKER_TAU,
     FLICKER_TERMS,
-    SHORTEST_TAU,
-    TAU_RATIO,
     gauss_markov,
     quantise,
     random_walk_scale,
@@ -249,17 +248,15 @@ def propagate_bias_instability(terms: Array, m: Row, p: Row, s: Row, key: np.uin
     """Propagate the terms (AXES, FLICKER_TERMS) of one unit; the bias contains their sum."""
     elapsed = s.stamp - m.stamp if m.started else 0.0
     for j in range(AXES):
-        sd = FLICKER_SD * (p.gyro_instability if j < 3 else p.accel_instability)
-        if sd == 0.0 or (p.planar and (j < 2 or j == 5)):
+        b = p.gyro_instability if j < 3 else p.accel_instability
+        if b == 0.0 or (p.planar and (j < 2 or j == 5)):
             continue
-        tau = SHORTEST_TAU
         for k in range(0, FLICKER_TERMS, 2):
-            a, b = normal_pair(s, key, FLICKER_DRAW + j * FLICKER_TERMS + k)
-            before = terms[j, k] + terms[j, k + 1]
-            terms[j, k] = gauss_markov(terms[j, k], sd, tau, elapsed, a)
-            terms[j, k + 1] = gauss_markov(terms[j, k + 1], sd, TAU_RATIO * tau, elapsed, b)
-            m.bias[j] += terms[j, k] + terms[j, k + 1] - before
-            tau *= TAU_RATIO * TAU_RATIO
+            normals = normal_pair(s, key, FLICKER_DRAW + j * FLICKER_TERMS + k)
+            for i in range(2):
+                sd, tau, before = b * FLICKER_SD[k + i], FLICKER_TAU[k + i], terms[j, k + i]
+                terms[j, k + i] = gauss_markov(before, sd, tau, elapsed, normals[i])
+                m.bias[j] += terms[j, k + i] - before
 
 
 @kernel
@@ -427,7 +424,7 @@ class Imu(Sensor, kind="imu"):
         p, m = self.params, self.memory
         n = self.episode_normals(rows, EPISODE_NORMALS + AXES * FLICKER_TERMS)[:, EPISODE_NORMALS:]
         sd = np.repeat([p["gyro_instability"][rows], p["accel_instability"][rows]], 3, axis=0).T
-        terms = FLICKER_SD * sd[:, :, None] * n.reshape(-1, AXES, FLICKER_TERMS)
+        terms = np.array(FLICKER_SD) * sd[:, :, None] * n.reshape(-1, AXES, FLICKER_TERMS)
         terms[p["planar"][rows][:, None] & np.isin(np.arange(AXES), (0, 1, 5))] = 0.0
         self.arrays["flicker"][rows] = terms
         m["bias"][rows] += terms.sum(axis=2)
