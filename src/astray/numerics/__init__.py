@@ -71,6 +71,8 @@ from astray.numerics.se2 import (
     log_se2,
     relative_pose,
     sinc,
+    sinc_slope,
+    sincos_of_small,
 )
 from astray.numerics.statistics import has_negative_eigenvalue, nees_band, student_t_95
 
@@ -127,8 +129,10 @@ __all__ = [
     "rotation_matrix",
     "sin",
     "sinc",
+    "sinc_slope",
     "sincos",
     "sincos_all",
+    "sincos_of_small",
     "sincos_quarters",
     "sincos_turns",
     "student_t_95",

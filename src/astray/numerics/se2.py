@@ -31,6 +31,20 @@ def sinc(h: float) -> float:
 
 
 @kernel
+def sinc_slope(h: float) -> float:
+    """(sin(h) / h − cos(h)) / 2h, which is −sinc′(h) / 2; 0 at 0.
+
+    It is the integral of x sin(2 h x) over −½ ≤ x ≤ ½: how far a vector that grows along x gets
+    sideways while it turns by 2 h.
+    """
+    if abs(h) < SMALL:
+        z = h * h
+        return h * (1.0 / 6.0 - z * (1.0 / 60.0 - z * (1.0 / 1680.0 - z * (1.0 / 90720.0))))
+    s, c = sincos(h)
+    return (s / h - c) / (2.0 * h)
+
+
+@kernel
 def compose(a: Pose, b: Pose) -> Pose:
     """The pose b, given in the frame of a, in the frame that a is given in."""
     s, c = sincos(a[2])

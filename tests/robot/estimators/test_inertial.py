@@ -12,15 +12,16 @@ from astray import check_plugin
 from astray.plugin import Known, Reading
 from astray.robot.estimators import Inertial, inertial
 from astray.robot.motion import Differential
-from astray.robot.sensors import Imu
-from astray.tables import IMU
+from astray.robot.sensors import Imu, ScriptedImu
+from astray.tables import IMU, Array
 from support.kernels import without_jit
 
 
 class LoneEstimator:
-    """An inertial estimator that gets its readings by hand, as from a node."""
+    """An inertial estimator that gets its readings by hand, as from a node of the document."""
 
     def __init__(self, **options: Any) -> None:
+        options = {"integration": "euler", **options}
         self.estimator, self.belief = Inertial(**options).alone(Differential(), Imu())
         self.reading = Reading(IMU, 1)
         self.known = Known(self.belief, {"imu": self.reading})
@@ -144,7 +145,7 @@ def test_a_reset_sets_the_pose_and_stops() -> None:
     assert np.isnan(rover.belief["cov"][0]).all()  # it its covariance is unknown
 
 
-def course(dt: float, **imu: Any) -> dict[str, Any]:
+def course(dt: float, integration: str = "auto", **imu: Any) -> dict[str, Any]:
     """Tangential acceleration 0.2 m/s², turning at 0.5 rad/s: 10 m in 10 s."""
     return {
         "dt": dt,
@@ -159,15 +160,15 @@ def course(dt: float, **imu: Any) -> dict[str, Any]:
                     "max_turn": 3.0,
                 },
                 "sensors": [{"kind": "imu", **imu}],
-                "estimator": {"kind": "inertial"},
+                "estimator": {"kind": "inertial", "integration": integration},
                 "autonomy": {"kind": "remote"},
             }
         ],
     }
 
 
-def end_error(dt: float, **imu: Any) -> float:
-    sim = astray.load(course(dt, **imu))
+def end_error(dt: float, integration: str = "auto", **imu: Any) -> float:
+    sim = astray.load(course(dt, integration, **imu))
     rover = sim.robots["rover"]
     rover.drive(2.0, 0.5)
     sim.run(10.0)
@@ -176,13 +177,13 @@ def end_error(dt: float, **imu: Any) -> float:
     )
 
 
-def test_without_noise_it_converges_to_the_truth_linearly_in_dt() -> None:
-    errors = [end_error(dt, sampling="instant") for dt in (0.1, 0.01, 0.001)]
+def test_eulers_method_converges_to_the_truth_linearly_in_dt() -> None:
+    errors = [end_error(dt, "euler", sampling="instant") for dt in (0.1, 0.01, 0.001)]
     assert errors[0] < 0.35
     assert errors[2] < 0.0035
     assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.25)
     assert errors[1] / errors[2] == pytest.approx(10.0, rel=0.25)
-    means = [end_error(dt) for dt in (0.1, 0.01, 0.001)]
+    means = [end_error(dt, "euler") for dt in (0.1, 0.01, 0.001)]
     assert means[0] / means[1] == pytest.approx(10.0, rel=0.25)
     assert means[1] / means[2] == pytest.approx(10.0, rel=0.25)
     assert means[2] < 0.004
@@ -195,13 +196,30 @@ def test_a_lever_arm_and_a_tilted_mount_of_the_datasheet_are_undone() -> None:
 
 # Integration of second order.
 
+
+def test_the_method_is_that_of_the_readings_by_their_datasheet() -> None:
+    imu = {"mean": Imu(), "instant": Imu(sampling="instant")}
+    for sampling, method in (("mean", "midpoint"), ("instant", "trapezoid")):
+        estimator, _ = Inertial().alone(Differential(), imu[sampling])
+        assert estimator.method == method
+    signals = {"wz": {"type": "constant", "value": 0.5}}
+    estimator, _ = Inertial().alone(Differential(), ScriptedImu(signals=signals))
+    assert estimator.method == "trapezoid"
+
+
 SECOND_ORDER = pytest.mark.parametrize(
     ("integration", "sampling"), [("trapezoid", "instant"), ("midpoint", "mean")]
 )
 
 
 def smooth_error(rate: float, integration: str, **imu: Any) -> float:
-    """The error after 8 s of sines in speed and turn rate, which start without a jerk."""
+    return float(smooth_errors(rate, integration, **imu)[0])
+
+
+def smooth_errors(
+    rate: float, integration: str, dt: float = 0.0005, worlds: int = 1, **imu: Any
+) -> Array:
+    """Errors after 8 s of sines in speed and turn rate, which start without a jerk."""
     vx = {"type": "sine", "amplitude": 1.0, "frequency": 0.1, "phase": -1.5707963, "offset": 1.0}
     wz = {"type": "sine", "amplitude": 0.5, "frequency": 0.15, "phase": -1.5707963, "offset": 0.5}
     limits = {
@@ -218,12 +236,10 @@ def smooth_error(rate: float, integration: str, **imu: Any) -> float:
         "sensors": [{"kind": "imu", "rate": rate, **imu}],
         "estimator": {"kind": "inertial", "integration": integration},
     }
-    sim = astray.load({"dt": 0.0005, "robots": [robot]})
+    sim = astray.load({"dt": dt, "robots": [robot]}, worlds=worlds)
     sim.run(8.0)
     rover = sim.robots["rover"]
-    return float(
-        np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])[0]
-    )
+    return np.hypot(rover.belief["x"] - rover.truth["x"], rover.belief["y"] - rover.truth["y"])
 
 
 @SECOND_ORDER
@@ -234,6 +250,52 @@ def test_the_trapezoid_and_the_midpoint_are_of_second_order(
     assert fast < 0.01
     assert slow / fast > 8.0  # 16, but for the ticks of the truth itself
     assert smooth_error(20, "euler", sampling=sampling) > 10.0 * fast
+
+
+@pytest.mark.parametrize("rate", [5, 20, 500])
+@pytest.mark.parametrize("mount", [{}, {"x": 0.3, "y": -0.2, "yaw": 1.0}])
+def test_a_steady_circle_is_followed_exactly_at_any_rate(rate: float, mount: Any) -> None:
+    """Once the robot has its speed, the error of the start stays as it is."""
+    robot = {
+        "name": "rover",
+        "motion": {"kind": "differential", "accel": 1.5, "turn_accel": 1e9, "max_speed": 5.0},
+        "autonomy": {"kind": "scripted", "signals": {"vx": 1.5, "wz": 0.7}},
+        "sensors": [{"kind": "imu", "rate": rate, **mount}],
+        "estimator": {"kind": "inertial"},
+    }
+    sim = astray.load({"dt": 0.002, "robots": [robot]})
+    errors = []
+    for seconds in (2.0, 3.0, 5.0, 10.0):
+        sim.run(seconds)
+        truth, belief = sim.robots["rover"].truth, sim.robots["rover"].belief
+        errors.append([float(belief[name][0] - truth[name][0]) for name in ("x", "y", "vx", "vy")])
+    np.testing.assert_allclose(errors, errors[:1] * 4, atol=1e-9)
+
+
+def test_errors_by_noise_are_the_same_at_any_rate_on_a_smooth_course() -> None:
+    def spread(rate: float) -> float:
+        noise = {"gyro_density": 0.003, "accel_density": 0.02, "planar": True}
+        errors = smooth_errors(rate, "auto", dt=0.01, worlds=8000, **noise)
+        return float(np.sqrt((errors**2).mean()))
+
+    spreads = [spread(rate) for rate in (5, 20, 100)]
+    assert max(spreads) / min(spreads) < 1.03
+
+
+@pytest.mark.parametrize("rate", [5, 20, 100])
+def test_a_step_of_speed_displaces_by_half_of_it_over_a_period_at_most(rate: float) -> None:
+    robot = {
+        "name": "rover",
+        "motion": {"kind": "differential", "accel": 1e9, "max_speed": 5.0},
+        "autonomy": {"kind": "scripted", "signals": {"vx": 1.5}},
+        "sensors": [{"kind": "imu", "rate": rate}],
+        "estimator": {"kind": "inertial"},
+    }
+    sim = astray.load({"dt": 0.002, "robots": [robot]})
+    sim.run(5.0)
+    rover = sim.robots["rover"]
+    error = float(abs(rover.belief["x"] - rover.truth["x"])[0])
+    assert 0.0 < error <= 0.5 * 1.5 / rate + 1e-9
 
 
 @SECOND_ORDER

@@ -1,30 +1,38 @@
 """Strapdown inertial navigation in the plane, from an IMU alone.
 
-For a reading dt after the last one, in this order:
+`integration` says what a reading is taken for, and so how it is integrated over the time dt since
+the last one. `auto` chooses by the datasheet of the IMU.
+
+    midpoint     the mean since the last reading, as units give it that integrate increments
+    trapezoid    the value at its stamp: between two readings it goes along a straight line
+    euler        the value at its stamp, for all of dt: of first order, as in the document
+
+By the midpoint a reading is the change of velocity over dt, in the axes of the body in the middle
+of the turn. With yaw, v (map frame) and u (body frame) at the start of dt, and h = w dt / 2:
+
+    v += Rot(yaw + h) a dt
+    p += Rot(yaw + h) ∫ Rot(2 h x) (ū + x Δu) dx dt     x from −½ to ½
+
+where ū and Δu are mean and change of the velocity in the body frame. Turn rate and change of this
+velocity are taken to be constant over dt, so circles and clothoids are exact.
+
+By the trapezoid v and p are double integrals of Rot(yaw) a with linear w and a, by Simpson's rule.
+By Euler's method, in this order:
 
     yaw += w dt                          wrapped to (−π, π]
     a = Rot(yaw) (ax, ay)                specific force in the map frame, with the new heading
     v += a dt        vz += (az − g) dt   gravity is subtracted from the vertical
     p += v dt        z += vz dt          with the new velocity
 
-That is `integration: euler`, which is of first order in dt. The two others are of second order.
-They integrate along the turn from the last heading to the new one, by Simpson's rule, and differ in
-what they take a reading for:
-
-    trapezoid    the value at its stamp: between two readings it goes along a straight line
-    midpoint     the mean since the last reading, as integrating units give it
-
-With w and a between two readings, yaw(t) the integral of w, and Rot of it:
-
-    v += ∫ Rot(yaw) a dt        p += v dt + ∫∫ Rot(yaw) a dt dt
+What happens between two readings is lost to all of them: a step of the speed by Δv displaces the
+belief by Δv dt / 2 at most.
 
 A reading with a dt of zero or less, or of more than `longest`, is not integrated: nothing is known
 of the motion in such a gap. Its stamp is kept, so that the next reading counts again; only a single
 late reading, at most `longest` old, leaves the stamp as it is.
 
 A real IMU measures the centripetal term v w. Synthetic signals often leave it out; then it is
-added: a += w × v. By the trapezoid and the midpoint it is then the velocity u along the body's axes
-that is integrated: u += ∫ a dt and p += ∫ Rot(yaw) u dt.
+added: a += w × v. By the trapezoid and the midpoint u += ∫ a dt in place of it.
 
 The integrated point is the mount of the IMU; the belief is of the body's reference point.
 """
@@ -41,8 +49,11 @@ from astray.numerics import (
     inlined_kernel,
     kernel,
     rotation_matrix,
+    sinc,
+    sinc_slope,
     sincos,
     sincos_all,
+    sincos_of_small,
     wrap,
 )
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, find_sensor
@@ -119,42 +130,88 @@ def integrate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading)
 
 
 @kernel
-def estimate(belief: Row, memory: Row, params: Row, imu: Row, heading: Heading) -> None:
+def integrate_mean(belief: Row, memory: Row, params: Row, imu: Row, middle: Heading) -> None:
+    """Integrate one reading by the midpoint, given the heading in the middle of the turn."""
+    dt, wz = imu.stamp - memory.stamp, yaw_rate(memory, imu)
+    ax, ay, az = body_force(memory, imu)
+    s, c = middle[1], middle[2]
+    half = 0.5 * wz * dt
+    sh, ch = sincos_of_small(half)
+    s0, c0 = s * ch - c * sh, c * ch + s * sh  # at the start
+    s1, c1 = s * ch + c * sh, c * ch - s * sh  # and at the end
+    vx, vy = memory.map_vx, memory.map_vy
+    along, across = c0 * vx + s0 * vy, c0 * vy - s0 * vx
+    if memory.synthesize:
+        new_along, new_across = along + ax * dt, across + ay * dt
+        memory.map_vx = c1 * new_along - s1 * new_across
+        memory.map_vy = s1 * new_along + c1 * new_across
+    else:
+        memory.map_vx, memory.map_vy = vx + (c * ax - s * ay) * dt, vy + (s * ax + c * ay) * dt
+        new_along = c1 * memory.map_vx + s1 * memory.map_vy
+        new_across = c1 * memory.map_vy - s1 * memory.map_vx
+    chord, sideways = 0.5 * dt * sinc(half), dt * sinc_slope(half)
+    forward = chord * (along + new_along) - sideways * (new_across - across)
+    left = chord * (across + new_across) + sideways * (new_along - along)
+    # From the reference point to the mount, along the way, and back.
+    belief.x += c * forward - s * left + (c0 - c1) * memory.x - (s0 - s1) * memory.y
+    belief.y += s * forward + c * left + (s0 - s1) * memory.x + (c0 - c1) * memory.y
+    belief.z += dt * memory.map_vz + 0.5 * dt * dt * (az - params.gravity)
+    memory.map_vz += dt * (az - params.gravity)
+    belief.yaw = wrap(middle[0] + half)
+    belief.vx, belief.vy = new_along + wz * memory.y, new_across - wz * memory.x
+    belief.vz, belief.wz, belief.ax, belief.ay = memory.map_vz, wz, ax, ay
+    memory.stamp = belief.stamp = imu.stamp
+
+
+@kernel
+def estimate(
+    belief: Row, memory: Row, params: Row, imu: Row, heading: Heading, midpoint: bool
+) -> None:
     """Take in one reading: integrate it, or only keep its stamp."""
     dt = imu.stamp - memory.stamp
     if not memory.started:
         memory.started = True
         memory.stamp = belief.stamp = imu.stamp
     elif 0.0 < dt <= params.longest:
-        integrate(belief, memory, params, imu, heading)
+        if midpoint:
+            integrate_mean(belief, memory, params, imu, heading)
+        else:
+            integrate(belief, memory, params, imu, heading)
     elif abs(dt) > params.longest:
         memory.stamp = belief.stamp = imu.stamp
 
 
 @kernel
 def estimate_all(
-    belief: Table, memory: Table, params: Table, imu: Table, rows: Rows, scratch: Array
+    belief: Table,
+    memory: Table,
+    params: Table,
+    imu: Table,
+    rows: Rows,
+    scratch: Array,
+    midpoint: bool,
 ) -> None:
-    """Take in the fresh readings of these rows, with scratch (3, CHUNK).
+    """Take in the fresh readings of these rows by the midpoint or by Euler's method.
 
-    Sines and cosines of a chunk of rows are computed together: that is vectorised.
+    Sines and cosines of a chunk of rows are computed together in scratch, (3, CHUNK): that is
+    vectorised. They are of the heading in the middle, or at the end.
     """
+    share = 0.5 if midpoint else 1.0
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         for j in range(len(chunk)):
             i = chunk[j]
             dt = imu[i].stamp - memory[i].stamp
-            scratch[SIN, j] = scratch[ANGLE, j] = wrap(
-                belief[i].yaw + yaw_rate(memory[i], imu[i]) * dt
-            )
+            turn = yaw_rate(memory[i], imu[i]) * dt
+            scratch[SIN, j] = scratch[ANGLE, j] = wrap(belief[i].yaw + share * turn)
         sincos_all(scratch, len(chunk))
         for j in range(len(chunk)):
             i, heading = chunk[j], (scratch[ANGLE, j], scratch[SIN, j], scratch[COS, j])
             if imu[i].fresh:
-                estimate(belief[i], memory[i], params[i], imu[i], heading)
+                estimate(belief[i], memory[i], params[i], imu[i], heading, midpoint)
 
 
-# Of second order.
+# By the trapezoid.
 
 
 @inlined_kernel
@@ -207,16 +264,14 @@ def integrate_between(
 
 
 @kernel
-def estimate_between(
-    belief: Row, memory: Row, params: Row, imu: Row, last: Array, trapezoid: bool
-) -> None:
+def estimate_between(belief: Row, memory: Row, params: Row, imu: Row, last: Array) -> None:
     """Take in one reading, given the last one, (4,), in whose place it is put."""
     dt = imu.stamp - memory.stamp
     if memory.started and -params.longest <= dt <= 0.0:
         return
     force = body_force(memory, imu)
     new = BodyReading(yaw_rate(memory, imu), force[0], force[1], force[2])
-    first = BodyReading(last[0], last[1], last[2], last[3]) if trapezoid else new
+    first = BodyReading(last[0], last[1], last[2], last[3])
     last[0], last[1], last[2], last[3] = new.rate, new.along, new.across, new.up
     if memory.started and abs(dt) <= params.longest:
         integrate_between(belief, memory, params, imu.stamp, first, new)
@@ -227,18 +282,12 @@ def estimate_between(
 
 @kernel
 def estimate_between_all(
-    belief: Table,
-    memory: Table,
-    params: Table,
-    imu: Table,
-    last: Array,
-    rows: Rows,
-    trapezoid: bool,
+    belief: Table, memory: Table, params: Table, imu: Table, last: Array, rows: Rows
 ) -> None:
     """Take in the fresh readings of these rows, given the last ones, (n, 4)."""
     for i in rows:
         if imu[i].fresh:
-            estimate_between(belief[i], memory[i], params[i], imu[i], last[i], trapezoid)
+            estimate_between(belief[i], memory[i], params[i], imu[i], last[i])
 
 
 class Inertial(Estimator, kind="inertial"):
@@ -247,7 +296,7 @@ class Inertial(Estimator, kind="inertial"):
     remembers = MEMORY
     fixed = ("initial_x", "initial_y", "initial_z", "initial_theta")
     centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # by datasheet; in it; put in
-    integration: Literal["euler", "trapezoid", "midpoint"] = "euler"  # the others: 2nd order
+    integration: Literal["auto", "midpoint", "trapezoid", "euler"] = "auto"  # by datasheet
     gravity: NonNegative = 9.81  # m/s²
     longest: Positive = 1.0  # s between two readings that are integrated
     initial_x: float | None = None  # m; where the robot starts unless given
@@ -270,7 +319,10 @@ class Inertial(Estimator, kind="inertial"):
             self.initial_memory[name] = sheet.get(name, 0.0)
         auto = self.centripetal == "auto" and not sheet.get("centripetal", True)
         self.initial_memory["synthesize"] = auto or self.centripetal == "synthesize"
-        if self.integration != "euler":
+        self.method = self.integration
+        if self.integration == "auto":  # scripted readings are values of the moment, like `instant`
+            self.method = "midpoint" if sheet.get("sampling") == "mean" else "trapezoid"
+        if self.method == "trapezoid":
             self.arrays["last"] = np.zeros((n, len(BodyReading._fields)))
 
     def start(self, rows: Rows, belief: Table) -> None:
@@ -292,8 +344,9 @@ class Inertial(Estimator, kind="inertial"):
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take in the fresh readings of these rows."""
         imu = known.readings[self.imu].table
-        if self.integration == "euler":
-            estimate_all(belief, self.memory, self.params, imu, rows, self.scratch(3))
+        if self.method == "trapezoid":
+            last = self.arrays["last"]
+            estimate_between_all(belief, self.memory, self.params, imu, last, rows)
         else:
-            last, trapezoid = self.arrays["last"], self.integration == "trapezoid"
-            estimate_between_all(belief, self.memory, self.params, imu, last, rows, trapezoid)
+            scratch, midpoint = self.scratch(3), self.method == "midpoint"
+            estimate_all(belief, self.memory, self.params, imu, rows, scratch, midpoint)
