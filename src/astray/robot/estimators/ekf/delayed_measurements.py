@@ -14,6 +14,7 @@ from astray.numerics import kernel
 from astray.robot.estimators.ekf.measurement_models import (
     update_with_compass,
     update_with_fix,
+    update_with_gyro,
     update_with_landmark,
     update_with_velocity,
     update_with_wheels,
@@ -27,16 +28,27 @@ from astray.robot.estimators.ekf.measurements import (
     unpack_landmark,
 )
 from astray.robot.estimators.ekf.propagation import (
+    ImuReading,
+    add_tick_covariance,
     extrapolate,
-    has_imu,
     propagate_by_wheels,
     propagate_to_imu_reading,
     reset_displacement,
     velocity_from_wheel_rates,
     wheel_displacement,
 )
-from astray.robot.estimators.ekf.state_layout import FROM_COMPASS, FROM_FIX, FROM_IMU, FROM_WHEELS
-from astray.robot.estimators.ekf.zero_velocity import detect_rest
+from astray.robot.estimators.ekf.state_layout import (
+    FROM_COMPASS,
+    FROM_FIX,
+    FROM_GYRO,
+    FROM_IMU,
+    FROM_WHEELS,
+)
+from astray.robot.estimators.ekf.zero_velocity import (
+    detect_rest,
+    detect_standstill,
+    standstill_update,
+)
 from astray.tables import WHEELS_PER_ROBOT, Array, Row, Table
 
 SAME_TIME = 1e-9  # s; stamps that differ by less are equal
@@ -61,8 +73,10 @@ def process(state: Row, model: Row, measurement: Row, beacons: Array) -> None:
     if measurement.source == FROM_FIX:
         fix = unpack_fix(measurement.value)
         update_with_fix(state, model, fix)
-        if has_imu(model) and fix.velocity_sd > 0.0 and not state.heading_lost:
+        if model.by_imu and fix.velocity_sd > 0.0 and not state.heading_lost:
             update_with_velocity(state, model, fix)
+    elif measurement.source == FROM_GYRO:
+        process_gyro(state, model, unpack_imu(measurement.value), measurement.stamp)
     elif measurement.source == FROM_COMPASS:
         update_with_compass(state, model, unpack_compass(measurement.value))
     else:
@@ -73,28 +87,76 @@ def process(state: Row, model: Row, measurement: Row, beacons: Array) -> None:
 def process_wheels(state: Row, model: Row, measurement: Row) -> None:
     """Update by the wheels if the filter propagates by an IMU, else propagate by them."""
     angles, steer, stamp = measurement.value, measurement.value[STEER], measurement.stamp
-    by_imu = has_imu(model)
+    by_imu = model.by_imu
+    if by_imu and state.wheels_started and is_too_early(state, model, stamp):
+        return
     if by_imu:
         extrapolate(state, model, stamp)
-    set_next_angle(model, angles)
-    if state.wheels_started and by_imu:
-        update_with_wheels(state, model, wheel_displacement(state, model))
-    elif state.wheels_started:
-        if stamp > state.wheel_stamp:
-            elapsed = stamp - state.wheel_stamp
-            for k in range(WHEELS_PER_ROBOT):
-                state.wheel_rate[k] = (angles[k] - state.wheel_reading[k]) / elapsed
-            velocity_from_wheel_rates(state, model)
-            set_next_angle(model, angles)
-        propagate_by_wheels(state, model, steer, max(stamp, state.stamp))
-    elif by_imu:
-        reset_displacement(state, model)
+    if state.wheels_started:
+        was_at_rest = state.at_rest
+        detect_standstill(state, model, angles, stamp)
+        set_next_angle(model, angles)
+        if not by_imu:
+            process_leading_wheels(state, model, measurement)
+        elif was_at_rest and state.at_rest:
+            standstill_update(state, model, stamp - state.wheel_stamp)
+        else:
+            update_with_wheels(state, model, wheel_displacement(state, model))
+            if state.at_rest:
+                reset_displacement(state, model)
+    else:
+        state.still_since = stamp
+        if by_imu:
+            reset_displacement(state, model)
+            add_tick_covariance(state, model)
     for k in range(WHEELS_PER_ROBOT):
         state.wheel_angle[k] = state.wheel_reading[k] = angles[k]
     state.steer, state.wheel_stamp = steer, stamp
     if not by_imu and not state.wheels_started:
         state.started, state.stamp = True, max(stamp, state.stamp)
     state.wheels_started = True
+
+
+@kernel
+def process_leading_wheels(state: Row, model: Row, measurement: Row) -> None:
+    """Propagate by the wheels, which have turned to `next_angle`."""
+    angles, stamp = measurement.value, measurement.stamp
+    if stamp > state.wheel_stamp:
+        elapsed = stamp - state.wheel_stamp
+        for k in range(WHEELS_PER_ROBOT):
+            state.wheel_rate[k] = (angles[k] - state.wheel_reading[k]) / elapsed
+        velocity_from_wheel_rates(state, model)
+        set_next_angle(model, angles)
+    propagate_by_wheels(state, model, measurement.value[STEER], max(stamp, state.stamp))
+
+
+@kernel
+def is_too_early(state: Row, model: Row, stamp: float) -> bool:
+    """Whether a reading of wheels between two of a slower IMU is left out.
+
+    One per period of the IMU is enough: counts are cumulative, and what the filter extrapolates is
+    not what the IMU will have measured.
+    """
+    is_first = state.imu_stamp > state.wheel_stamp + SAME_TIME
+    return bool(not is_first and stamp - state.imu_stamp < 1.5 * model.imu_period)
+
+
+@kernel
+def process_gyro(state: Row, model: Row, reading: ImuReading, stamp: float) -> None:
+    """Update by the gyro of an IMU beside wheels, if no reading was lost since the last one."""
+    elapsed = stamp - state.imu_stamp
+    is_next = elapsed < 1.5 * model.imu_period or model.imu_period == 0.0
+    is_whole = state.gyro_started and is_next and elapsed > 0.0
+    rests = state.at_rest and state.still_since <= state.imu_stamp
+    if rests or not is_whole:
+        reset_displacement(state, model)
+    if not rests and not is_whole:
+        add_tick_covariance(state, model)
+    if is_whole:
+        update_with_gyro(state, model, reading, elapsed, rests)
+        if rests:
+            reset_displacement(state, model)
+    state.gyro_started, state.imu_stamp = state.started, stamp
 
 
 @kernel

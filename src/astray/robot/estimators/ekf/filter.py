@@ -10,9 +10,11 @@
     recovery.py               a new pose for a filter that was moved
     filter.py                 the loop over robots, and the class
 
-The filter propagates by the IMU, or by the wheels where there is none, and is corrected by
+The filter propagates by the IMU, or by the wheels where there is none or where they are read more
+often, and is corrected by
 
-    wheels (with an IMU)   displacement and turn since they were last read
+    wheels (by an IMU)     displacement and turn since they were last read
+    gyro (by wheels)       turn since it was last read
     fix                    p + Rot(yaw) l + drift, and with an IMU the velocity of the antenna
     compass                yaw + lasting error
     landmark               range and bearing from the mount; without identity, by the gate
@@ -32,7 +34,7 @@ from annotated_types import Gt, Lt
 
 from astray.errors import PluginError
 from astray.numerics import kernel
-from astray.plugin import Datasheets, Estimator, Known, NonNegative, Reading
+from astray.plugin import Datasheet, Datasheets, Estimator, Known, NonNegative, Reading
 from astray.robot.estimators.ekf.delayed_measurements import take_measurement
 from astray.robot.estimators.ekf.measurements import (
     MEASUREMENT,
@@ -42,7 +44,6 @@ from astray.robot.estimators.ekf.measurements import (
     pack_landmark,
     pack_wheels,
 )
-from astray.robot.estimators.ekf.propagation import has_imu
 from astray.robot.estimators.ekf.state_layout import (
     FILTER,
     MAX_SENSORS,
@@ -116,7 +117,7 @@ def publish_belief(belief: Row, state: Row, model: Row) -> None:
     for i in range(YAW + 1):
         for j in range(YAW + 1):
             belief.cov[i, j] = state.cov[i, j]
-    if not has_imu(model):  # counting in whole ticks is an error that does not accumulate
+    if not model.by_imu:  # counting in whole ticks is an error that does not accumulate
         belief.cov[0, 0] += model.quantization_variance
         belief.cov[1, 1] += model.quantization_variance
         belief.cov[2, 2] += model.turn_quantization_variance
@@ -159,11 +160,14 @@ def estimate_all(
         measurement, model, state = tables.incoming[i], tables.models[i], tables.filters[i, 0]
         if sensor == 0:
             state.nis_sum = state.nis_dof = 0.0
-        if imu.fresh:
+        if imu.fresh and model.by_imu:
             pack_imu(measurement, model, imu)
             take_incoming(tables, i)
         if wheels.fresh:
             pack_wheels(measurement, wheels)
+            take_incoming(tables, i)
+        if imu.fresh and not model.by_imu:
+            pack_imu(measurement, model, imu)
             take_incoming(tables, i)
         if compass.fresh:
             pack_compass(measurement, compass, sensor)
@@ -212,7 +216,7 @@ class Ekf(Estimator, kind="ekf"):
         "compass_sd",
         "rests",
     )
-    by: Literal["auto", "imu", "wheels"] = "auto"  # what propagates it: the IMU if there is one
+    by: Literal["auto", "imu", "wheels"] = "auto"  # what propagates it; wheels: without the IMU
     start_sd: NonNegative = 0.0  # m, of the first position in x and in y
     start_yaw_sd: NonNegative = 0.0  # rad, of the first heading
     start_speed_sd: NonNegative = 0.0  # m/s, of the first velocity
@@ -252,7 +256,7 @@ class Ekf(Estimator, kind="ekf"):
             for k, name in enumerate(names[1:], 1):
                 self.sheets[numbered(kind, k)] = sheets[name]
                 self.further.append(FurtherSensor(name, kind, k))
-        self.model = make_model(sheets["motion"], self.sheets)
+        self.model = make_model(sheets["motion"], self.sheets, self._is_led_by_wheels())
         only_imu = "imu" in self.sheets and "wheels" not in self.sheets
         self.model["zero_velocity"] = self.rests and only_imu and not self.model["sideways"]
         self.absent = {kind: Reading(layout, n).read_only() for kind, layout in FUSED.items()}
@@ -267,6 +271,16 @@ class Ekf(Estimator, kind="ekf"):
             "event": np.zeros(n, MEASUREMENT),
         }
 
+    def _is_led_by_wheels(self) -> bool:
+        """Whether wheels propagate the filter: they do if they are read more often than the IMU."""
+        if self.by != "auto" or not (self.names["imu"] and self.names["wheels"]):
+            return False
+        return self._rate(self.sheets["wheels"]) > self._rate(self.sheets["imu"])
+
+    def _rate(self, sheet: Datasheet) -> float:
+        """How often a sensor is read, Hz."""
+        return float(sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE))
+
     def _queue_size(self) -> tuple[float, int]:
         """The horizon of the queue, s, and how many measurements it holds."""
         delays = [
@@ -278,9 +292,10 @@ class Ekf(Estimator, kind="ekf"):
             return 0.0, 0
         count = 0.0
         for kind, sheet in self.sheets.items():
-            rate = sheet.values.get("rate") or (1.0 / self.dt if self.dt else ASSUMED_RATE)
-            slots = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
-            count += (horizon * rate + 2.0) * (slots if kind.startswith("landmarks") else 1)
+            per_reading = 1
+            if kind.startswith("landmarks"):
+                per_reading = sheet.values.get("slots") or len(sheet.values.get("beacons", [0]))
+            count += (horizon * self._rate(sheet) + 2.0) * per_reading
         return horizon, int(count) + SPARE_SLOTS
 
     def reset(self, rows: Rows) -> None:
@@ -304,7 +319,7 @@ class Ekf(Estimator, kind="ekf"):
         states = self.arrays["filters"][:, 0]
         indices = np.arange(int(self.model["states"]))
         sd = np.tile(self.model["sd"][indices], (len(rows), 1))
-        if self.model["moving"] > YAW + 1:
+        if self.model["by_imu"]:
             sd[:, VX] = p["start_speed_sd"][rows]
             sd[:, VY] = p["start_speed_sd"][rows] * bool(self.model["sideways"])
         states["cov"][np.ix_(rows, indices, indices)] = 0.0
@@ -322,6 +337,7 @@ class Ekf(Estimator, kind="ekf"):
         states["cov"][rows, :, : YAW + 1] = 0.0
         states["cov"][rows, : YAW + 1, : YAW + 1] = belief["cov"][rows]
         states["rejected"][rows] = 0
+        states["gyro_started"][rows] = False
         states["lateral_sd"][rows] = states["lateral_rate"][rows] = 0.0
         states["heading_lost"][rows] = False
         states["window_count"][rows] = -1

@@ -1,8 +1,16 @@
 """Measurement models: the innovation ν = z − h(x), its Jacobian H and the noise R of each sensor.
 
-Wheels (with an IMU) measure the displacement since they were last read. A wheel that by the filter
+Wheels (by an IMU) measure the displacement since they were last read. A wheel that by the filter
 rolled d metres turned by d / (1 + error of its radius), ± slip; the measured turn differs by the
 error of the arm. A robot that cannot go sideways is not displaced sideways.
+
+Counts of encoders are cumulative, so their rounding does not add up. Therefore the displacement is
+not forgotten when it is measured: filter and wheels go on from their difference, the residual. Slip
+and errors of the radii drive it, and each reading says that it is zero but for a tick. Where the
+wheels stand still the displacement is zero: see zero_velocity.py.
+
+A gyro beside wheels that propagate the filter is the same with the parts exchanged: white noise and
+bias drive the difference of the two turns, which is zero but for a tick.
 
 Fix: position of the antenna at l in the body, p + Rot(yaw) l + drift.
 Velocity of a fix: that of the antenna in the map frame, Rot(yaw) (v + w × l).
@@ -26,7 +34,16 @@ from astray.robot.estimators.ekf.measurements import (
     FixMeasurement,
     LandmarkMeasurement,
 )
-from astray.robot.estimators.ekf.propagation import reset_displacement
+from astray.robot.estimators.ekf.propagation import (
+    GYRO,
+    ImuReading,
+    add_tick_covariance,
+    clear_transition,
+    corrected_imu,
+    propagate_covariance,
+    reset_displacement,
+    tick_variance,
+)
 from astray.robot.estimators.ekf.recovery import (
     Point,
     forget_fixes,
@@ -40,6 +57,7 @@ from astray.robot.estimators.ekf.state_layout import (
     DYAW,
     FROM_COMPASS,
     FROM_FIX,
+    FROM_GYRO,
     FROM_LANDMARK,
     FROM_VELOCITY,
     FROM_WHEELS,
@@ -65,6 +83,7 @@ from astray.tables import WHEELS_PER_ROBOT, Array, Row
 MIN_WHITE = 0.05  # share of a claimed variance that counts as white noise, at least
 NO_MATCH, AMBIGUOUS = -1, -2  # beacons for a landmark without identity
 MAX_ITERATIONS, MAX_CURVATURE = 5, 0.05  # of a landmark update; share of the noise
+MIN_TURN_VARIANCE = 1e-14  # rad², of encoders that claim to be perfect
 MIN_RANGE = 1e-6  # m; a nearer landmark has no direction
 
 
@@ -72,61 +91,158 @@ MIN_RANGE = 1e-6  # m; a nearer landmark has no direction
 
 
 @kernel
-def predict_wheel_distances(state: Row, model: Row) -> None:
-    """Write the `distance` that each wheel rolled by the filter's displacement.
+def write_wheel_distances(state: Row, model: Row, dx: float, dyaw: float) -> None:
+    """Write the `distance` that each wheel rolls in a displacement of the body, and its `slipping`.
 
-    Noise and Jacobian depend on it, and not on what the wheels measured: a wheel that slips back
-    would seem to have rolled less, so to be more precise, and all distances would come out short.
+    The variance of slip is in proportion to the distance. By a tick or two the displacement does
+    not tell whether a wheel rolled at all, and what was measured does.
     """
     weights = 0.0
     for k in range(WHEELS_PER_ROBOT):
         weights += abs(model.turn[k])
     for k in range(WHEELS_PER_ROBOT):
-        distance = state.dx + model.turn[k] * state.dyaw * model.arm / weights
+        distance = dx + model.turn[k] * dyaw * model.arm / weights
         if model.left[k] != 0.0:
             distance += math.copysign(state.dy, model.left[k] * state.dy)
+        measured = abs(model.next_angle[k] - state.wheel_angle[k]) * model.radius
         model.distance[k] = distance
+        model.slipping[k] = abs(distance) if measured > 2.5 * model.encoder_tick else measured
 
 
 @kernel
-def radius_error_jacobian(model: Row, a: int, k: int, weight: float) -> None:
-    """H of number a by the radius of wheel k, which enters the number with a weight."""
-    if model.wheel[k] >= 0:
-        model.jacobian[a, model.wheel[k]] = -weight * model.distance[k]
+def wheel_noise(model: Row, slips: float) -> tuple[float, float, float]:
+    """Variances of the displacement ahead and of the turn, and their covariance, by the wheels.
+
+    A wheel has the variance of its ticks, and `slips` times that of its slip.
+    """
+    ahead, turning, both = 0.0, 0.0, 0.0
+    slip = slips * model.slip_density * model.slip_density
+    for k in range(WHEELS_PER_ROBOT):
+        turn = model.turn[k] / model.arm
+        variance = tick_variance(model) + slip * model.slipping[k]
+        ahead += model.forward[k] * model.forward[k] * variance
+        turning += turn * turn * variance
+        both += model.forward[k] * turn * variance
+    return ahead, turning, both
+
+
+@kernel
+def estimate_displacement(state: Row, model: Row, measured: Displacement) -> tuple[float, float]:
+    """The likeliest displacement ahead and turn, by the filter and the wheels together.
+
+    Slip and the errors of the radii are in proportion to it. By the filter alone these proportions
+    would err with the innovation, by the wheels alone with the slip: either is a bias.
+    """
+    write_wheel_distances(state, model, state.dx, state.dyaw)
+    ahead, turning, both = wheel_noise(model, 1.0)
+    ahead += state.residual_cov[0, 0]
+    turning += state.residual_cov[2, 2]
+    both += state.residual_cov[0, 2]
+    a = max(state.cov[DX, DX] - state.residual_cov[0, 0], 0.0)  # of the displacement alone
+    b = state.cov[DX, DYAW] - state.residual_cov[0, 2]
+    c = max(state.cov[DYAW, DYAW] - state.residual_cov[2, 2], 0.0)
+    determinant = (a + ahead) * (c + turning) - (b + both) * (b + both)
+    if not determinant > 0.0:
+        return state.dx, state.dyaw
+    n0 = measured[0] - state.dx - state.residual[0]
+    n1 = measured[2] - state.dyaw - state.residual[2]
+    w0 = ((c + turning) * n0 - (b + both) * n1) / determinant
+    w1 = ((a + ahead) * n1 - (b + both) * n0) / determinant
+    return state.dx + a * w0 + b * w1, state.dyaw + b * w0 + c * w1
+
+
+@kernel
+def propagate_residual(state: Row, model: Row, dyaw: float) -> None:
+    """Propagate the covariance of the body's displacement to that of the wheels' displacement."""
+    clear_transition(model)
+    f, g = model.transition, model.noise_input
+    for k in range(WHEELS_PER_ROBOT):
+        distance, error = model.distance[k], model.wheel[k]
+        g[DX, k], g[DYAW, k] = model.forward[k], model.turn[k] / model.arm
+        if model.sideways:
+            g[DY, k] = model.left[k]
+        model.noise_variance[k] = model.slip_density * model.slip_density * model.slipping[k]
+        if error >= 0:
+            for i in range(DX, DYAW + 1):
+                f[i, error] = -g[i, k] * distance
+    if model.arm_error >= 0:
+        f[DYAW, model.arm_error] = dyaw
+    propagate_covariance(state, model)
 
 
 @kernel
 def update_with_wheels(state: Row, model: Row, measured: Displacement) -> None:
     """Update by the displacement that the wheels measured, and start the next one."""
+    dx, dyaw = estimate_displacement(state, model, measured)
+    write_wheel_distances(state, model, dx, dyaw)
+    propagate_residual(state, model, dyaw)
     clear_measurement(model)
-    predict_wheel_distances(state, model)
-    slip = model.slip_density * model.slip_density
-    rounding = model.encoder_tick * model.encoder_tick / 6.0
     h, r = model.jacobian, model.noise
-    model.innovation[0], model.innovation[1] = measured[0] - state.dx, measured[2] - state.dyaw
+    model.innovation[0] = measured[0] - state.dx - state.residual[0]
+    model.innovation[1] = measured[2] - state.dyaw - state.residual[2]
     h[0, DX] = h[1, DYAW] = 1.0
-    for k in range(WHEELS_PER_ROBOT):
-        variance = slip * abs(model.distance[k]) + rounding
-        turn = model.turn[k] / model.arm
-        r[0, 0] += model.forward[k] * model.forward[k] * variance
-        r[1, 1] += turn * turn * variance
-        r[0, 1] += model.forward[k] * turn * variance
-        radius_error_jacobian(model, 0, k, model.forward[k])
-        radius_error_jacobian(model, 1, k, turn)
+    r[0, 0], r[1, 1], r[0, 1] = wheel_noise(model, 0.0)
     r[1, 0] = r[0, 1]
-    if model.arm_error >= 0:
-        h[1, model.arm_error] = state.dyaw
     gated_update(state, model, 2, FROM_WHEELS)
-    if model.sideways:
+    if model.sideways and state.rejected[FROM_WHEELS] == 0:
         clear_measurement(model)
-        model.innovation[0] = measured[1] - state.dy
+        model.innovation[0] = measured[1] - state.dy - state.residual[1]
         h[0, DY] = 1.0
         for k in range(WHEELS_PER_ROBOT):
-            variance = slip * abs(model.distance[k]) + rounding
-            r[0, 0] += model.left[k] * model.left[k] * variance
-            radius_error_jacobian(model, 0, k, model.left[k])
+            r[0, 0] += model.left[k] * model.left[k] * tick_variance(model)
         gated_update(state, model, 1, FROM_WHEELS)
-    reset_displacement(state, model)
+    if state.rejected[FROM_WHEELS] > 0:
+        reset_displacement(state, model)
+        add_tick_covariance(state, model)
+        return
+    state.residual[0] += state.dx - measured[0]
+    state.residual[1] += state.dy - measured[1]
+    state.residual[2] += state.dyaw - measured[2]
+    state.dx = state.dy = state.dyaw = 0.0
+    for i in range(3):
+        for j in range(3):
+            state.residual_cov[i, j] = state.cov[DX + i, DX + j]
+
+
+# Gyro, beside wheels.
+
+
+@kernel
+def update_with_gyro(
+    state: Row, model: Row, reading: ImuReading, elapsed: float, rests: bool
+) -> None:
+    """Update by the turn that a gyro measured over a time, where the wheels propagate.
+
+    A turn that it contradicts by more than the gate is slip of the wheels.
+    """
+    turn = corrected_imu(state, model, reading)[GYRO] * elapsed
+    clear_transition(model)
+    f = model.transition
+    for error, factor in (
+        (model.gyro, elapsed),
+        (model.gyro_drift, elapsed),
+        (model.gyro_scale, turn),
+    ):
+        if error >= 0:
+            f[DYAW, error] = factor
+    model.noise_input[DYAW, GYRO] = 1.0
+    white = model.gyro_density * model.gyro_density * elapsed
+    model.noise_variance[GYRO] = white + model.gyro_rounding * elapsed * elapsed
+    propagate_covariance(state, model)
+    state.dyaw -= turn
+    clear_measurement(model)
+    model.innovation[0], model.jacobian[0, DYAW] = -state.dyaw, 1.0
+    rounding = 0.0 if rests else model.turn_quantization_variance
+    model.noise[0, 0] = max(rounding, MIN_TURN_VARIANCE)
+    nis = compute_nis(state, model, 1)
+    if nis > model.gate[1]:
+        slip = state.dyaw * state.dyaw
+        state.cov[YAW, YAW] += slip
+        state.cov[DYAW, DYAW] += slip
+        state.cov[YAW, DYAW] += slip
+        state.cov[DYAW, YAW] = state.cov[YAW, DYAW]
+        nis = compute_nis(state, model, 1)
+    accept(state, model, 1, FROM_GYRO, nis)
 
 
 # GNSS.

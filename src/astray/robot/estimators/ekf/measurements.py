@@ -11,6 +11,7 @@ from astray.numerics import kernel
 from astray.robot.estimators.ekf.state_layout import (
     FROM_COMPASS,
     FROM_FIX,
+    FROM_GYRO,
     FROM_IMU,
     FROM_LANDMARK,
     FROM_WHEELS,
@@ -66,7 +67,7 @@ class LandmarkMeasurement(NamedTuple):
 def pack_imu(out: Row, model: Row, imu: Row) -> None:
     """Write a reading of the IMU, rotated from its own axes to those of the body."""
     axes = model.axes
-    out.source, out.stamp = FROM_IMU, imu.stamp
+    out.source, out.stamp = FROM_IMU if model.by_imu else FROM_GYRO, imu.stamp
     out.value[0] = axes[2, 0] * imu.wx + axes[2, 1] * imu.wy + axes[2, 2] * imu.wz
     out.value[1] = axes[0, 0] * imu.ax + axes[0, 1] * imu.ay + axes[0, 2] * imu.az
     out.value[2] = axes[1, 0] * imu.ax + axes[1, 1] * imu.ay + axes[1, 2] * imu.az

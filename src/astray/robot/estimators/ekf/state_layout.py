@@ -3,12 +3,13 @@
 The moving states come first. They change with every step:
 
     x y yaw               always                                        m, m, rad
-    vx vy                 with an IMU: velocity in the body's axes      m/s
-    dx dy dyaw            with an IMU: displacement since the wheels were last read, the integral
+    vx vy                 by an IMU: velocity in the body's axes        m/s
+    dx dy dyaw            by an IMU: displacement since the wheels were last read, the integral
                           of velocity and turn rate in the body's axes  m, m, rad
+    dyaw                  by wheels with an IMU: turn since the IMU was last read   rad
 
-The displacement is a state of its own because it is what wheels measure: a mean over time, not the
-speed of a moment.
+The displacement is a state of its own because it is what the other sensor measures: a mean over
+time, not the speed of a moment.
 
 The sensor errors follow. They are constant, walk at random, or are first-order Gauss-Markov
 processes. A state has an index only if the datasheet of its sensor calls for it, else `NONE`:
@@ -47,15 +48,19 @@ NONE = -1
 MAX_SENSORS = 3
 """GNSS receivers, compasses, and landmark sensors that a robot may have, of each."""
 
-FROM_IMU, FROM_WHEELS, FROM_COMPASS, FROM_FIX, FROM_LANDMARK = range(5)
-"""What a measurement is from. Of measurements of the same stamp they are taken in this order."""
-FROM_VELOCITY = 5
+FROM_IMU, FROM_WHEELS, FROM_GYRO, FROM_COMPASS, FROM_FIX, FROM_LANDMARK = range(6)
+"""What a measurement is from. Of measurements of the same stamp they are taken in this order.
+
+FROM_GYRO is an IMU beside wheels that propagate the filter.
+"""
+FROM_VELOCITY = 6
 """The velocity of a fix: gated by itself, since it may fit where the position does not."""
-SOURCES = 6
+SOURCES = 7
 
 FILTER = columns(
     Column("started", "", "?"),  # by the IMU, or by the wheels without one
     Column("wheels_started", "", "?"),
+    Column("gyro_started", "", "?"),  # beside wheels
     # Nominal state.
     "stamp s",
     "x m",
@@ -74,7 +79,12 @@ FILTER = columns(
     Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at `wheel_stamp`
     Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     "wheel_stamp s",
+    "still_since s",  # when a wheel was last seen to turn
+    Column("at_rest", "", "?"),  # by the wheels
     "steer rad",
+    # Of the displacements that the wheels measured: ahead, to the left, and the turn.
+    Column("residual", "m, m, rad", "f8", (3,)),
+    Column("residual_cov", "m², m·rad, rad²", "f8", (3, 3)),
     # Sensor errors, and the covariance of all states.
     Column("error", "", "f8", (MAX_STATES,)),  # at their state indices
     Column("cov", "", "f8", (MAX_STATES, MAX_STATES)),
@@ -131,6 +141,7 @@ MODEL = columns(
     # State indices.
     Column("states", "", "i8"),  # how many there are
     Column("moving", "", "i8"),  # how many of them are moving states
+    Column("by_imu", "", "?"),  # what propagates it: the IMU, or the wheels
     Column("gyro", "", "i8"),
     Column("accel", "", "i8"),
     Column("gyro_drift", "", "i8"),
@@ -159,6 +170,7 @@ MODEL = columns(
     # IMU.
     "imu_x m",
     "imu_y m",
+    "imu_period s",
     Column("axes", "", "f8", (3, 3)),  # rotation from the IMU to the body
     "gyro_density rad/s/√Hz",
     "accel_density m/s²/√Hz",
@@ -194,6 +206,7 @@ MODEL = columns(
     Column("corrected", "", "i8"),  # how many states an update corrects, the first ones
     Column("next_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # to which the wheels turn
     Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),  # that each wheel rolls
+    Column("slipping", "m", "f8", (WHEELS_PER_ROBOT,)),  # the part of it in which it may slip
     Column("transition", "", "f8", (MAX_MOVING, MAX_STATES)),  # F, rows of the moving states
     Column("transition_cov", "", "f8", (MAX_MOVING, MAX_STATES)),  # F P
     Column("noise_input", "", "f8", (MAX_MOVING, WHEELS_PER_ROBOT)),  # G
@@ -213,7 +226,7 @@ SIDEWAYS = ("omni", "integrator")
 IMU_ERRORS = ("gyro", "accel", "gyro_drift", "accel_drift", "gyro_scale")
 OTHER_ERRORS = ("wheel", "arm_error", "fix", "compass")
 """The columns of MODEL that are indices of sensor errors."""
-MIN_TICK = 1e-6  # m; encoders that claim to be perfect are trusted as far as this
+MIN_TICK = 1e-4  # m; encoders that claim to be finer, or perfect, are trusted as far as this
 MIN_RANGE_SD, MIN_BEARING_SD = 1e-6, 1e-7  # m and rad; landmark sensors likewise
 
 
@@ -237,15 +250,17 @@ class ErrorStates:
         return first
 
 
-def make_model(body: Datasheet, sheets: Mapping[str, Datasheet]) -> Any:
+def make_model(body: Datasheet, sheets: Mapping[str, Datasheet], by_wheels: bool = False) -> Any:
     """The MODEL record of a body with sensors: imu, wheels, compass, fix, landmarks.
 
-    Further sensors of a kind are "fix.1", "compass.1", "landmarks.1" and so on.
+    Further sensors of a kind are "fix.1", "compass.1", "landmarks.1" and so on. The filter is
+    propagated by the IMU if there is one, unless it is said to be propagated by the wheels.
     """
     model = np.zeros((), MODEL)
     model["tau"] = math.inf
     model["sideways"] = body.kind in SIDEWAYS
     model["moving"] = MAX_MOVING if "imu" in sheets else YAW + 1
+    model["by_imu"] = "imu" in sheets and not by_wheels
     for name in (*IMU_ERRORS, *OTHER_ERRORS):
         model[name] = NONE
     errors = ErrorStates(model)
@@ -279,9 +294,11 @@ def _add_imu(model: Any, errors: ErrorStates, sheet: Mapping[str, Any]) -> None:
     angles = [np.array([float(sheet.get(name, 0.0))]) for name in ("roll", "pitch", "yaw")]
     model["axes"] = rotation_matrix(angles[0], angles[1], angles[2])[0]
     model["imu_x"], model["imu_y"] = sheet.get("x", 0.0), sheet.get("y", 0.0)
+    model["imu_period"] = 1.0 / sheet["rate"] if sheet.get("rate") else 0.0
     # An axis that is not upright measures a share of gravity, which counts as a bias.
     leak = _number(sheet, "misalignment_sd") * _number(sheet, "gravity")
-    for name, size, extra_sd in (("gyro", 1, 0.0), ("accel", 2, leak)):
+    parts = (("gyro", 1, 0.0), ("accel", 2, leak))
+    for name, size, extra_sd in parts if model["by_imu"] else parts[:1]:
         model[f"{name}_density"] = _number(sheet, f"{name}_density")
         model[f"{name}_rounding"] = _number(sheet, f"{name}_resolution") ** 2 / 12.0
         bias, walk = _number(sheet, f"{name}_bias_sd"), _number(sheet, f"{name}_walk")

@@ -27,6 +27,7 @@ from astray.robot.estimators.ekf.state_layout import (
     DYAW,
     FROM_COMPASS,
     FROM_FIX,
+    FROM_GYRO,
     FROM_LANDMARK,
     FROM_VELOCITY,
     FROM_WHEELS,
@@ -192,8 +193,11 @@ def is_rejected_for_long(state: Row, model: Row, source: int, factor: float) -> 
 
 @kernel
 def is_pose_disputed(state: Row, source: int) -> bool:
-    """Whether another source of the pose than this one is being rejected; wheels are no source."""
-    if source == FROM_WHEELS:
+    """Whether another source of the pose than this one is being rejected.
+
+    Wheels and gyros are no sources of it.
+    """
+    if source in (FROM_WHEELS, FROM_GYRO):
         return False
     for other in (FROM_COMPASS, FROM_FIX, FROM_LANDMARK, FROM_VELOCITY):
         if other != source and state.rejected[other] > 0:
