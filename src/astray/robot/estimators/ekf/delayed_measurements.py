@@ -33,6 +33,7 @@ from astray.robot.estimators.ekf.propagation import (
     extrapolate,
     propagate_by_wheels,
     propagate_to_imu_reading,
+    propagate_turn_errors,
     reset_displacement,
     velocity_from_wheel_rates,
     wheel_displacement,
@@ -125,7 +126,9 @@ def process_leading_wheels(state: Row, model: Row, measurement: Row) -> None:
         elapsed = stamp - state.wheel_stamp
         for k in range(WHEELS_PER_ROBOT):
             state.wheel_rate[k] = (angles[k] - state.wheel_reading[k]) / elapsed
+        turn_rate = state.wz
         velocity_from_wheel_rates(state, model)
+        state.turn_rate_change = state.wz - turn_rate
         set_next_angle(model, angles)
     propagate_by_wheels(state, model, measurement.value[STEER], max(stamp, state.stamp))
 
@@ -148,6 +151,8 @@ def process_gyro(state: Row, model: Row, reading: ImuReading, stamp: float) -> N
     is_next = elapsed < 1.5 * model.imu_period or model.imu_period == 0.0
     is_whole = state.gyro_started and is_next and elapsed > 0.0
     rests = state.at_rest and state.still_since <= state.imu_stamp
+    if state.gyro_started and not is_whole:
+        propagate_turn_errors(state, model, state.dyaw)
     if rests or not is_whole:
         reset_displacement(state, model)
     if not rests and not is_whole:

@@ -41,7 +41,9 @@ from astray.robot.estimators.ekf.propagation import (
     clear_transition,
     corrected_imu,
     propagate_covariance,
+    propagate_turn_errors,
     reset_displacement,
+    rolled_distance,
     tick_variance,
 )
 from astray.robot.estimators.ekf.recovery import (
@@ -97,13 +99,8 @@ def write_wheel_distances(state: Row, model: Row, dx: float, dyaw: float) -> Non
     The variance of slip is in proportion to the distance. By a tick or two the displacement does
     not tell whether a wheel rolled at all, and what was measured does.
     """
-    weights = 0.0
     for k in range(WHEELS_PER_ROBOT):
-        weights += abs(model.turn[k])
-    for k in range(WHEELS_PER_ROBOT):
-        distance = dx + model.turn[k] * dyaw * model.arm / weights
-        if model.left[k] != 0.0:
-            distance += math.copysign(state.dy, model.left[k] * state.dy)
+        distance = rolled_distance(model, k, (dx, state.dy, dyaw))
         measured = abs(model.next_angle[k] - state.wheel_angle[k]) * model.radius
         model.distance[k] = distance
         model.slipping[k] = abs(distance) if measured > 2.5 * model.encoder_tick else measured
@@ -213,9 +210,14 @@ def update_with_gyro(
 ) -> None:
     """Update by the turn that a gyro measured over a time, where the wheels propagate.
 
-    A turn that it contradicts by more than the gate is slip of the wheels.
+    A turn that it contradicts by more than the gate is slip of the wheels. Where the wheels were
+    not read at the same time, their turn is extrapolated, and errs by changes of the turn rate.
     """
-    turn = corrected_imu(state, model, reading)[GYRO] * elapsed
+    turn_rate = corrected_imu(state, model, reading)[GYRO]
+    turn = turn_rate * elapsed
+    ahead = max(state.stamp - state.wheel_stamp, 0.0)
+    change = abs(turn_rate - state.wz) + abs(state.turn_rate_change)
+    propagate_turn_errors(state, model, turn)
     clear_transition(model)
     f = model.transition
     for error, factor in (
@@ -233,7 +235,7 @@ def update_with_gyro(
     clear_measurement(model)
     model.innovation[0], model.jacobian[0, DYAW] = -state.dyaw, 1.0
     rounding = 0.0 if rests else model.turn_quantization_variance
-    model.noise[0, 0] = max(rounding, MIN_TURN_VARIANCE)
+    model.noise[0, 0] = max(rounding, MIN_TURN_VARIANCE) + change * change * ahead * ahead
     nis = compute_nis(state, model, 1)
     if nis > model.gate[1]:
         slip = state.dyaw * state.dyaw

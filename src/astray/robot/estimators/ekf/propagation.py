@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 
-from astray.numerics import arc, clothoid_step, exp, kernel, sincos, tan
+from astray.numerics import arc, clothoid_step, exp, inlined_kernel, kernel, sincos, tan
 from astray.robot.estimators.ekf.state_layout import DX, DY, DYAW, VX, VY, YAW, X, Y
 from astray.robot.estimators.odometry import Displacement
 from astray.tables import WHEELS_PER_ROBOT, Array, Row
@@ -191,34 +191,70 @@ def wheel_displacement(state: Row, model: Row) -> Displacement:
     return u, v, turn / arm
 
 
+@inlined_kernel
+def rolled_distance(model: Row, k: int, step: Displacement) -> float:
+    """The distance that a wheel rolls in a displacement of the body."""
+    weights = 0.0
+    for j in range(WHEELS_PER_ROBOT):
+        weights += abs(model.turn[j])
+    distance = step[0] + model.turn[k] * step[2] * model.arm / weights
+    if model.left[k] != 0.0:
+        distance += math.copysign(step[1], model.left[k] * step[1])
+    return float(distance)
+
+
 @kernel
 def wheel_jacobian(state: Row, model: Row, step: Displacement) -> None:
-    """F and G of a step by wheels: by heading, wheel radii and arm, and by slip of each wheel."""
+    """F and G of a step by wheels: by heading, wheel radii and arm, and by slip of each wheel.
+
+    Beside a gyro the turn by errors of radii and arm follows at its next reading.
+    """
     u, v, turn = step
     clear_transition(model)
     s, c = sincos(state.yaw + 0.5 * turn)
     tx, ty = -(s * u + c * v), c * u - s * v  # of x and y by the yaw
-    model.transition[X, YAW], model.transition[Y, YAW] = tx, ty
+    f, g = model.transition, model.noise_input
+    f[X, YAW], f[Y, YAW] = tx, ty
     for k in range(WHEELS_PER_ROBOT):
         turn_k = model.turn[k] / model.arm
-        model.noise_input[X, k] = model.forward[k] * c - model.left[k] * s + 0.5 * tx * turn_k
-        model.noise_input[Y, k] = model.forward[k] * s + model.left[k] * c + 0.5 * ty * turn_k
-        model.noise_input[YAW, k] = turn_k
+        g[X, k] = model.forward[k] * c - model.left[k] * s + 0.5 * tx * turn_k
+        g[Y, k] = model.forward[k] * s + model.left[k] * c + 0.5 * ty * turn_k
+        g[YAW, k] = turn_k
         model.noise_variance[k] = model.slip_density * model.slip_density * abs(model.distance[k])
         radius_error = model.wheel[k]
         if radius_error >= 0:
-            model.transition[X, radius_error] = model.noise_input[X, k] * model.distance[k]
-            model.transition[Y, radius_error] = model.noise_input[Y, k] * model.distance[k]
-            model.transition[YAW, radius_error] = turn_k * model.distance[k]
+            f[X, radius_error] = g[X, k] * model.distance[k]
+            f[Y, radius_error] = g[Y, k] * model.distance[k]
+            f[YAW, radius_error] = turn_k * model.distance[k]
     if model.arm_error >= 0:
-        model.transition[X, model.arm_error] = -0.5 * tx * turn
-        model.transition[Y, model.arm_error] = -0.5 * ty * turn
-        model.transition[YAW, model.arm_error] = -turn
-    if model.moving > DYAW:  # the turn since the IMU was read changes as the yaw does
+        f[X, model.arm_error] = -0.5 * tx * turn
+        f[Y, model.arm_error] = -0.5 * ty * turn
+        f[YAW, model.arm_error] = -turn
+    if state.gyro_started:
         for i in range(model.moving, model.states):
-            model.transition[DYAW, i] = model.transition[YAW, i]
+            f[YAW, i] = 0.0
         for k in range(WHEELS_PER_ROBOT):
-            model.noise_input[DYAW, k] = model.noise_input[YAW, k]
+            g[DYAW, k] = g[YAW, k]
+
+
+@kernel
+def propagate_turn_errors(state: Row, model: Row, turn: float) -> None:
+    """Propagate the errors of radii and arm to the turn by wheels since the last reading of a gyro.
+
+    They are in proportion to the true turn, which is best known by the gyro. The slip in the turn
+    by wheels would count as a turn: on a straight way it would teach a wrong arm.
+    """
+    clear_transition(model)
+    f = model.transition
+    for k in range(WHEELS_PER_ROBOT):
+        error = model.wheel[k]
+        if error >= 0:
+            distance = rolled_distance(model, k, (state.dx, state.dy, turn))
+            f[YAW, error] = f[DYAW, error] = model.turn[k] / model.arm * distance
+    if model.arm_error >= 0:
+        f[YAW, model.arm_error] = f[DYAW, model.arm_error] = -turn
+    state.dx = state.dy = 0.0
+    propagate_covariance(state, model)
 
 
 @kernel
@@ -241,7 +277,8 @@ def propagate_by_wheels(state: Row, model: Row, steer: float, stamp: float) -> N
         propagate_errors(state, model, dt)
     for k in range(WHEELS_PER_ROBOT):
         state.wheel_angle[k] = model.next_angle[k]
-    state.dyaw += turn
+    if state.gyro_started:
+        state.dx, state.dy, state.dyaw = state.dx + u, state.dy + v, state.dyaw + turn
     state.steer, state.stamp = steer, stamp
 
 

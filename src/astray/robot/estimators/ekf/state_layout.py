@@ -79,6 +79,7 @@ FILTER = columns(
     Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at `wheel_stamp`
     Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     "wheel_stamp s",
+    "turn_rate_change rad/s",  # of the wheels, at their last reading
     "still_since s",  # when a wheel was last seen to turn
     Column("at_rest", "", "?"),  # by the wheels
     "steer rad",
