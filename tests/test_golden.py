@@ -16,8 +16,8 @@ RUNS = {
     "remote": "68b89bf8a0036636436d15dd17cc93e5",
     "signals": "843cb7262e9e316eb11c0d749d39302b",
     "motions": "d237e18a3b92c9330064fa3e502df76d",
-    "fusion": "1149da88b50f8be27528e04cd11e1a65",
-    "ins": "77d0accb446b987a59df0e98609edb02",
+    "fusion": "6768a30790d33ccd4f56ecda8ef7e91b",
+    "ins": "30238001b752eff3b5038c75202ce714",
     "reach": "2e792e512af06f99880a9e6ba9c74adc",
 }
 RECORDING = "9909e98fd5b287a975adc5d00ec16248"

@@ -58,11 +58,21 @@ DRIFTING = {
 }
 
 
+SQUARE = {
+    "kind": "waypoints",
+    "points": [[4, 0], [4, 3], [0, 3], [0, 0]],
+    "loop": True,
+    "speed": 0.8,
+}
+
+
 def load(
     sensors: list[Any],
     motion: str = "differential",
     metrics: Any = ("nees",),
     worlds: int = WORLDS,
+    dt: float = 0.01,
+    autonomy: Any = SQUARE,
 ) -> Any:
     robot = {
         "name": "rover",
@@ -70,15 +80,10 @@ def load(
         "motion": {"kind": motion},
         "sensors": sensors,
         "estimator": {"kind": "ekf"},
-        "autonomy": {
-            "kind": "waypoints",
-            "points": [[4, 0], [4, 3], [0, 3], [0, 0]],
-            "loop": True,
-            "speed": 0.8,
-        },
+        "autonomy": autonomy,
     }
     kinds = [{"kind": kind} for kind in metrics]
-    scenario = {"dt": 0.01, "seed": 5, "robots": [robot], "metrics": kinds}
+    scenario = {"dt": dt, "seed": 5, "robots": [robot], "metrics": kinds}
     return astray.load(scenario, worlds=worlds)
 
 
@@ -354,3 +359,65 @@ def test_a_consistent_filter_is_seldom_outside_of_three_sigmas() -> None:
     wrong = load([WHEELS, {**GNSS, "drift_sd": 0.0, "claim": 0.3}], metrics=("time_outside",))
     wrong.run(40.0)
     assert values(wrong, "time_outside").mean() > 0.2
+
+
+# Slow sensors.
+
+RATES = [
+    (imu, wheels, dt)
+    for dt in (0.1, 0.01, 0.002)
+    for imu in (5, 10, 20, 100)
+    for wheels in (5, 50)
+    if max(imu, wheels) * dt <= 1.0 and (dt > 0.005 or (imu, wheels) in ((5, 50), (20, 5)))
+]
+
+
+@pytest.mark.parametrize(("imu", "wheels", "dt"), RATES)
+def test_the_filter_is_consistent_whatever_the_rates(imu: int, wheels: int, dt: float) -> None:
+    """What a slow IMU does not tell is in the covariance; faster wheels propagate the filter."""
+    sensors = [{**IMU, "rate": imu}, {**WHEELS, "rate": wheels}, GNSS]
+    assert_consistent(anees(load(sensors, dt=dt)))
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.07])
+def test_measurements_between_readings_of_a_slow_imu_are_consistent(offset: float) -> None:
+    imu = {**IMU, "rate": 5}
+    assert_consistent(anees(load([imu, {**GNSS, "rate": 10}, {**COMPASS, "rate": 20}])))
+    assert_consistent(anees(load([imu, {**WHEELS, "rate": 5, "offset": offset}])))
+
+
+STOP_AND_GO = {
+    "kind": "scripted",
+    "loop": True,
+    "steps": [{"lasts": 6.3, "vx": 0.8, "wz": 0.2}, {"lasts": 3.1}],
+}
+
+
+@pytest.mark.parametrize("ticks", [2048, 0])
+@pytest.mark.parametrize("gnss", [[], [GNSS]], ids=["imu, wheels", "imu, wheels, gnss"])
+def test_the_filter_is_consistent_after_rests(gnss: list[Any], ticks: int) -> None:
+    """At rest counts do not change: that is a speed of zero, and not a tick of noise each time."""
+    sensors = [IMU, {**WHEELS, "ticks": ticks}, *gnss]
+    sim = load(sensors, worlds=1500, autonomy=STOP_AND_GO, metrics=("nees", "position_error"))
+    found = anees(sim)
+    assert 2.75 < found.mean() < 3.25  # four standard deviations of one moment
+    assert np.sqrt(np.mean(values(sim, "position_error") ** 2)) < 0.06  # 0.15 m by ticks of noise
+
+
+@pytest.mark.parametrize("imu", [5, 10, 20])
+def test_slow_sensors_are_consistent_when_stopping_and_going(imu: int) -> None:
+    sensors = [{**IMU, "rate": imu}, {**WHEELS, "rate": 5}]
+    found = anees(load(sensors, worlds=400, autonomy=STOP_AND_GO))
+    assert 2.66 < found.mean() < 3.34  # 95 % of the average of 400
+    assert 2.4 < found.min() <= found.max() < 3.6
+
+
+def test_a_gyro_beside_wheels_that_lead_is_used() -> None:
+    """With it the heading is as good as the gyro's, without it as the wheels'."""
+    imu = {**IMU, "rate": 25, "gyro_bias_sd": 0.0}
+    errors = []
+    for sensors in ([WHEELS], [imu, WHEELS]):
+        sim = load(sensors, metrics=("nees", "heading_error"))
+        sim.run(12.0)
+        errors.append(np.sqrt(np.mean(values(sim, "heading_error") ** 2)))
+    assert errors[1] < 0.2 * errors[0]

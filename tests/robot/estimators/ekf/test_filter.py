@@ -12,9 +12,10 @@ from astray.errors import ScenarioError
 from astray.robot.estimators import Ekf, Odometry
 from astray.robot.estimators.ekf.filter import nis_gates
 from astray.robot.estimators.ekf.measurements import MEASUREMENT
-from astray.robot.estimators.ekf.propagation import propagate_by_imu, propagate_by_wheels
+from astray.robot.estimators.ekf.propagation import propagate_by_imu
 from astray.robot.estimators.ekf.state_layout import FILTER, MAX_STATES, MODEL, make_model
 from astray.robot.estimators.ekf.update import compute_nis, kalman_update
+from astray.robot.estimators.ekf.wheel_propagation import propagate_by_wheels
 from astray.robot.motion import Differential, Omni
 from astray.robot.sensors import Gnss, Imu, Wheels
 from astray.tables import Array
@@ -205,11 +206,13 @@ def test_without_corrections_it_reckons_as_odometry_does() -> None:
     assert Odometry.kind == "odometry"
 
 
-def test_it_learns_the_errors_of_its_sensors() -> None:
+@pytest.mark.parametrize("ticks", [2048, 0])
+def test_it_learns_the_errors_of_its_sensors(ticks: int) -> None:
     beacons = {"kind": "landmarks", "rate": 10, "beacons": [[3, 0], [0, 3], [-3, -1]]}
     precise = {"range_sd": 0.005, "bearing_sd": 0.002}
     imu_sensor = {**INERTIAL, "gyro_bias_sd": 0.05, "accel_bias_sd": 0.1}
-    wheel_sensor = {**ENCODERS, "radius_sd": 0.03, "baseline_sd": 0.05, "slip_density": 0.002}
+    wheel_errors = {"radius_sd": 0.03, "baseline_sd": 0.05, "slip_density": 0.002, "ticks": ticks}
+    wheel_sensor = {**ENCODERS, **wheel_errors}
     sim = load([imu_sensor, wheel_sensor, {**beacons, **precise}], worlds=50)
     sim.run(60.0)
     rover = sim.robots["rover"]

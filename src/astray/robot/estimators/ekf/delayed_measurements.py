@@ -29,14 +29,8 @@ from astray.robot.estimators.ekf.measurements import (
 )
 from astray.robot.estimators.ekf.propagation import (
     ImuReading,
-    add_tick_covariance,
     extrapolate,
-    propagate_by_wheels,
     propagate_to_imu_reading,
-    propagate_turn_errors,
-    reset_displacement,
-    velocity_from_wheel_rates,
-    wheel_displacement,
 )
 from astray.robot.estimators.ekf.state_layout import (
     FROM_COMPASS,
@@ -44,6 +38,14 @@ from astray.robot.estimators.ekf.state_layout import (
     FROM_GYRO,
     FROM_IMU,
     FROM_WHEELS,
+)
+from astray.robot.estimators.ekf.wheel_propagation import (
+    add_tick_covariance,
+    propagate_by_wheels,
+    propagate_turn_errors,
+    reset_displacement,
+    velocity_from_wheel_rates,
+    wheel_displacement,
 )
 from astray.robot.estimators.ekf.zero_velocity import (
     detect_rest,

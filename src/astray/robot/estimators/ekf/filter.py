@@ -1,12 +1,14 @@
 """An error-state Kalman filter that fuses IMU, wheels, GNSS fixes, compass and landmarks.
 
     state_layout.py           which states a robot has, and what the datasheets say of its sensors
-    propagation.py            by the IMU, or by the wheels without one, with the Jacobians
+    covariance.py             propagation of the covariance, given the Jacobians
+    propagation.py            by the IMU, with its Jacobians, and between readings
+    wheel_propagation.py      by the wheels, and the displacement that they measure
     update.py                 innovation covariance, NIS gate, gain, Joseph form
     measurements.py           readings of all sensors in one layout
     measurement_models.py     innovation, Jacobian and noise of each sensor
     delayed_measurements.py   measurements in the order of their stamps, late ones too
-    zero_velocity.py          updates at rest, for robots without wheels
+    zero_velocity.py          updates at rest, seen by the wheels or by the IMU
     recovery.py               a new pose for a filter that was moved
     filter.py                 the loop over robots, and the class
 

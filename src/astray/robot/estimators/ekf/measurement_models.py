@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 
 from astray.numerics import atan2, kernel, sincos, wrap
+from astray.robot.estimators.ekf.covariance import clear_transition, propagate_covariance
 from astray.robot.estimators.ekf.measurements import (
     CompassMeasurement,
     FixMeasurement,
@@ -37,14 +38,9 @@ from astray.robot.estimators.ekf.measurements import (
 from astray.robot.estimators.ekf.propagation import (
     GYRO,
     ImuReading,
-    add_tick_covariance,
-    clear_transition,
     corrected_imu,
-    propagate_covariance,
-    propagate_turn_errors,
-    reset_displacement,
-    rolled_distance,
-    tick_variance,
+    extrapolated_time,
+    extrapolated_yaw_variance,
 )
 from astray.robot.estimators.ekf.recovery import (
     Point,
@@ -78,6 +74,13 @@ from astray.robot.estimators.ekf.update import (
     is_rejected_for_long,
     kalman_update,
     reject,
+)
+from astray.robot.estimators.ekf.wheel_propagation import (
+    add_tick_covariance,
+    propagate_turn_errors,
+    reset_displacement,
+    rolled_distance,
+    tick_variance,
 )
 from astray.robot.estimators.odometry import Displacement
 from astray.tables import WHEELS_PER_ROBOT, Array, Row
@@ -180,6 +183,10 @@ def update_with_wheels(state: Row, model: Row, measured: Displacement) -> None:
     h[0, DX] = h[1, DYAW] = 1.0
     r[0, 0], r[1, 1], r[0, 1] = wheel_noise(model, 0.0)
     r[1, 0] = r[0, 1]
+    time = extrapolated_time(state, model)
+    step = 0.5 * state.accel_change * time * time
+    r[0, 0] += step * step
+    r[1, 1] += extrapolated_yaw_variance(state, model)
     gated_update(state, model, 2, FROM_WHEELS)
     if model.sideways and state.rejected[FROM_WHEELS] == 0:
         clear_measurement(model)
@@ -215,8 +222,7 @@ def update_with_gyro(
     """
     turn_rate = corrected_imu(state, model, reading)[GYRO]
     turn = turn_rate * elapsed
-    ahead = max(state.stamp - state.wheel_stamp, 0.0)
-    change = abs(turn_rate - state.wz) + abs(state.turn_rate_change)
+    change = (turn_rate - state.wz) * extrapolated_time(state, model)
     propagate_turn_errors(state, model, turn)
     clear_transition(model)
     f = model.transition
@@ -235,7 +241,8 @@ def update_with_gyro(
     clear_measurement(model)
     model.innovation[0], model.jacobian[0, DYAW] = -state.dyaw, 1.0
     rounding = 0.0 if rests else model.turn_quantization_variance
-    model.noise[0, 0] = max(rounding, MIN_TURN_VARIANCE) + change * change * ahead * ahead
+    model.noise[0, 0] = max(rounding, MIN_TURN_VARIANCE)
+    model.noise[0, 0] += change * change + extrapolated_yaw_variance(state, model)
     nis = compute_nis(state, model, 1)
     if nis > model.gate[1]:
         slip = state.dyaw * state.dyaw
@@ -342,6 +349,7 @@ def update_with_compass(state: Row, model: Row, compass: CompassMeasurement) -> 
     model.jacobian[0, YAW] = 1.0
     variance = compass.sd * compass.sd if compass.sd > 0.0 else model.compass_variance
     model.noise[0, 0] = max(variance - model.compass_error_variance[k], MIN_WHITE * variance)
+    model.noise[0, 0] += extrapolated_yaw_variance(state, model)
     if error >= 0:
         model.innovation[0] = wrap(model.innovation[0] - state.error[error])
         model.jacobian[0, error] = 1.0
@@ -374,6 +382,7 @@ def landmark_model(
     h[1, YAW] = -1.0 - (dx * mount_x + dy * mount_y) / square
     sd = model.range_sd[k] + model.range_sd_per_m[k] * distance
     model.noise[0, 0], model.noise[1, 1] = sd * sd, model.bearing_sd[k] * model.bearing_sd[k]
+    model.noise[1, 1] += extrapolated_yaw_variance(state, model)
     return True
 
 

@@ -1,296 +1,49 @@
-"""Propagation of the error-state Kalman filter: by the IMU, or by the wheels without one.
+"""Propagation of the error-state Kalman filter by the IMU, and between two readings.
 
-With F the Jacobian of the moving states (`transition`), and white noise of variance q_j over the
-step that enters along g_j (the columns of `noise_input`),
+With h half the turn in a step dt, the velocity V of the mount in body axes propagates by
 
-    P ← F P Fᵀ + Σ q_j g_j g_jᵀ
+    V ← R(−2h) V + R(−h) a dt
 
-By wheels, the displacement (u, v, w) and its Jacobians are those of odometry.py, corrected for the
-estimated errors of the wheels. By the IMU, with h half the turn in a step dt, the velocity V of the
-mount in body axes propagates by V ← R(−2h) V + R(−h) a dt, with R a rotation and a the mean
-specific acceleration; it is exact for readings that are means over dt.
-A robot that cannot go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
-
-One second-order term matters where the covariance is small: an error of the heading turns the true
-speed, not the believed one. Lasting errors δv and δyaw displace the body sideways by ∫ δv δyaw dt,
-with the standard deviation Σ √(P_vv P_yy + P_vy²) dt. It is added as noise, and shrinks as those
-two do when they are corrected.
+with R a rotation and a the mean specific acceleration; it is exact for readings that are means over
+dt. A robot that cannot go sideways keeps vy = 0, and its speed changes by a_x dt / cos h.
 
 Between two readings of the IMU or the wheels the filter extrapolates the last one; the next reading
 then makes up for the difference.
 
 A reading of the IMU is a mean over its period T: it does not tell when in T the robot turned or
-sped up. With Δw and Δa the changes from the reading before, the body is displaced against one of
-constant turn rate and acceleration by about
+sped up. With Δw and Δa the changes from the reading before, turn rate and acceleration that are
+linear in time displace the body, against constant ones, by
 
-    along  k Δa T²        to the left  k v Δw T²
+    along  −Δa T² / 12        to the left  −v Δw T² / 12
 
-For changes that are linear in time k is 1/12; for a step that is anywhere in T it is 1/9 in the
-root mean square, of what both readings tell of the step. It is added as noise, with k = 1/10. At
-100 Hz it is nothing; at 5 Hz, and with good sensors, it is the largest error of all.
+That is corrected. A step that is anywhere in T, and seen in two readings, displaces it by as much
+on average, with a standard deviation of 0.046 in place of 1/12 = 0.083; more is added as noise. At
+100 Hz it is nothing; at 5 Hz, and with good sensors, it is the largest error of all. Changes that
+repeat with the period of the IMU, as by commands at its rate, have no such average.
 """
 
 from __future__ import annotations
 
 import math
 
-from astray.numerics import arc, clothoid_step, exp, inlined_kernel, kernel, sincos, tan
+from astray.numerics import arc, inlined_kernel, kernel, sincos
+from astray.robot.estimators.ekf.covariance import (
+    add_lateral_noise,
+    add_lost_heading_noise,
+    clear_transition,
+    propagate_covariance,
+    propagate_errors,
+)
 from astray.robot.estimators.ekf.state_layout import DX, DY, DYAW, VX, VY, YAW, X, Y
-from astray.robot.estimators.odometry import Displacement
+from astray.robot.estimators.ekf.wheel_propagation import propagate_by_wheels
 from astray.tables import WHEELS_PER_ROBOT, Array, Row
 
 ImuReading = tuple[float, float, float]
 """Turn rate, rad/s, and accelerations forward and to the left, m/s², in the body's axes."""
 GYRO, ACCEL_X, ACCEL_Y = range(3)
 """The noise inputs of the IMU: columns of `noise_input`. By wheels they are the wheels."""
-CHANGE = 0.1  # k, of a motion that changes within a period
-
-
-# Covariance.
-
-
-@kernel
-def propagate_covariance(state: Row, model: Row) -> None:
-    """P ← F P Fᵀ + Σ q g gᵀ: F is the identity but for the rows of the moving states."""
-    n, moving = model.states, model.moving
-    for r in range(moving):
-        for j in range(n):
-            model.transition_cov[r, j] = 0.0
-        for i in range(n):
-            factor = model.transition[r, i]
-            if factor != 0.0:
-                for j in range(n):
-                    model.transition_cov[r, j] += factor * state.cov[i, j]
-    for r in range(moving):
-        for j in range(moving, n):
-            state.cov[r, j] = model.transition_cov[r, j]
-            state.cov[j, r] = model.transition_cov[r, j]
-        for c in range(r + 1):
-            total = 0.0
-            for i in range(n):
-                total += model.transition_cov[r, i] * model.transition[c, i]
-            for q in range(WHEELS_PER_ROBOT):
-                total += model.noise_variance[q] * model.noise_input[r, q] * model.noise_input[c, q]
-            state.cov[r, c] = total
-            state.cov[c, r] = total
-
-
-@kernel
-def clear_transition(model: Row) -> None:
-    """F ← I, without noise."""
-    for r in range(model.moving):
-        for i in range(model.states):
-            model.transition[r, i] = 1.0 if r == i else 0.0
-        for q in range(WHEELS_PER_ROBOT):
-            model.noise_input[r, q] = 0.0
-    for q in range(WHEELS_PER_ROBOT):
-        model.noise_variance[q] = 0.0
-
-
-@kernel
-def propagate_errors(state: Row, model: Row, dt: float) -> None:
-    """Propagate the sensor errors: Gauss-Markov ones decay and are driven, others walk."""
-    for i in range(model.moving, model.states):
-        if model.tau[i] < math.inf:
-            decay = exp(-dt / model.tau[i])
-            state.error[i] *= decay
-            for j in range(model.states):
-                state.cov[i, j] *= decay
-                state.cov[j, i] *= decay
-            state.cov[i, i] += model.sd[i] * model.sd[i] * (1.0 - decay * decay)
-        state.cov[i, i] += model.walk[i] * model.walk[i] * dt
-
-
-@kernel
-def add_lateral_noise(state: Row, dt: float) -> None:
-    """Add the sideways displacement by errors of speed and heading together (second order)."""
-    squared_cov = state.cov[VX, YAW] * state.cov[VX, YAW]
-    rate = math.sqrt(max(0.0, state.cov[VX, VX] * state.cov[YAW, YAW] + squared_cov))
-    if rate < state.lateral_rate:
-        state.lateral_sd *= rate / state.lateral_rate
-    state.lateral_rate = rate
-    sd = state.lateral_sd + rate * dt
-    variance = sd * sd - state.lateral_sd * state.lateral_sd
-    state.lateral_sd = sd
-    s, c = sincos(state.yaw)
-    state.cov[X, X] += s * s * variance
-    state.cov[Y, Y] += c * c * variance
-    state.cov[X, Y] -= s * c * variance
-    state.cov[Y, X] = state.cov[X, Y]
-
-
-@kernel
-def add_lost_heading_noise(state: Row, distance: float) -> None:
-    """Add what a displacement does to the position while the heading is unknown.
-
-    Over a distance d in any direction the error along an axis is d (cos − 1) of a uniform angle,
-    of the variance 3/2 d².
-    """
-    total = state.lost_distance + distance
-    variance = 1.5 * (total * total - state.lost_distance * state.lost_distance)
-    state.lost_distance = total
-    state.cov[X, X] += variance
-    state.cov[Y, Y] += variance
-
-
-@kernel
-def reset_displacement(state: Row, model: Row) -> None:
-    """Set the displacement since the wheels or the IMU were read to zero, exactly known."""
-    state.dx = state.dy = state.dyaw = 0.0
-    for i in range(3):
-        state.residual[i] = 0.0
-        for j in range(3):
-            state.residual_cov[i, j] = 0.0
-    for i in range(DX, DYAW + 1):
-        for j in range(model.states):
-            state.cov[i, j] = 0.0
-            state.cov[j, i] = 0.0
-
-
-@kernel
-def add_tick_covariance(state: Row, model: Row) -> None:
-    """Add to the displacement that the wheels may have begun it anywhere in a tick."""
-    if model.moving <= DYAW:
-        return
-    if not model.by_imu:
-        state.cov[DYAW, DYAW] += model.turn_quantization_variance
-        return
-    variance = tick_variance(model)
-    for k in range(WHEELS_PER_ROBOT):
-        weights = (model.forward[k], model.left[k], model.turn[k] / model.arm)
-        for i in range(3):
-            for j in range(3):
-                state.cov[DX + i, DX + j] += variance * weights[i] * weights[j]
-                state.residual_cov[i, j] += variance * weights[i] * weights[j]
-
-
-@kernel
-def tick_variance(model: Row) -> float:
-    """The variance of a wheel's distance that is counted in whole ticks, about its mean."""
-    return float(model.encoder_tick * model.encoder_tick / 12.0)
-
-
-# By wheels.
-
-
-@kernel
-def wheel_displacement(state: Row, model: Row) -> Displacement:
-    """The displacement of the body while the wheels turn to `next_angle`, errors corrected."""
-    u, v, turn = 0.0, 0.0, 0.0
-    for k in range(WHEELS_PER_ROBOT):
-        distance = (model.next_angle[k] - state.wheel_angle[k]) * model.radius
-        if model.wheel[k] >= 0:
-            distance *= 1.0 + state.error[model.wheel[k]]
-        model.distance[k] = distance
-        u += model.forward[k] * distance
-        v += model.left[k] * distance
-        turn += model.turn[k] * distance
-    arm = model.arm
-    if model.arm_error >= 0:
-        arm = model.arm * (1.0 + state.error[model.arm_error])
-    return u, v, turn / arm
-
-
-@inlined_kernel
-def rolled_distance(model: Row, k: int, step: Displacement) -> float:
-    """The distance that a wheel rolls in a displacement of the body."""
-    weights = 0.0
-    for j in range(WHEELS_PER_ROBOT):
-        weights += abs(model.turn[j])
-    distance = step[0] + model.turn[k] * step[2] * model.arm / weights
-    if model.left[k] != 0.0:
-        distance += math.copysign(step[1], model.left[k] * step[1])
-    return float(distance)
-
-
-@kernel
-def wheel_jacobian(state: Row, model: Row, step: Displacement) -> None:
-    """F and G of a step by wheels: by heading, wheel radii and arm, and by slip of each wheel.
-
-    Beside a gyro the turn by errors of radii and arm follows at its next reading.
-    """
-    u, v, turn = step
-    clear_transition(model)
-    s, c = sincos(state.yaw + 0.5 * turn)
-    tx, ty = -(s * u + c * v), c * u - s * v  # of x and y by the yaw
-    f, g = model.transition, model.noise_input
-    f[X, YAW], f[Y, YAW] = tx, ty
-    for k in range(WHEELS_PER_ROBOT):
-        turn_k = model.turn[k] / model.arm
-        g[X, k] = model.forward[k] * c - model.left[k] * s + 0.5 * tx * turn_k
-        g[Y, k] = model.forward[k] * s + model.left[k] * c + 0.5 * ty * turn_k
-        g[YAW, k] = turn_k
-        model.noise_variance[k] = model.slip_density * model.slip_density * abs(model.distance[k])
-        radius_error = model.wheel[k]
-        if radius_error >= 0:
-            f[X, radius_error] = g[X, k] * model.distance[k]
-            f[Y, radius_error] = g[Y, k] * model.distance[k]
-            f[YAW, radius_error] = turn_k * model.distance[k]
-    if model.arm_error >= 0:
-        f[X, model.arm_error] = -0.5 * tx * turn
-        f[Y, model.arm_error] = -0.5 * ty * turn
-        f[YAW, model.arm_error] = -turn
-    if state.gyro_started:
-        for i in range(model.moving, model.states):
-            f[YAW, i] = 0.0
-        for k in range(WHEELS_PER_ROBOT):
-            g[DYAW, k] = g[YAW, k]
-
-
-@kernel
-def propagate_turn_errors(state: Row, model: Row, turn: float) -> None:
-    """Propagate the errors of radii and arm to the turn by wheels since the last reading of a gyro.
-
-    They are in proportion to the true turn, which is best known by the gyro. The slip in the turn
-    by wheels would count as a turn: on a straight way it would teach a wrong arm.
-    """
-    clear_transition(model)
-    f = model.transition
-    for k in range(WHEELS_PER_ROBOT):
-        error = model.wheel[k]
-        if error >= 0:
-            distance = rolled_distance(model, k, (state.dx, state.dy, turn))
-            f[YAW, error] = f[DYAW, error] = model.turn[k] / model.arm * distance
-    if model.arm_error >= 0:
-        f[YAW, model.arm_error] = f[DYAW, model.arm_error] = -turn
-    state.dx = state.dy = 0.0
-    propagate_covariance(state, model)
-
-
-@kernel
-def propagate_by_wheels(state: Row, model: Row, steer: float, stamp: float) -> None:
-    """Propagate to a stamp, at which the wheels have turned to `next_angle`."""
-    dt = stamp - state.stamp
-    step = wheel_displacement(state, model)
-    u, v, turn = step
-    wheel_jacobian(state, model, step)
-    propagate_covariance(state, model)
-    if state.heading_lost:
-        add_lost_heading_noise(state, math.sqrt(u * u + v * v))
-    pose = (state.x, state.y, state.yaw)
-    if model.wheelbase > 0.0:
-        curvature_change = (tan(steer) - tan(state.steer)) / model.wheelbase
-        state.x, state.y, state.yaw = clothoid_step(pose, u, turn, curvature_change)
-    else:
-        state.x, state.y, state.yaw = arc(pose, u, v, turn)
-    if dt > 0.0:
-        propagate_errors(state, model, dt)
-    for k in range(WHEELS_PER_ROBOT):
-        state.wheel_angle[k] = model.next_angle[k]
-    if state.gyro_started:
-        state.dx, state.dy, state.dyaw = state.dx + u, state.dy + v, state.dyaw + turn
-    state.steer, state.stamp = steer, stamp
-
-
-@kernel
-def velocity_from_wheel_rates(state: Row, model: Row) -> None:
-    """Set the velocity to that of wheels that turn at the rates that were last read."""
-    for k in range(WHEELS_PER_ROBOT):
-        model.next_angle[k] = state.wheel_angle[k] + state.wheel_rate[k]
-    state.vx, state.vy, state.wz = wheel_displacement(state, model)
-
-
-# By the IMU.
+CHANGE, CHANGE_SD = 1.0 / 12.0, 1.0 / 10.0  # of the displacement by a motion that changes
+FAST_PERIOD = 0.015  # s; in a shorter one this displacement is a hundredth of a millimetre
 
 
 @kernel
@@ -345,6 +98,36 @@ def accel_bias_jacobian(model: Row, index: int, dt: float) -> None:
 
 
 @kernel
+def sideways_jacobian(
+    state: Row, model: Row, velocity: tuple[float, float], wz: float, dt: float
+) -> None:
+    """F and G of a body that can go sideways: its velocity keeps its direction while it turns.
+
+    With R the rotation by −w dt the velocity is R v at the end of the step, and the displacement is
+    that of the mean of both.
+    """
+    f, g = model.transition, model.noise_input
+    sine, cosine = sincos(wz * dt)
+    half_sine, half_cosine = sincos(0.5 * wz * dt)  # from the middle of the step to its end
+    f[VX, VX], f[VX, VY] = cosine, sine
+    f[VY, VX], f[VY, VY] = -sine, cosine
+    g[VX, GYRO], g[VY, GYRO] = velocity[1], -velocity[0]
+    g[VX, ACCEL_X], g[VX, ACCEL_Y] = half_cosine, half_sine
+    g[VY, ACCEL_X], g[VY, ACCEL_Y] = -half_sine, half_cosine
+    s, c = sincos(state.yaw + 0.5 * wz * dt)
+    for i in range(VX, VY + 1):
+        f[DX, i] = 0.5 * dt * (f[VX, i] + (1.0 if i == VX else 0.0))
+        f[DY, i] = 0.5 * dt * (f[VY, i] + (1.0 if i == VY else 0.0))
+        f[X, i], f[Y, i] = c * f[DX, i] - s * f[DY, i], s * f[DX, i] + c * f[DY, i]
+    for j in range(GYRO, ACCEL_Y + 1):
+        g[DX, j], g[DY, j] = 0.5 * dt * g[VX, j], 0.5 * dt * g[VY, j]
+    for j in range(ACCEL_X, ACCEL_Y + 1):
+        g[X, j], g[Y, j] = c * g[DX, j] - s * g[DY, j], s * g[DX, j] + c * g[DY, j]
+    g[X, GYRO] += c * g[DX, GYRO] - s * g[DY, GYRO]
+    g[Y, GYRO] += s * g[DX, GYRO] + c * g[DY, GYRO]
+
+
+@kernel
 def imu_jacobian(
     state: Row, model: Row, velocity: tuple[float, float], wz: float, dt: float
 ) -> None:
@@ -365,13 +148,7 @@ def imu_jacobian(
     g[X, ACCEL_X], g[Y, ACCEL_X] = 0.5 * c * dt, 0.5 * s * dt
     g[VX, ACCEL_X], g[DX, ACCEL_X] = 1.0, 0.5 * dt
     if model.sideways:
-        sine, cosine = sincos(wz * dt)
-        f[X, VY], f[Y, VY], f[DY, VY] = -s * dt, c * dt, dt
-        f[VX, VX], f[VX, VY] = cosine, sine
-        f[VY, VX], f[VY, VY] = -sine, cosine
-        g[VX, GYRO], g[VY, GYRO] = velocity[1], -velocity[0]
-        g[X, ACCEL_Y], g[Y, ACCEL_Y] = -0.5 * s * dt, 0.5 * c * dt
-        g[VY, ACCEL_Y], g[DY, ACCEL_Y] = 1.0, 0.5 * dt
+        sideways_jacobian(state, model, velocity, wz, dt)
     if model.gyro >= 0:
         gyro_bias_jacobian(model, model.gyro, dt)
     if model.gyro_drift >= 0:
@@ -401,7 +178,12 @@ def propagate_by_imu(state: Row, model: Row, reading: ImuReading, stamp: float) 
     u, v = 0.5 * (state.vx + velocity[0]) * dt, 0.5 * (state.vy + velocity[1]) * dt
     if state.heading_lost:
         add_lost_heading_noise(state, math.sqrt(u * u + v * v))
-    state.x, state.y, state.yaw = arc((state.x, state.y, state.yaw), u, v, wz * dt)
+    along, left = u, v
+    if model.sideways:  # a velocity that changes while the body turns leads off the arc of its mean
+        lever = wz * dt * dt / 12.0
+        along -= lever * (velocity[1] - state.vy)
+        left += lever * (velocity[0] - state.vx)
+    state.x, state.y, state.yaw = arc((state.x, state.y, state.yaw), along, left, wz * dt)
     state.dx += u
     state.dy += v
     state.dyaw += wz * dt
@@ -410,19 +192,34 @@ def propagate_by_imu(state: Row, model: Row, reading: ImuReading, stamp: float) 
 
 
 @kernel
-def add_change_noise(state: Row, model: Row, reading: ImuReading, period: float) -> None:
-    """Add the displacement by a motion that changed within a period of the IMU."""
+def spread_changes(state: Row, model: Row, reading: ImuReading, period: float, step: float) -> None:
+    """Move the body as if its motion had changed linearly over the period, and add the noise.
+
+    The filter extrapolated up to the last step, and made up for the change within it. What that
+    displaced is undone.
+    """
     last = state.imu_reading
-    lever = CHANGE * period * period
     speed = state.vx - 0.5 * period * reading[ACCEL_X]  # the mean of the period
-    along = lever * (reading[ACCEL_X] - last[ACCEL_X])
-    left = lever * speed * (reading[GYRO] - last[GYRO])
-    across = lever * (reading[ACCEL_Y] - last[ACCEL_Y]) if model.sideways else 0.0
-    add_displacement_noise(state, along * along, across * across)
+    accel, turn_accel = reading[ACCEL_X] - last[ACCEL_X], reading[GYRO] - last[GYRO]
+    curve = -CHANGE * period * period
+    lever = 0.5 * (period - step) * period + curve
+    along, left, across = lever * accel, lever * speed * turn_accel, 0.0
+    since = step if state.wheel_stamp > state.imu_stamp else period
+    state.dx += (0.5 * (period - step) * since + curve) * accel
+    if model.sideways:  # without the centripetal part, which does not displace in the body's axes
+        earlier = speed - 0.5 * period * (reading[ACCEL_X] + last[ACCEL_X])
+        across = reading[ACCEL_Y] - last[ACCEL_Y] - reading[GYRO] * speed + last[GYRO] * earlier
+        left += lever * across
+        state.dy += (0.5 * (period - step) * since + curve) * across
     s, c = sincos(state.yaw)
-    state.cov[X, X] += s * s * left * left
-    state.cov[Y, Y] += c * c * left * left
-    state.cov[X, Y] -= s * c * left * left
+    state.x += c * along - s * left
+    state.y += s * along + c * left
+    scale = CHANGE_SD * period * period
+    sd = scale * speed * turn_accel
+    add_displacement_noise(state, scale * scale * accel * accel, scale * scale * across * across)
+    state.cov[X, X] += s * s * sd * sd
+    state.cov[Y, Y] += c * c * sd * sd
+    state.cov[X, Y] -= s * c * sd * sd
     state.cov[Y, X] = state.cov[X, Y]
 
 
@@ -459,11 +256,35 @@ def propagate_to_imu_reading(state: Row, model: Row, reading: ImuReading, stamp:
         ax = reading[1] * weight - last[1] * (weight - 1.0)
         ay = reading[2] * weight - last[2] * (weight - 1.0)
         propagate_by_imu(state, model, (wz, ax, ay), stamp)
-        add_change_noise(state, model, reading, stamp - state.imu_stamp)
+        period = stamp - state.imu_stamp
+        if period > FAST_PERIOD:
+            spread_changes(state, model, reading, period, dt)
+        state.turn_rate_change = reading[GYRO] - last[GYRO]
+        state.accel_change = reading[ACCEL_X] - last[ACCEL_X]
     elif not state.started:
         state.wz, state.stamp = corrected_imu(state, model, reading)[0], stamp
     last[0], last[1], last[2] = reading
     state.started, state.imu_stamp = True, stamp
+
+
+# Between readings.
+
+
+@inlined_kernel
+def extrapolated_time(state: Row, model: Row) -> float:
+    """How long the filter has gone on without a reading of what propagates it, s."""
+    last = state.imu_stamp if model.by_imu else state.wheel_stamp
+    return float(max(state.stamp - last, 0.0))
+
+
+@inlined_kernel
+def extrapolated_yaw_variance(state: Row, model: Row) -> float:
+    """The variance of an extrapolated yaw by the unknown change of the turn rate.
+
+    The next reading makes up for this error, so it counts as noise of what is measured now.
+    """
+    turn = state.turn_rate_change * extrapolated_time(state, model)
+    return float(turn * turn)
 
 
 @kernel

@@ -79,7 +79,8 @@ FILTER = columns(
     Column("wheel_reading", "rad", "f8", (WHEELS_PER_ROBOT,)),  # at `wheel_stamp`
     Column("wheel_rate", "rad/s", "f8", (WHEELS_PER_ROBOT,)),
     "wheel_stamp s",
-    "turn_rate_change rad/s",  # of the wheels, at their last reading
+    "turn_rate_change rad/s",  # at the last reading of what propagates the filter
+    "accel_change m/s²",  # likewise, by an IMU
     "still_since s",  # when a wheel was last seen to turn
     Column("at_rest", "", "?"),  # by the wheels
     "steer rad",
@@ -95,7 +96,7 @@ FILTER = columns(
     Column("landmark", "s, , m, m, m, m", "f8", (6,)),  # RejectedLandmark of recovery.py
     "nis_sum",  # of the newest measurements
     "nis_dof",  # their degrees of freedom
-    # Second-order noise: propagation.py.
+    # Second-order noise: covariance.py.
     "lateral_sd m",  # of the displacement by errors of speed and heading together
     "lateral_rate m/s",
     # Readings of the IMU in the window of zero_velocity.py.

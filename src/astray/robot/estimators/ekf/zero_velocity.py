@@ -22,11 +22,7 @@ from __future__ import annotations
 import math
 
 from astray.numerics import kernel
-from astray.robot.estimators.ekf.propagation import (
-    ImuReading,
-    add_tick_covariance,
-    reset_displacement,
-)
+from astray.robot.estimators.ekf.propagation import ImuReading
 from astray.robot.estimators.ekf.state_layout import DX, DY, DYAW, FROM_WHEELS, VX
 from astray.robot.estimators.ekf.update import (
     clear_measurement,
@@ -34,6 +30,7 @@ from astray.robot.estimators.ekf.update import (
     gated_update,
     kalman_update,
 )
+from astray.robot.estimators.ekf.wheel_propagation import add_tick_covariance, reset_displacement
 from astray.tables import WHEELS_PER_ROBOT, Array, Row
 
 STANDSTILL = 0.5  # s, of wheels that do not turn
