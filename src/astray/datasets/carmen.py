@@ -74,7 +74,7 @@ def read_carmen(data: bytes, file: Path) -> Dataset:
     scans["stamp"], scans["start"], scans["step"] = stamps, angles[0], step
     scans["min_range"], scans["max_range"] = MIN_RANGE, max_range
     hits = np.where(ranges < max_range, ranges, np.inf)
-    reference = Reference(stamps, *poses.T, max_gap=0.0)
+    reference = Reference(stamps, poses[:, 0], poses[:, 1], poses[:, 2], max_gap=0.0)
 
     def synthesize(seed: int) -> Mapping[str, Stream]:
         return {

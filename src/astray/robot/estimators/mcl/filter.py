@@ -40,6 +40,7 @@ from astray.robot.estimators.mcl.relocalisation import (
     Motion,
 )
 from astray.robot.estimators.mcl.scan_likelihood import (
+    TABLES,
     Beams,
     MapField,
     beam_endpoints,
@@ -296,7 +297,7 @@ class Particle(Estimator, kind="particle"):
         a["cloud"] = np.zeros((n, self.particles, 4))
         a["search"] = np.zeros((n, self.particles, 4))
         a["trail"] = np.zeros((n, LENGTH, 6))
-        a["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
+        a["log_q"] = np.zeros((n, TABLES, MAX_STEPS + 1))
         spare, log_weights = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
         ends = np.zeros((n, min(self.beams, scanner["rays"]), 2))
         self.workspaces: Any = (

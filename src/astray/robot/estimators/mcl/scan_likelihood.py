@@ -40,8 +40,11 @@ from astray.robot.estimators.mcl.particle_set import WEIGHT, YAW, X, Y
 from astray.tables import Array, Row
 from astray.world.planning import DISTANCE_STEP, MAX_STEPS, LikelihoodFieldArrays
 
-SHARP, BLURRED = 0, 1
-"""The tables of log q: as given, and of a larger sigma, in which a wide area attracts."""
+SHARP, BLURRED, ROBUST = 0, 1, 2
+"""The tables of log q: as given, of a larger sigma, in which a wide area attracts, and as given but
+at least LEAST, for scans of which many beams may end at what the map lacks."""
+TABLES = 3
+LEAST = -1.0  # log q of a beam in the robust table
 BLUR = 3.0  # times sigma
 MIN_SAMPLE_SHARE = 0.2  # of the particles, as effective sample size after a step
 BISECTIONS = 5  # to find the power of a step
@@ -59,7 +62,7 @@ class Beams(NamedTuple):
     used: int
     """How many beams did."""
     log_q: Array
-    """log q by distance, (2, MAX_STEPS + 1)."""
+    """log q by distance, (TABLES, MAX_STEPS + 1)."""
 
 
 class MapField(NamedTuple):
@@ -71,15 +74,17 @@ class MapField(NamedTuple):
 
 @kernel
 def tabulate_log_q(log_q: Array, p: Row, max_range: float) -> None:
-    """Write log q for every distance of the field, (2, MAX_STEPS + 1): sharp and blurred."""
-    for blurred in range(2):
-        sigma = p.sigma * (BLUR if blurred == BLURRED else 1.0)
+    """Write the tables of log q for every distance of the field, (TABLES, MAX_STEPS + 1)."""
+    for number in range(TABLES):
+        sigma = p.sigma * (BLUR if number == BLURRED else 1.0)
         random = (1.0 - p.hit) / max_range
         best = p.hit + random
         for k in range(MAX_STEPS + 1):
             d = k * DISTANCE_STEP / sigma
             hit = p.hit * exp(-0.5 * d * d) if k < MAX_STEPS else 0.0
-            log_q[blurred, k] = log((hit + random) / best)
+            log_q[number, k] = log((hit + random) / best)
+            if number == ROBUST:
+                log_q[number, k] = max(log_q[number, k], LEAST)
 
 
 @kernel
@@ -130,12 +135,14 @@ def log_likelihood(
 
 
 @kernel
-def log_likelihoods(out: Array, particles: Array, beams: Beams, field: MapField) -> None:
+def log_likelihoods(
+    out: Array, particles: Array, beams: Beams, field: MapField, table: int
+) -> None:
     """Write the log likelihood of a scan from each particle, less that of the best of them."""
     most = -math.inf
     for k in range(len(particles)):
         x, y, yaw = particles[k, X], particles[k, Y], particles[k, YAW]
-        out[k] = log_likelihood(x, y, yaw, beams, field, SHARP)
+        out[k] = log_likelihood(x, y, yaw, beams, field, table)
         most = max(most, out[k])
     for k in range(len(particles)):
         out[k] -= most

@@ -44,6 +44,7 @@ from astray.robot.estimators.mcl.relocalisation import (
     is_convincing,
 )
 from astray.robot.estimators.mcl.scan_likelihood import (
+    ROBUST,
     SHARP,
     Beams,
     MapField,
@@ -78,7 +79,7 @@ class ParticleTables(NamedTuple):
     buffers: Array
     """(n, LENGTH, 6): see odometry_buffer.py."""
     log_q: Array
-    """(n, 2, MAX_STEPS + 1): see scan_likelihood.py."""
+    """(n, TABLES, MAX_STEPS + 1): see scan_likelihood.py."""
 
 
 class Settings(NamedTuple):
@@ -139,6 +140,7 @@ def reweight_in_steps(
     beams: Beams,
     field: MapField,
     settings: Settings,
+    table: int,
 ) -> None:
     """Weight particles of a row by a scan, in steps that leave enough sample size."""
     memory, left = tables.memory[i], tables.params[i].temper
@@ -149,7 +151,7 @@ def reweight_in_steps(
             root = mode_cholesky(particles, mean)
             resample(particles, spare, memory, len(particles), settings.key)
             regularise(particles, memory, mean, root, settings.bandwidth, settings.key)
-        log_likelihoods(log_weights, particles, beams, field)
+        log_likelihoods(log_weights, particles, beams, field, table)
         is_last = step == MAX_TEMPERING_STEPS - 1
         power = left if is_last else largest_power(particles, log_weights, left)
         reweight(particles, log_weights, power)
@@ -201,7 +203,7 @@ def search_elsewhere(
     if memory.w_fast >= TRUSTED * memory.w_slow:
         memory.searching = False
         return
-    reweight_in_steps(search, tables, i, beams, field, settings)
+    reweight_in_steps(search, tables, i, beams, field, settings, SHARP)
     pose = mode_mean(search)
     q = exp(mean_log_q(pose, beams, field))
     memory.candidate_fast += FAST * (q - memory.candidate_fast)
@@ -246,7 +248,8 @@ def update(
             return
         throw_particles(particles, memory, beams, field, settings)
         memory.lost = False
-    reweight_in_steps(particles, tables, i, beams, field, settings)
+    table = ROBUST if memory.searching else SHARP
+    reweight_in_steps(particles, tables, i, beams, field, settings, table)
     estimate_pose(memory, particles, cell_variance(field))
     q = exp(mean_log_q((memory.x, memory.y, memory.yaw), beams, field))
     average_fit(memory, q)
