@@ -37,7 +37,7 @@ from astray.robot.estimators.mcl.particle_set import (
 from astray.robot.estimators.mcl.relocalisation import (
     CANDIDATE,
     EXPECTED_Q,
-    Motion,
+    UpdateMotion,
 )
 from astray.robot.estimators.mcl.scan_likelihood import (
     TABLES,
@@ -171,7 +171,7 @@ def take_scan(
     if memory.searching:
         sample_motion(tables.search[i], memory, p, then, now, settings.key)
     step = relative_pose((then.x, then.y, then.yaw), (now.x, now.y, now.yaw))
-    motion = Motion(step, now.x, now.y, now.path - then.path)
+    motion = UpdateMotion(step, now.x, now.y, now.path - then.path)
     for k in range(5):
         memory.odometry[k] = now[k]
     memory.updated = True

@@ -63,7 +63,7 @@ CANDIDATE = columns(
 """What is known of the candidate."""
 
 
-class Motion(NamedTuple):
+class UpdateMotion(NamedTuple):
     """Dead reckoning from one update to the next."""
 
     step: Pose
@@ -91,7 +91,7 @@ def injected_share(fit: float, usual: float, most: float) -> float:
 
 
 @kernel
-def new_ground(memory: Row, motion: Motion) -> float:
+def new_ground(memory: Row, motion: UpdateMotion) -> float:
     """How far the robot is from the places that counted, m; 0 if it is near one.
 
     A place that is not near becomes one of them.
@@ -109,7 +109,7 @@ def new_ground(memory: Row, motion: Motion) -> float:
 
 
 @kernel
-def clear_evidence(memory: Row, motion: Motion) -> None:
+def clear_evidence(memory: Row, motion: UpdateMotion) -> None:
     """Begin without evidence at this place."""
     memory.candidate_fit = memory.evidence = memory.ground = 0.0
     memory.place_count = 0
@@ -117,7 +117,7 @@ def clear_evidence(memory: Row, motion: Motion) -> None:
 
 
 @kernel
-def follow_candidate(memory: Row, pose: Pose, motion: Motion) -> bool:
+def follow_candidate(memory: Row, pose: Pose, motion: UpdateMotion) -> bool:
     """Whether the motion leads from the last candidate to a pose, which is the candidate now."""
     last = (memory.candidate_x, memory.candidate_y, memory.candidate_yaw)
     expected = compose(last, motion.step)
@@ -128,7 +128,9 @@ def follow_candidate(memory: Row, pose: Pose, motion: Motion) -> bool:
 
 
 @kernel
-def add_evidence(memory: Row, motion: Motion, visible: float, fit: float, ratio: float) -> None:
+def add_evidence(
+    memory: Row, motion: UpdateMotion, visible: float, fit: float, ratio: float
+) -> None:
     """Add a scan to the evidence for the candidate.
 
     Args:

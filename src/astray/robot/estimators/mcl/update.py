@@ -33,7 +33,7 @@ from astray.robot.estimators.mcl.relocalisation import (
     MAX_INJECTED,
     SETTLED_GROUND,
     TRUSTED,
-    Motion,
+    UpdateMotion,
     add_evidence,
     average_fit,
     candidate_probability,
@@ -174,7 +174,7 @@ def settle(
     beams: Beams,
     field: MapField,
     settings: Settings,
-    motion: Motion,
+    motion: UpdateMotion,
     q: float,
 ) -> None:
     """Inject particles into those of a robot without a track, or find that it has one."""
@@ -196,7 +196,7 @@ def search_elsewhere(
     beams: Beams,
     field: MapField,
     settings: Settings,
-    motion: Motion,
+    motion: UpdateMotion,
 ) -> None:
     """Update the search by a scan, and decide if that is due."""
     memory, search = tables.memory[i], tables.search[i]
@@ -238,7 +238,7 @@ def update(
     beams: Beams,
     field: MapField,
     settings: Settings,
-    motion: Motion,
+    motion: UpdateMotion,
 ) -> None:
     """Update the particles of a row, moved to the stamp of a scan, by the scan."""
     memory, p, floors = tables.memory[i], tables.params[i], field.fields.fields[field.number].floors
