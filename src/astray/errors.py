@@ -155,6 +155,10 @@ class MapWarning(AstrayWarning):
     """A map lacks what its author may have meant it to have; the text begins with its file."""
 
 
+class LogWarning(AstrayWarning):
+    """A log is read in a way that its author may not have meant; the text begins with its file."""
+
+
 class SignalWarning(AstrayWarning):
     """A signal is read in a way that its author may not have meant."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from astray.datasets import Dataset, Reference, compare, read_logs, run_on_log, score
-from astray.datasets.carmen import synthetic_odometry
+from astray.datasets.carmen import spread_stamps, synthetic_odometry
 from astray.datasets.gnss_outage import outage_starts
 from astray.datasets.log_files import read_matlab
 from astray.datasets.mrclam import COMMAND_DELAY, SPEED_SCALE, TURN_SLOWDOWN
@@ -20,7 +21,7 @@ from astray.datasets.wheel_conversion import (
     differential_wheels,
     integrate_held,
 )
-from astray.errors import LogError
+from astray.errors import LogError, LogWarning
 from astray.numerics.se2 import arc
 from astray.robot.estimators import Odometry, Particle
 from astray.robot.motion import Ackermann, Differential
@@ -186,9 +187,90 @@ def test_clocks_that_were_set_back_do_not_turn_the_order_of_scans(tmp_path: Path
     stamps[30:] -= 0.9
     stamps[31] = 10.0
     (tmp_path / "room.log").write_text(carmen_text(course(), stamps=stamps))
-    log = read_logs(tmp_path / "room.log")[0]
+    with pytest.warns(LogWarning):
+        log = read_logs(tmp_path / "room.log")[0]
     assert (np.diff(log.streams["scan"].stamp) > 0).all()
     assert (np.diff(log.streams["wheels"].stamp) > 0).all()
+
+
+def six_digits(stamps: Any) -> Any:
+    return np.array([float(f"{stamp + 1.13486e9:.6g}") for stamp in stamps])
+
+
+def with_repeats(stamps: Any) -> Any:
+    found = stamps.copy()
+    found[[11, 12, 30, 47]] = found[[10, 10, 29, 46]]
+    return found
+
+
+def set_back(stamps: Any) -> Any:
+    return np.where(np.arange(len(stamps)) < len(stamps) // 2, stamps, stamps - 3600.0)
+
+
+BAD_CLOCKS = {
+    "equal": lambda stamps: 0.0 * stamps,
+    "six digits": six_digits,
+    "whole seconds": np.floor,
+    "set back": set_back,
+    "a few equal": with_repeats,
+}
+
+
+@pytest.mark.parametrize("clock", BAD_CLOCKS)
+def test_the_error_on_a_log_does_not_depend_on_its_clock(tmp_path: Path, clock: str) -> None:
+    good = 0.4 * np.arange(60.0)
+    errors = []
+    for stamps in (good, BAD_CLOCKS[clock](good)):
+        (tmp_path / "room.log").write_text(carmen_text(course(), rays=90, stamps=stamps))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LogWarning)
+            log = read_logs(tmp_path / "room.log")[0]
+        result = run_on_log(log, Particle())
+        assert compare(result).belief["stamp"].tolist() == log.reference.stamp.tolist()
+        errors.append(score(result).position_rmse)
+    assert errors[1] == errors[0]
+
+
+@pytest.mark.parametrize("clock", BAD_CLOCKS)
+def test_stamps_that_tell_no_time_are_warned_of(tmp_path: Path, clock: str) -> None:
+    stamps = BAD_CLOCKS[clock](0.4 * np.arange(60.0))
+    (tmp_path / "room.log").write_text(carmen_text(course(), stamps=stamps))
+    with pytest.warns(LogWarning, match=r"room\.log: \d+ of 60 scans have no later stamp"):
+        read_logs(tmp_path / "room.log")
+
+
+def test_stamps_that_tell_the_time_are_kept_without_a_warning(tmp_path: Path) -> None:
+    stamps = 1.13486e9 + np.cumsum(np.linspace(0.05, 2.0, 60))
+    (tmp_path / "room.log").write_text(carmen_text(course(), stamps=stamps))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log = read_logs(tmp_path / "room.log")[0]
+    assert log.reference.stamp.tolist() == (stamps[1::2] - stamps[1]).tolist()
+
+
+def test_stamps_are_spread_between_those_that_tell_the_time() -> None:
+    spread, replaced = spread_stamps(np.array([5.0, 5.0, 7.0, 8.0, 1.0, 10.0, 10.0, 3.0]))
+    assert spread == pytest.approx([5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
+    assert replaced == 4
+    assert spread_stamps(np.zeros(3)) == (pytest.approx([0.0, 1.0, 2.0]), 2)
+
+
+@pytest.mark.parametrize("clock", ["equal", "six digits", "set back"])
+def test_the_error_on_a_real_log_does_not_depend_on_its_clock(tmp_path: Path, clock: str) -> None:
+    data = gzip.decompress(real("carmen/freiburg-101-corrected.log.gz").read_bytes()).decode()
+    lines = [line.split() for line in data.splitlines() if line.startswith("FLASER")]
+    at = [8 + int(words[1]) for words in lines]
+    stamps = np.array([float(words[k]) for words, k in zip(lines, at, strict=True)])
+    for words, k, stamp in zip(lines, at, BAD_CLOCKS[clock](stamps), strict=True):
+        words[k] = str(stamp)
+    errors = []
+    for text in (data, "\n".join(map(" ".join, lines)) + "\n"):
+        (tmp_path / "real.log").write_text(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LogWarning)
+            log = read_logs(tmp_path / "real.log")[0]
+        errors.append(score(run_on_log(log, Particle())).position_rmse)
+    assert errors[1] == errors[0] < 0.05
 
 
 def test_synthetic_odometry_has_the_stated_errors() -> None:

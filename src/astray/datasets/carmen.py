@@ -6,11 +6,16 @@ turns, drives and turns, and its wheels measure
 
     distances    3 % too long, with a standard deviation of 5 %
     rotations    0.01 rad too far per metre, with a standard deviation of 0.03 rad for each
+
+How the robot moved between two scans is made up, so beliefs are compared at scans only, however
+close in time those are. A stamp that is not later than all before tells no time: of a coarse clock,
+of one that was set back, or of none. Such scans are spread evenly, with a warning.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +24,7 @@ import numpy as np
 from astray.datasets.dataset import Dataset, Reference, Stream
 from astray.datasets.mapping import MIN_RANGE, map_from_scans
 from astray.datasets.wheel_conversion import differential_wheels
-from astray.errors import LogError
+from astray.errors import LogError, LogWarning
 from astray.numerics import PI, random
 from astray.robot.motion import Differential
 from astray.robot.sensors import Lidar, Wheels
@@ -31,7 +36,8 @@ MAX_RANGE = 20.0  # m; from there on, or from the longest range of the log on, n
 SCALE, SCALE_SD, YAW_PER_M, TURN_SD = 1.03, 0.05, 0.01, 0.03
 MIN_DISTANCE = 0.01  # m; the direction of a shorter step is unknown
 MAX_EXTENT = 1000.0  # m; a larger map would not fit into memory
-MIN_INTERVAL = 1e-3  # s between two scans: some clocks were set back
+MIN_INTERVAL = 1e-3  # s between the stamps of two scans; one that is closer tells no time
+UNKNOWN_INTERVAL = 1.0  # s between two scans of a log whose stamps tell no time at all
 START_SD = (0.1, 0.05)  # m, rad
 # A datasheet as a maker would write it: wheels with errors of a few per cent.
 NOMINAL_WHEELS = Wheels(ticks=0, radius_sd=0.03, baseline_sd=0.03, slip_density=0.05)
@@ -43,8 +49,12 @@ def is_carmen(data: bytes) -> bool:
 
 
 def read_carmen(data: bytes, file: Path) -> Dataset:
-    """The dataset in the bytes of a log; `file` is the name for LogError."""
-    ranges, poses, stamps = _scans(data, file)
+    """The dataset in the bytes of a log; `file` is the name for LogError and LogWarning."""
+    ranges, poses, logged = _scans(data, file)
+    stamps, replaced = spread_stamps(logged)
+    if replaced:
+        message = f"{file}: {replaced} of {len(logged)} scans have no later stamp than those before"
+        warnings.warn(f"{message}; they are spread evenly in time", LogWarning, stacklevel=3)
     if len(ranges) < 8:
         raise LogError(f"{file}: {len(ranges)} scans are too few for a map and a filter")
     if np.ptp(poses[:, :2], axis=0).max() > MAX_EXTENT:
@@ -64,7 +74,7 @@ def read_carmen(data: bytes, file: Path) -> Dataset:
     scans["stamp"], scans["start"], scans["step"] = stamps, angles[0], step
     scans["min_range"], scans["max_range"] = MIN_RANGE, max_range
     hits = np.where(ranges < max_range, ranges, np.inf)
-    reference = Reference(stamps, *poses.T)
+    reference = Reference(stamps, poses[:, 0], poses[:, 1], poses[:, 2], max_gap=0.0)
 
     def synthesize(seed: int) -> Mapping[str, Stream]:
         return {
@@ -77,7 +87,7 @@ def read_carmen(data: bytes, file: Path) -> Dataset:
 
 
 def _scans(data: bytes, file: Path) -> tuple[Array, Array, Array]:
-    """Ranges (n, rays) m, poses of the laser (n, 3), and increasing stamps (n,) s."""
+    """Ranges (n, rays) m, poses of the laser (n, 3), and stamps as logged (n,) s."""
     ranges: list[Array] = []
     poses_and_stamps: list[Array] = []
     for number, line in enumerate(data.splitlines(), 1):
@@ -101,9 +111,22 @@ def _scans(data: bytes, file: Path) -> tuple[Array, Array, Array]:
     if not ranges:
         raise LogError(f"{file}: has no laser scan")
     found = np.array(poses_and_stamps)
-    least = MIN_INTERVAL * np.arange(len(found))
-    stamps = np.maximum.accumulate(found[:, 3] - least) + least
-    return np.array(ranges), np.ascontiguousarray(found[:, :3]), stamps
+    return np.array(ranges), np.ascontiguousarray(found[:, :3]), np.ascontiguousarray(found[:, 3])
+
+
+def spread_stamps(logged: Array) -> tuple[Array, int]:
+    """Increasing stamps, (n,) s, and how many of the logged ones, (n,) s, they replace.
+
+    A stamp is kept if it is later than all before. The others are spread evenly between those that
+    are kept, and behind the last of these at the usual interval.
+    """
+    later = logged[1:] >= np.maximum.accumulate(logged)[:-1] + MIN_INTERVAL
+    kept = np.flatnonzero(np.append(True, later))
+    last = int(kept[-1])
+    stamps = np.interp(np.arange(len(logged)), kept, logged[kept])
+    interval = float(np.median(np.diff(stamps[: last + 1]))) if last > 0 else UNKNOWN_INTERVAL
+    stamps[last:] = logged[last] + interval * np.arange(len(logged) - last)
+    return stamps, len(logged) - len(kept)
 
 
 def synthetic_odometry(poses: Array, stamps: Array, seed: int) -> Table:

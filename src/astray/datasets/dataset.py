@@ -17,7 +17,7 @@ from astray.plugin import Datasheet, Datasheets, Motion, Reading, RowInitializer
 from astray.tables import STATE, Array, Table, table
 from astray.world import Map
 
-MAX_GAP = 0.25  # s between two stamps of a reference for linear interpolation
+MAX_GAP = 0.25  # s between two stamps of a reference for linear interpolation, by default
 RENAMED = {"seeded": "with_seed", "made_up": "synthesize", "sheets": "datasheets"}
 
 
@@ -68,6 +68,8 @@ class Reference:
     """The point in the body frame, m: an antenna is not the origin of the body."""
     stream: str = ""
     """The stream that the reference is made of, if the robot reads it too."""
+    max_gap: float = MAX_GAP
+    """s between two stamps for linear interpolation; 0 where the path between them is unknown."""
 
     def covers(self, stamps: Array) -> Array:
         """Whether the reference is known at some stamps.
@@ -81,7 +83,7 @@ class Reference:
         after = np.searchsorted(self.stamp, stamps).clip(1, len(self.stamp) - 1)
         before, later = self.stamp[after - 1], self.stamp[after]
         own = (stamps == before) | (stamps == later)
-        between = (stamps > before) & (stamps < later) & (later - before <= MAX_GAP)
+        between = (stamps > before) & (stamps < later) & (later - before <= self.max_gap)
         return np.asarray(own | between)
 
     def truth(self, stamps: Array) -> Table:

@@ -32,6 +32,7 @@ from astray.robot.estimators.mcl.particle_set import (
 from astray.robot.estimators.mcl.scan_likelihood import (
     BLURRED,
     SHARP,
+    TABLES,
     Beams,
     MapField,
     beam_endpoints,
@@ -181,7 +182,7 @@ def field() -> MapField:
 
 
 def tables(sigma: float = 0.1, hit: float = 0.9) -> Any:
-    q = np.zeros((2, MAX_STEPS + 1))
+    q = np.zeros((TABLES, MAX_STEPS + 1))
     tabulate_log_q(q, parameters(sigma=sigma, hit=hit), 10.0)
     return q
 

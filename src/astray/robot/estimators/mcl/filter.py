@@ -3,18 +3,11 @@
     odometry_buffer.py    dead reckoning at the stamp of a scan, late ones too
     particle_set.py       motion model, statistics and resampling of the particles
     scan_likelihood.py    measurement model, tempered weights, and particles injected from a scan
-    filter.py             one update by a scan, the loop over robots, and the class
+    relocalisation.py     the decision between the track and a pose elsewhere
+    update.py             one update by a scan
+    filter.py             the belief between scans, the loop over robots, and the class
 
 A scan is used once the robot has moved: the same walls from the same pose give no new information.
-It is used in steps, each by a power of its likelihood that leaves enough effective sample size.
-Between the steps particles are resampled and regularised: particles that are wide after a long way
-would else degenerate to a few.
-
-Global localisation, and recovery of a robot that was moved, inject particles that fit the scan
-(augmented MCL; Thrun, Burgard and Fox, Probabilistic Robotics, 2005, section 8.3). How well scans
-fit, as the mean q of their beams, is averaged over a short time, w_fast, and over a long time,
-w_slow; a share 1 − w_fast / (doubt · w_slow) of the particles is injected. The long average rises
-faster than it falls: a robot that is lost must not get used to it.
 """
 
 from __future__ import annotations
@@ -25,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from astray.numerics import PI, Pose, compose, exp, kernel, relative_pose, sincos
+from astray.numerics import PI, compose, kernel, relative_pose, sincos
 from astray.plugin import Datasheets, Estimator, Known, NonNegative, Positive, find_sensor
 from astray.robot.estimators.mcl.odometry_buffer import (
     LENGTH,
@@ -38,48 +31,40 @@ from astray.robot.estimators.mcl.odometry_buffer import (
     write_velocity,
 )
 from astray.robot.estimators.mcl.particle_set import (
-    WEIGHT,
     draw_particles,
-    effective_sample_size,
-    estimate_pose,
-    mode_cholesky,
-    mode_mean,
-    regularise,
-    resample,
     sample_motion,
 )
+from astray.robot.estimators.mcl.relocalisation import (
+    CANDIDATE,
+    EXPECTED_Q,
+    UpdateMotion,
+)
 from astray.robot.estimators.mcl.scan_likelihood import (
-    SHARP,
+    TABLES,
     Beams,
     MapField,
     beam_endpoints,
-    inject_particle,
-    largest_power,
-    log_likelihood,
-    log_likelihoods,
-    reweight,
     tabulate_log_q,
 )
+from astray.robot.estimators.mcl.update import ParticleTables, Settings, update
 from astray.robot.estimators.odometry import body_displacement, wheel_kinematics
 from astray.tables import SCAN, WHEELS, WHEELS_PER_ROBOT, Array, Column, Row, Rows, Table, columns
 from astray.world.planning import MAX_STEPS, LikelihoodFieldArrays, LikelihoodFieldCache
 
-MAX_TEMPERING_STEPS = 6  # by which a scan is used
 MIN_BEAMS = 5  # that ended at something
-FAST = 0.2  # weight of the newest scan in w_fast
-SLOW_RISE, SLOW_FALL = 0.02, 0.002  # and in w_slow
-MAX_INJECTED = 0.5  # of the particles at once
 MAX_PARTICLES = 10_000
 POSE_SIZE = 3
-EXPECTED_Q = 0.5  # mean q of a beam before any scan
 UNKNOWN_SD = 100.0  # m: standard deviation of an unknown position
 
 MEMORY = columns(
     Column("lost", "", "?"),  # without any idea of the pose
     Column("updated", "", "?"),  # by a scan
+    Column("settled", "", "?"),  # on a track, which takes evidence to leave
+    Column("searching", "", "?"),  # for a pose elsewhere
     ODOMETRY,  # which must be no prefix of it: numba would take one for the other, with a warning
     "w_fast",  # the averages of augmented MCL
     "w_slow",
+    CANDIDATE,
     "x m",  # the pose at the last update
     "y m",
     "yaw rad",
@@ -93,26 +78,6 @@ MEMORY = columns(
 """What a particle filter keeps of a robot beside its arrays."""
 
 
-class ParticleTables(NamedTuple):
-    """The tables and arrays of all filters, by row."""
-
-    memory: Table
-    """MEMORY (n,)."""
-    params: Table
-    particles: Array
-    """(n, particles, 4): see particle_set.py."""
-    spare: Array
-    """Workspace of resampling, like the particles."""
-    log_weights: Array
-    """Workspace of an update, (n, particles)."""
-    ends: Array
-    """Workspace of a scan, (n, beams, 2)."""
-    buffers: Array
-    """(n, LENGTH, 6): see odometry_buffer.py."""
-    log_q: Array
-    """(n, 2, MAX_STEPS + 1): see scan_likelihood.py."""
-
-
 class SensorReadings(NamedTuple):
     """The newest readings of wheels and scanner, by row."""
 
@@ -120,19 +85,6 @@ class SensorReadings(NamedTuple):
     scans: Table
     ranges: Array
     """(n, rays) m."""
-
-
-class Settings(NamedTuple):
-    """What is the same for all rows."""
-
-    key: np.uint64
-    """Of the noise."""
-    mount: Pose
-    """Of the scanner on the body."""
-    tries: int
-    """Poses that are tried for a particle that is injected."""
-    bandwidth: float
-    """Of the regularisation."""
 
 
 @kernel
@@ -195,79 +147,6 @@ def has_moved(memory: Row, p: Row, now: OdometryPose) -> bool:
 
 
 @kernel
-def inject_particles(
-    particles: Array, memory: Row, first: int, beams: Beams, field: MapField, settings: Settings
-) -> None:
-    """Move the particles from a first one on to poses that fit the scan."""
-    for k in range(first, len(particles)):
-        inject_particle(particles[k], memory, beams, field, settings.tries, settings.key)
-
-
-@kernel
-def injected_share(memory: Row, p: Row, q: float) -> float:
-    """Update the averages by a scan of mean q; the share of particles to inject."""
-    memory.w_fast += FAST * (q - memory.w_fast)
-    memory.w_slow += (SLOW_RISE if q > memory.w_slow else SLOW_FALL) * (q - memory.w_slow)
-    share: float = 1.0 - memory.w_fast / (p.doubt * memory.w_slow)
-    return min(max(share, 0.0), MAX_INJECTED)
-
-
-@kernel
-def reweight_in_steps(
-    tables: ParticleTables,
-    i: int,
-    beams: Beams,
-    field: MapField,
-    settings: Settings,
-) -> None:
-    """Weight the particles of a row by a scan, in steps that leave enough sample size."""
-    memory, left = tables.memory[i], tables.params[i].temper
-    particles, spare, log_weights = tables.particles[i], tables.spare[i], tables.log_weights[i]
-    for step in range(MAX_TEMPERING_STEPS):
-        if step > 0 or effective_sample_size(particles) < 0.5 * len(particles):
-            mean = mode_mean(particles)
-            root = mode_cholesky(particles, mean)
-            resample(particles, spare, memory, len(particles), settings.key)
-            regularise(particles, memory, mean, root, settings.bandwidth, settings.key)
-        log_likelihoods(log_weights, particles, beams, field)
-        is_last = step == MAX_TEMPERING_STEPS - 1
-        power = left if is_last else largest_power(particles, log_weights, left)
-        reweight(particles, log_weights, power)
-        left -= power
-        if left <= 0.0:
-            break
-
-
-@kernel
-def update(
-    tables: ParticleTables,
-    i: int,
-    beams: Beams,
-    field: MapField,
-    settings: Settings,
-) -> None:
-    """Update the particles of a row, moved to the stamp of a scan, by the scan."""
-    memory, f = tables.memory[i], field.fields.fields[field.number]
-    particles = tables.particles[i]
-    if memory.lost:
-        if f.floors == 0:
-            return
-        inject_particles(particles, memory, 0, beams, field, settings)
-        for k in range(len(particles)):
-            particles[k, WEIGHT] = 1.0 / len(particles)
-        memory.lost = False
-    reweight_in_steps(tables, i, beams, field, settings)
-    estimate_pose(memory, particles, f.cell * f.cell / 12.0)
-    fit = log_likelihood(memory.x, memory.y, memory.yaw, beams, field, SHARP)
-    share = injected_share(memory, tables.params[i], exp(fit / beams.used))
-    injected = int(share * len(particles)) if f.floors > 0 else 0
-    if injected > 0:
-        kept = len(particles) - injected
-        resample(particles, tables.spare[i], memory, kept, settings.key)
-        inject_particles(particles, memory, kept, beams, field, settings)
-
-
-@kernel
 def take_scan(
     belief: Row,
     tables: ParticleTables,
@@ -289,10 +168,14 @@ def take_scan(
         return
     if not memory.lost:
         sample_motion(tables.particles[i], memory, p, then, now, settings.key)
+    if memory.searching:
+        sample_motion(tables.search[i], memory, p, then, now, settings.key)
+    step = relative_pose((then.x, then.y, then.yaw), (now.x, now.y, now.yaw))
+    motion = UpdateMotion(step, now.x, now.y, now.path - then.path)
     for k in range(5):
         memory.odometry[k] = now[k]
     memory.updated = True
-    update(tables, i, Beams(ends, count, tables.log_q[i]), field, settings)
+    update(tables, i, Beams(ends, count, tables.log_q[i]), field, settings, motion)
     if scan.stamp > belief.stamp:
         publish_belief(belief, memory, p, now)
         belief.stamp = scan.stamp
@@ -350,7 +233,8 @@ def gather_all(
                 b.cov[j, j] = start_sd * start_sd
             for k in range(3):
                 m.cov[j, k] = b.cov[j, k]
-        m.lost = m.updated = False
+        m.lost = m.updated = m.searching = False
+        m.settled = True
         now = latest_odometry(buffers[i], m)
         for k in range(5):
             m.odometry[k] = now[k]
@@ -366,6 +250,7 @@ def tabulate_all(log_q: Array, params: Table, rows: Rows, max_range: float) -> N
 
 
 Share = Annotated[float, Gt(0), Le(1)]
+ShareOrNone = Annotated[float, Ge(0), Le(1)]
 
 
 class Particle(Estimator, kind="particle"):
@@ -388,7 +273,7 @@ class Particle(Estimator, kind="particle"):
     turn_density: NonNegative = 0.1  # rad/√rad; error of the turn over the rotation
     update_way: NonNegative = 0.1  # m of path before the next update
     update_turn: NonNegative = 0.1  # rad of rotation before the next update
-    doubt: Share = 0.5  # of how well scans fit in the long run; below it, particles are injected
+    doubt: ShareOrNone = 0.5  # of how well scans fit in the long run; below, it searches; 0: never
     start_sd: Positive = 0.1  # m, of a start that claims to be exact
     start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
 
@@ -410,11 +295,20 @@ class Particle(Estimator, kind="particle"):
         self.settings: Any = (self.key, mount, self.tries, bandwidth)
         a = self.arrays
         a["cloud"] = np.zeros((n, self.particles, 4))
+        a["search"] = np.zeros((n, self.particles, 4))
         a["trail"] = np.zeros((n, LENGTH, 6))
-        a["log_q"] = np.zeros((n, 2, MAX_STEPS + 1))
+        a["log_q"] = np.zeros((n, TABLES, MAX_STEPS + 1))
         spare, log_weights = np.zeros((n, self.particles, 4)), np.zeros((n, self.particles))
         ends = np.zeros((n, min(self.beams, scanner["rays"]), 2))
-        self.workspaces: Any = (a["cloud"], spare, log_weights, ends, a["trail"], a["log_q"])
+        self.workspaces: Any = (
+            a["cloud"],
+            a["search"],
+            spare,
+            log_weights,
+            ends,
+            a["trail"],
+            a["log_q"],
+        )
         self.fields = LikelihoodFieldCache()
 
     def reset(self, rows: Rows) -> None:
@@ -436,6 +330,7 @@ class Particle(Estimator, kind="particle"):
         unknown = np.diag([UNKNOWN_SD**2, UNKNOWN_SD**2, PI**2 / 3.0])
         belief["cov"][rows] = self.memory["cov"][rows] = unknown
         self.memory["lost"][rows] = True
+        self.memory["settled"][rows] = self.memory["searching"][rows] = False
 
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
         """Take the fresh readings of these rows."""

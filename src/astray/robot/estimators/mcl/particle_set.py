@@ -155,6 +155,22 @@ def mode_cholesky(particles: Array, mean: Pose) -> Cholesky3:
 
 
 @kernel
+def add_spread(memory: Row, particles: Array, share: float) -> None:
+    """Mix the covariance in the memory with that of particles about its pose, which get a share."""
+    cov = memory.cov
+    for i in range(3):
+        for j in range(3):
+            cov[i, j] *= 1.0 - share
+    for k in range(len(particles)):
+        dx, dy = particles[k, X] - memory.x, particles[k, Y] - memory.y
+        error = (dx, dy, wrap(particles[k, YAW] - memory.yaw))
+        weight = share * particles[k, WEIGHT]
+        for i in range(3):
+            for j in range(3):
+                cov[i, j] += weight * error[i] * error[j]
+
+
+@kernel
 def estimate_pose(memory: Row, particles: Array, cell_variance: float) -> None:
     """Write the mean of the best mode, and the covariance of all particles about it, to the memory.
 
@@ -165,12 +181,7 @@ def estimate_pose(memory: Row, particles: Array, cell_variance: float) -> None:
     for i in range(3):
         for j in range(3):
             memory.cov[i, j] = 0.0
-    for k in range(len(particles)):
-        dx, dy = particles[k, X] - memory.x, particles[k, Y] - memory.y
-        error = (dx, dy, wrap(particles[k, YAW] - memory.yaw))
-        for i in range(3):
-            for j in range(3):
-                memory.cov[i, j] += particles[k, WEIGHT] * error[i] * error[j]
+    add_spread(memory, particles, 1.0)
     memory.cov[0, 0] += cell_variance
     memory.cov[1, 1] += cell_variance
 
@@ -188,15 +199,21 @@ def effective_sample_size(particles: Array) -> float:
 
 
 @kernel
+def copy_particles(out: Array, particles: Array) -> None:
+    """Copy poses and weights."""
+    for k in range(len(particles)):
+        for j in range(4):
+            out[k, j] = particles[k, j]
+
+
+@kernel
 def resample(particles: Array, spare: Array, memory: Row, kept: int, key: np.uint64) -> None:
     """Systematic (low variance) resampling into the first `kept` particles; weights become equal.
 
     Thrun, Burgard and Fox, 2005, table 4.4.
     """
     count = len(particles)
-    for k in range(count):
-        for j in range(4):
-            spare[k, j] = particles[k, j]
+    copy_particles(spare, particles)
     offset = uniform_pair(memory, key, 0)[0]
     memory.tick += 1
     k, cumulative = 0, spare[0, WEIGHT]

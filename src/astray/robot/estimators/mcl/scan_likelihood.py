@@ -8,6 +8,10 @@ wall of the map. Relative to the best case, its likelihood is
 The beams of a scan have correlated errors, so their product is tempered: w = (Π q)^temper. A
 particle is injected from a scan: the best of many poses on the floor by a blurred q, then the top
 of the likelihood near it by a random search.
+
+Whether a robot is elsewhere is asked of another model, in which something new cuts beams short as
+likely as not: people, furniture, a part of the building that the map lacks. Nothing new lets a beam
+pass a wall of the map. So the log likelihood of a beam that passes none is at least SHORT.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from astray.numerics import (
     TAU,
     Pose,
     arc,
+    compose,
     exp,
     inlined_kernel,
     kernel,
@@ -35,12 +40,17 @@ from astray.robot.estimators.mcl.particle_set import WEIGHT, YAW, X, Y
 from astray.tables import Array, Row
 from astray.world.planning import DISTANCE_STEP, MAX_STEPS, LikelihoodFieldArrays
 
-SHARP, BLURRED = 0, 1
-"""The tables of log q: as given, and of a larger sigma, in which a wide area attracts."""
+SHARP, BLURRED, ROBUST = 0, 1, 2
+"""The tables of log q: as given, of a larger sigma, in which a wide area attracts, and as given but
+at least LEAST, for scans of which many beams may end at what the map lacks."""
+TABLES = 3
+LEAST = -1.0  # log q of a beam in the robust table
 BLUR = 3.0  # times sigma
 MIN_SAMPLE_SHARE = 0.2  # of the particles, as effective sample size after a step
 BISECTIONS = 5  # to find the power of a step
 SEARCH_STEPS = 48  # of the random search
+SHORT = -0.4  # least log likelihood of a beam that passes no wall of the map
+BEYOND = 0.3  # m from a wall to the end of a beam that passes it
 SEARCH_SD, SEARCH_YAW_SD = 0.3, 0.15  # m, rad: of the first step; the last is a tenth of it
 
 
@@ -52,7 +62,7 @@ class Beams(NamedTuple):
     used: int
     """How many beams did."""
     log_q: Array
-    """log q by distance, (2, MAX_STEPS + 1)."""
+    """log q by distance, (TABLES, MAX_STEPS + 1)."""
 
 
 class MapField(NamedTuple):
@@ -64,15 +74,17 @@ class MapField(NamedTuple):
 
 @kernel
 def tabulate_log_q(log_q: Array, p: Row, max_range: float) -> None:
-    """Write log q for every distance of the field, (2, MAX_STEPS + 1): sharp and blurred."""
-    for blurred in range(2):
-        sigma = p.sigma * (BLUR if blurred == BLURRED else 1.0)
+    """Write the tables of log q for every distance of the field, (TABLES, MAX_STEPS + 1)."""
+    for number in range(TABLES):
+        sigma = p.sigma * (BLUR if number == BLURRED else 1.0)
         random = (1.0 - p.hit) / max_range
         best = p.hit + random
         for k in range(MAX_STEPS + 1):
             d = k * DISTANCE_STEP / sigma
             hit = p.hit * exp(-0.5 * d * d) if k < MAX_STEPS else 0.0
-            log_q[blurred, k] = log((hit + random) / best)
+            log_q[number, k] = log((hit + random) / best)
+            if number == ROBUST:
+                log_q[number, k] = max(log_q[number, k], LEAST)
 
 
 @kernel
@@ -123,15 +135,57 @@ def log_likelihood(
 
 
 @kernel
-def log_likelihoods(out: Array, particles: Array, beams: Beams, field: MapField) -> None:
+def log_likelihoods(
+    out: Array, particles: Array, beams: Beams, field: MapField, table: int
+) -> None:
     """Write the log likelihood of a scan from each particle, less that of the best of them."""
     most = -math.inf
     for k in range(len(particles)):
         x, y, yaw = particles[k, X], particles[k, Y], particles[k, YAW]
-        out[k] = log_likelihood(x, y, yaw, beams, field, SHARP)
+        out[k] = log_likelihood(x, y, yaw, beams, field, table)
         most = max(most, out[k])
     for k in range(len(particles)):
         out[k] -= most
+
+
+@kernel
+def passes_wall(x: float, y: float, end_x: float, end_y: float, field: MapField) -> bool:
+    """Whether a wall of the map is between two points, and not near the second (sphere tracing)."""
+    f = field.fields.fields[field.number]
+    dx, dy = end_x - x, end_y - y
+    length = math.sqrt(dx * dx + dy * dy)
+    # All distances are those of the centre of a cell: 0.71 cells is half of its diagonal.
+    reach, half = 0.0, 0.71 * f.cell
+    while reach < length - BEYOND:
+        u = (x + dx * reach / length - f.x) / f.cell
+        v = (y + dy * reach / length - f.y) / f.cell
+        distance = DISTANCE_STEP * MAX_STEPS
+        if 0.0 <= u < f.width and 0.0 <= v < f.height:
+            distance = DISTANCE_STEP * field.fields.steps[f.first + int(v) * f.width + int(u)]
+        if distance < half + DISTANCE_STEP:
+            return True
+        reach += max(distance - half, 0.5 * f.cell)
+    return False
+
+
+@kernel
+def occluded_log_likelihood(pose: Pose, beams: Beams, field: MapField, mount: Pose) -> float:
+    """The mean log likelihood of the beams of a scan from a pose, which something may cut short."""
+    f = field.fields.fields[field.number]
+    x, y, _ = compose(pose, mount)
+    s, c = sincos(pose[2])
+    total = 0.0
+    for k in range(beams.used):
+        end_x = pose[0] + c * beams.ends[k, 0] - s * beams.ends[k, 1]
+        end_y = pose[1] + s * beams.ends[k, 0] + c * beams.ends[k, 1]
+        u, v, steps = (end_x - f.x) / f.cell, (end_y - f.y) / f.cell, MAX_STEPS
+        if 0.0 <= u < f.width and 0.0 <= v < f.height:
+            steps = field.fields.steps[f.first + int(v) * f.width + int(u)]
+        log_q = beams.log_q[SHARP, steps]
+        if log_q < SHORT and not passes_wall(x, y, end_x, end_y, field):
+            log_q = SHORT
+        total += log_q
+    return total / beams.used
 
 
 # Tempered weights.
