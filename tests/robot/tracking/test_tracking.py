@@ -11,8 +11,10 @@ import pytest
 
 import astray
 from astray import Autonomy
-from astray.robot.tracking.constant_velocity import DetectionSensor, polar_to_map
-from astray.tables import Array
+from astray.robot.tracking.constant_velocity import XX, YY, DetectionSensor, polar_to_map
+from astray.robot.tracking.ego_pose import pose_at, record_acceleration
+from astray.robot.tracking.tracker import MEMORY
+from astray.tables import STATE, Array, table
 
 WORLDS = 100
 SENSOR = {"kind": "contacts", "rate": 10, "range_sd": 0.05, "bearing_sd": 0.02, "max_range": 40.0}
@@ -142,6 +144,62 @@ def test_late_detections_are_placed_from_where_the_robot_then_was() -> None:
     mean = np.nanmean(drive_at_random(sim, 20.0))
     assert sim.robots["watcher"].contacts.stamp == pytest.approx(sim.time - 0.5)
     assert BAND[0] < mean < BAND[1]
+
+
+# Detections between two readings of the wheels.
+
+TURNS = [{"lasts": 0.7, "vx": 0.5, "wz": 1.0}, {"lasts": 0.7, "vx": 0.1, "wz": -1.0}]
+WEAVING = {"kind": "scripted", "steps": TURNS * 20}
+CIRCLING = {"kind": "scripted", "steps": [{"lasts": 1e6, "vx": 0.5, "wz": 1.0}]}
+SHARP = {**SENSOR, "range_sd": 0.02, "bearing_sd": 0.005}
+NOBODY = {"kind": "gospa", "part": "nobody", "within": 50.0}  # cut-off 1 m: √½ for a false track
+
+
+def between_wheel_readings(sensor: Any, rate: float, autonomy: Any, latency: float) -> astray.Sim:
+    """Each detection is 0.05 s after a tick of the wheels at 10 Hz."""
+    wheels = {**SLIPPING["sensors"][0], "rate": rate, "slip_density": 0.001}
+    timed = {**sensor, "offset": 0.05, "latency": latency}
+    watcher = {**SLIPPING, "sensors": [wheels, timed], "autonomy": autonomy}
+    return load(watcher, MOVING, worlds=WORLDS, metrics=[FAR, NOBODY], dt=0.05)
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.2])
+@pytest.mark.parametrize(("sensor", "rate"), [(SHARP, 10.0), (SENSOR, 5.0), (SENSOR, 10.0)])
+def test_tracks_of_a_weaving_robot_are_consistent_with_slow_wheels(
+    sensor: Any, rate: float, latency: float
+) -> None:
+    """Without the error of the own pose between readings NEES is up to 12, with false tracks."""
+    sim = between_wheel_readings(sensor, rate, WEAVING, latency)
+    mean = np.nanmean(drive_at_random(sim, 20.0))
+    assert BAND[0] < mean < BAND[1]
+    nobody = 2.0 * sim.robots["watcher"].evaluators[1].values ** 2  # false tracks of each robot
+    assert nobody.mean() < 0.1
+
+
+def test_tracks_of_a_robot_that_drives_steadily_are_no_less_certain_with_slow_wheels() -> None:
+    """It does not accelerate, so that it knows its pose between the readings."""
+    variances = []
+    for rate in (20.0, 10.0):
+        sim = between_wheel_readings(SHARP, rate, CIRCLING, 0.0)
+        mean = np.nanmean(drive_at_random(sim, 20.0))
+        assert BAND[0] < mean < BAND[1]
+        tracks = sim.robots["watcher"].tracker.arrays["kept"]
+        seen = tracks["number"] > 0
+        variances.append(np.median(tracks["cov"][seen][:, XX] + tracks["cov"][seen][:, YY]))
+    assert variances[1] < 1.1 * variances[0]
+
+
+@pytest.mark.parametrize("stamp", [0.25, 0.3, 0.4])
+def test_the_error_of_an_extrapolated_pose_is_that_of_the_last_acceleration(stamp: float) -> None:
+    accel, turn_accel = 0.8, -3.0
+    memory, belief = table(MEMORY, 1)[0], table(STATE, 1)[0]
+    for end in (0.1, 0.2):  # the believed velocity is the mean since the last belief
+        belief.stamp, belief.x, belief.yaw = end, 0.5 * accel * end**2, 0.5 * turn_accel * end**2
+        belief.vx, belief.wz = accel * (end - 0.05), turn_accel * (end - 0.05)
+        record_acceleration(memory, belief)
+    assert memory.ego_accel_square == pytest.approx([accel**2, 0.0, turn_accel**2])
+    pose, gap = pose_at(np.zeros((0, 4)), memory, belief, stamp)
+    assert gap * abs(turn_accel) == pytest.approx(abs(0.5 * turn_accel * stamp**2 - pose[2]))
 
 
 # Identities and numbers.

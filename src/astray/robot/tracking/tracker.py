@@ -36,8 +36,10 @@ from astray.robot.tracking.ego_pose import (
     LENGTH,
     accumulate_drift,
     add_drift,
+    add_pose_error,
     mount_in_map,
     pose_at,
+    record_acceleration,
     record_ego,
     record_pose,
 )
@@ -61,6 +63,12 @@ MEMORY = columns(
     Column("recorded", "", "i8"),  # poses in the history
     "ego_x m",  # the own position at the last belief
     "ego_y m",
+    "ego_stamp s",
+    "ego_interval s",  # between the last two beliefs
+    "ego_age s",  # of the belief at the last detections, 0 if they were late
+    "velocity_stamp s",
+    Column("ego_velocity", "m/s, rad/s", "f8", (3,)),
+    Column("ego_accel_square", "m²/s⁴, rad²/s⁴", "f8", (3,)),
     Column("ego_cov", "m², m·rad, rad²", "f8", (6,)),
     Column("drift_cov", "m², m·rad, rad²", "f8", (6,)),  # ego drift since the last detections
 )
@@ -140,10 +148,12 @@ def track_all(
         if not reading.fresh or (m.started and reading.stamp < m.stamp):
             continue  # tracks are not propagated backwards
         belief, tracks = tables.belief[i], tables.tracks[i]
-        pose = pose_at(tables.histories[i], m, belief, reading.stamp)
+        pose, gap = pose_at(tables.histories[i], m, belief, reading.stamp)
+        m.ego_age = max(0.0, reading.stamp - belief.stamp)
         mount = mount_in_map(pose, sensor.mount)
         predict_all(tracks, m, reading.stamp, p.accel_density, pose)
         count = write_detections(detections, readings, i, mount, sensor)
+        add_pose_error(detections, count, m, pose, gap)
         gate = -2.0 * log(1.0 - p.gate)  # of chi-square with two degrees of freedom
         n = gated_pairs(pairs, tracks, m.used, detections, count, gate, sensor)
         assign(pairs, n, detections)
@@ -159,6 +169,7 @@ def record_ego_all(
 ) -> None:
     """Record the own beliefs of these rows; poses at this interval, none if it is 0."""
     for i in rows:
+        record_acceleration(memory[i], belief[i])
         if memory[i].started:
             accumulate_drift(memory[i], belief[i])
         else:
