@@ -1,7 +1,7 @@
 """Make the pictures of the gallery: `make docs-pictures`.
 
-Each numbered program runs in a process of its own. Its picture is the one that it saves, else the plot of
-its run, else what it prints.
+Each numbered program runs in a process of its own. Its picture is the one that it saves, else the
+plot of its run, else what it prints.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run_program(program: Path, folder: Path) -> None:
     sys.argv = [str(program), str(folder)]
     values = runpy.run_path(str(program), run_name="__main__")
     run = values.get("sim")
-    if not list(folder.rglob("*.png")) and hasattr(run, "plot"):
+    if run is not None and hasattr(run, "plot") and not list(folder.rglob("*.png")):
         run.plot().savefig(folder / "plot.png", dpi=110)
 
 

@@ -12,8 +12,8 @@
     links.py           links to files of the repository, from words to pages, and to types
     markdown.py        tables, code blocks and headings
 
-Nothing is written by hand that the code says: `generated_pages()` reads the classes, the commands and
-the schema. The pages are written when a build begins, into folders that git ignores.
+Nothing is written by hand that the code says: `generated_pages()` reads the classes, the commands
+and the schema. The pages are written when a build begins, into folders that git ignores.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def index_page() -> str:
     below = sorted({n.page.rpartition("/")[2] for n in top if n.page != ERRORS}, key=str.lower)
     return join(
         "# Python API",
-        "`import astray` gives the names of the first table. What only some programs need is in the "
-        "packages of the second. Both are what `__all__` lists; all else is private.",
+        "`import astray` gives the names of the first table. What only some programs need is in "
+        "the packages of the second. Both are what `__all__` lists; all else is private.",
         "## Names of astray",
         table(("name", "what it is"), rows),
         "[Errors and exit codes](errors.md) have a page of their own.",

@@ -88,7 +88,7 @@ def many(parameter: click.Parameter) -> str:
 
 def option_rows(command: click.Command, context: click.Context) -> list[tuple[str, ...]]:
     """A row for each option: names, kind of value, default, help."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for option in command.get_params(context):
         if not isinstance(option, click.Option) or option.hidden:
             continue

@@ -43,7 +43,7 @@ def _process(app: Sphinx, what: str, name: str, value: Any, options: Any, lines:
 
 
 def _restore(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Undo napoleon for attributes: it takes what is before a colon in the first line for a type."""
+    """Undo napoleon for attributes: it takes what is before a colon for a type."""
     if what in ATTRIBUTES and name in _attributes:
         lines[:] = _attributes.pop(name)
 
@@ -69,7 +69,7 @@ def to_rst(lines: list[str]) -> list[str]:
 
 
 def _with_plain_returns(lines: list[str]) -> list[str]:
-    """Make a field of the section `Returns`: napoleon would take what is before a colon for a type."""
+    """Make a field of the section `Returns`: napoleon takes what is before a colon for a type."""
     converted: list[str] = []
     inside = False
     for line in lines:

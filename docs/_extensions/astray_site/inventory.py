@@ -1,7 +1,7 @@
 """The public names: which packages there are, what each exports, and on which page a name is.
 
-A name is described once, on the page of the first that exports it: `astray` itself, then the page of
-its kind where it is a plugin, then the shallowest package.
+A name is described once, on the page of the first that exports it: `astray` itself, then the page
+of its kind where it is a plugin, then the shallowest package.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from astray.plugin import KINDS, Plugin
 MODULES = ("errors", "tables")
 """Modules at the top whose every public name counts, as they have no `__all__`."""
 MOST_DOTS = 2
-"""In the name of a public package: those below, such as `astray.robot.estimators.ekf`, are parts."""
+"""In the name of a public package; those below, `astray.robot.estimators.ekf`, are parts."""
 
 
 class Name(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import json
 import sys
@@ -19,8 +18,9 @@ from astray_site.examples import SNIPPETS
 from astray_site.markdown import code, join, literal, rst, table, toctree
 
 DRAWN = (
-    "A parameter with *yes* in the last column may be a distribution, such as `{uniform: [0.1, 0.2]}`: \
-it is drawn per world, episode and robot, and estimators are told its nominal value."
+    "A parameter with *yes* in the last column may be a distribution, such as "
+    "`{uniform: [0.1, 0.2]}`: it is drawn per world, episode and robot, and estimators are told "
+    "its nominal value."
 )
 WHERE = {
     "autonomy": "`autonomy` of a robot",
@@ -108,7 +108,7 @@ def parameter_rows(cls: type[Plugin]) -> list[tuple[str, ...]]:
     comments, described = field_comments(cls), describe(cls)["parameters"]
     choices = {row["name"]: row.get("choices", ()) for row in described}
     defaults = {row["name"]: row["default"] for row in described}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for p in parameters_of(cls):
         is_needed = p.default is dataclasses.MISSING
         default = "needed" if is_needed else default_text(defaults[p.name])
@@ -154,9 +154,3 @@ def class_part(cls: type[Plugin]) -> str:
     package, _, short = name.full.rpartition(".")
     imported = code(f"from {package} import {short}", "python")
     return join(imported, rst(f".. autoclass:: {name.full}(**parameters)\n   :no-index-entry:"))
-
-
-def import_all() -> None:
-    """Import every public package, so that its plugins are declared."""
-    for package in inventory.packages():
-        importlib.import_module(package)

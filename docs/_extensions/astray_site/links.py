@@ -1,9 +1,10 @@
 """Links of three sorts that Sphinx and MyST do not make by themselves.
 
-1. A link to a file of the repository outside of docs/, such as `../../examples/01_first_run.py`, leads
-   on the site to the page of that program, to the README's or the changelog's page, or to a copy.
-2. Inline code that names something of the reference, `astray.load`, `astray run` or `ekf`, becomes a
-   link to its page, once per section. Pages stay plain Markdown.
+1. A link to a file of the repository outside of docs/, such as `../../examples/01_first_run.py`,
+   leads on the site to the page of that program, to the README's or the changelog's page, or to a
+   copy.
+2. Inline code that names something of the reference, `astray.load`, `astray run` or `ekf`, becomes
+   a link to its page, once per section. Pages stay plain Markdown.
 3. Types in signatures have the name of the module that defines them, `astray.engine.robots.Robots`;
    they lead to the page of the public name.
 """
@@ -65,7 +66,7 @@ class RepositoryLinks(SphinxTransform):
 
 
 class BuiltinTypes(SphinxTransform):
-    """Leave `type` and `int` in signatures alone: they would be taken for attributes of that name."""
+    """Leave `type` in signatures alone: it would be taken for an attribute of that name."""
 
     default_priority = 5
 
@@ -82,7 +83,8 @@ def page_link(node: nodes.Element, page: str) -> addnodes.pending_xref:
         "", refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=True, refwarn=True
     )
     content = nodes.inline("", "", *(child.deepcopy() for child in node.children), classes=["doc"])
-    return link + content
+    link += content
+    return link
 
 
 @cache
@@ -190,7 +192,7 @@ def _public_name(
         return None
     target = _public_objects().get(node["reftarget"])
     if target is None:
-        # A private type of a signature is named without a link; a name that does not exist is a warning.
+        # A private type is named without a link; a name that does not exist is a warning.
         return content if _exists(node["reftarget"]) else None
     page, anchor = target
     return make_refnode(app.builder, node["refdoc"], page, anchor, content)

@@ -75,8 +75,8 @@ def page(sim: astray.Sim) -> str:
         parts += [f"### {short(template.type)}", table(("field", "value"), rows)]
     return join(
         "# Topics, messages and services",
-        "Read from the publishers, subscriptions and services of a run with one robot that has a sensor "
-        "of each kind. Several robots have their names before the topics. "
+        "Read from the publishers, subscriptions and services of a run with one robot that has a "
+        "sensor of each kind. Several robots have their names before the topics. "
         "[The ROS 2 interface](/reference/ros2-interface.md) says when each message is published, "
         "which frames there are, and what a subscription does.",
         "## Publishers",

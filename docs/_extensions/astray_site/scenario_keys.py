@@ -19,6 +19,12 @@ PARTS = (
     ("Surface", "Surfaces", "An entry of `surfaces` of the sensor `wheels`."),
 )
 """The definitions of the schema that are no kinds: their names, headings and what they are."""
+WORDS = {
+    "number": "number",
+    "integer": "whole number",
+    "string": "text",
+    "boolean": "true or false",
+}
 
 
 def pages() -> dict[str, str]:
@@ -35,11 +41,11 @@ def pages() -> dict[str, str]:
         parts += [f"## {heading}", about, table(("key", "value", "default", "meaning"), rows)]
     text = join(
         "# Keys of a scenario",
-        "Made from the schema against which a scenario is checked; `astray check --schema` prints it, "
-        "and editors complete and check files by it "
+        "Made from the schema that checks scenarios; `astray check --schema` prints it, and "
+        "editors complete and check files by it "
         "({download}`scenario.schema.json </scenario.schema.json>`). "
-        "[Scenarios](/reference/scenarios.md) says what the keys mean together, and how presets and "
-        "`--set` merge. The keys of a part with a `kind` are on the page of "
+        "[Scenarios](/reference/scenarios.md) says what the keys mean together, and how presets "
+        "and `--set` merge. The keys of a part with a `kind` are on the page of "
         "[that kind](/reference/kinds/index.md).",
         *parts,
     )
@@ -81,9 +87,4 @@ def type_text(value: dict[str, Any]) -> str:
         return f"list of {type_text(items)}" if isinstance(items, dict) and items else "list"
     if value.get("type") == "object":
         return "distribution" if "normal" in value.get("properties", {}) else "mapping"
-    return {
-        "number": "number",
-        "integer": "whole number",
-        "string": "text",
-        "boolean": "true or false",
-    }.get(value.get("type", ""), value.get("type", "") or "word")
+    return WORDS.get(value.get("type", ""), "word")
