@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from astray_site import GENERATED_FOLDERS, generated_pages
 from astray_site.docstrings import to_markdown, to_rst
-from astray_site.examples import ROOT, programs
+from astray_site.examples import ROOT, example_of, programs
 from astray_site.inventory import described_as, exports, kind_of, names, packages
 from astray_site.kinds import parameter_rows
 
@@ -18,6 +21,18 @@ from astray.plugin import KINDS
 from astray.scenario import load_scenario
 from support.pages import DOCS
 
+PROGRAMS = sorted((DOCS / "reference" / "examples").glob("*.py"))
+INDIRECT = {
+    "Log",
+    "Robots",
+    "Scene",
+    "Tracks",
+    "Recording",
+    "Sweep",
+    "robot.control",
+    "robot.tracking",
+}
+"""What an example uses without its name, as what a call returns or a method is given."""
 SNIPPETS = sorted((DOCS / "reference" / "examples").glob("*.yaml"))
 
 
@@ -77,6 +92,23 @@ def test_the_example_of_a_kind_loads_and_uses_it(file: Path) -> None:
     kind = file.stem.partition("-")[2]
     assert f"kind: {kind}" in file.read_text(encoding="utf-8")
     assert load_scenario(file).robots
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.stem)
+def test_the_example_of_a_name_runs_and_uses_it(file: Path, tmp_path: Path) -> None:
+    source = file.read_text(encoding="utf-8")
+    assert re.search(rf"\b{file.stem.rpartition('.')[2]}\b", source) or file.stem in INDIRECT
+    assert f"astray.{file.stem}" in {*names(), *packages()}
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, cwd=tmp_path, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_of_astray_has_an_example() -> None:
+    for name in names().values():
+        if name.full.count(".") == 1 and name.page != "reference/api/errors":
+            assert example_of(name.full), name.full
 
 
 def test_every_command_has_a_page_with_each_of_its_options(pages: dict[str, str]) -> None:

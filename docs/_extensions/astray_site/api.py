@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sphinx.pycode import ModuleAnalyzer
 
+from astray.plugin import Plugin
 from astray.tables import columns_of
 from astray_site import inventory
 from astray_site.docstrings import to_markdown, to_rst
@@ -65,7 +66,11 @@ def index_page() -> str:
         "## Packages",
         table(("package", "what is in it"), packages),
         toctree(
-            [*below, "errors", *(inventory.package_page(p).rpartition("/")[2] for p in others)]
+            [
+                *below,
+                "errors",
+                *(inventory.package_page(p).rpartition("/")[2] for p in sorted(others)),
+            ]
         ),
     )
 
@@ -141,10 +146,18 @@ def describe(name: Name) -> str:
     if name.kind == "data":
         return describe_constant(name)
     if name.kind == "function":
-        return rst(f".. autofunction:: {name.full}")
+        return autodoc("autofunction", name)
     if name.kind == "exception":
-        return rst(f".. autoexception:: {name.full}\n   :show-inheritance:")
-    return rst(f".. autoclass:: {name.full}\n   :members:\n   :inherited-members: {FOREIGN_BASES}")
+        return autodoc("autoexception", name, "show-inheritance:")
+    if inspect.isclass(name.value) and issubclass(name.value, Plugin) and name.value is not Plugin:
+        # What all families have is described once, with `Plugin`.
+        return autodoc("autoclass", name, "members:", "show-inheritance:")
+    return autodoc("autoclass", name, "members:", f"inherited-members: {FOREIGN_BASES}")
+
+
+def autodoc(directive: str, name: Name, *options: str) -> str:
+    """A directive of autodoc with its options."""
+    return rst("\n".join([f".. {directive}:: {name.full}", *(f"   :{o}" for o in options)]))
 
 
 def describe_constant(name: Name) -> str:

@@ -17,6 +17,8 @@ ROOT = DOCS.parent
 PICTURES = DOCS / "pictures" / "gallery"
 SNIPPETS = DOCS / "reference" / "examples"
 """Short examples of what no numbered program uses: a file per name, package or kind."""
+SHORT_TITLES = {"17": "Live page", "22": "Gymnasium"}
+"""Of programs whose first line has no colon."""
 MOST_LINES = 3  # that an example emphasises
 
 
@@ -25,8 +27,9 @@ class Program(NamedTuple):
 
     file: Path
     title: str
+    """The first line of its docstring, up to a colon."""
     text: str
-    """What its docstring says after the title."""
+    """What the docstring says after that."""
     source: str
     """Its code, without the docstring."""
     names: frozenset[str]
@@ -53,11 +56,15 @@ def read_program(file: Path) -> Program:
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
     docstring = ast.get_docstring(tree) or file.stem
-    title, _, rest = docstring.partition("\n")
+    first, _, rest = docstring.partition("\n")
+    title, _, lead = first.rstrip(".").partition(": ")
+    if not lead:
+        title, lead = SHORT_TITLES[file.name[:2]], first.rstrip(".")
+    about = f"{lead[:1].upper()}{lead[1:]}.\n{rest}".strip()
     has_docstring = isinstance(tree.body[0], ast.Expr)
     begin = (tree.body[0].end_lineno or 0) if has_docstring else 0
     source = "\n".join(text.splitlines()[begin:]).strip("\n") + "\n"
-    return Program(file, title.rstrip("."), rest.strip(), source, frozenset(used_names(tree)))
+    return Program(file, f"{file.name[:2]} {title}", about, source, frozenset(used_names(tree)))
 
 
 def used_names(tree: ast.Module) -> Iterable[str]:

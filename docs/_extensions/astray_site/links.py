@@ -40,6 +40,7 @@ def setup(app: Sphinx) -> None:
     """Register the transforms."""
     app.add_transform(RepositoryLinks)
     app.add_transform(BuiltinTypes)
+    app.add_transform(ShortContents)
     app.add_transform(GlossaryTerms)
     app.add_post_transform(WordLinks)
     app.connect("missing-reference", _public_name)
@@ -77,6 +78,18 @@ class BuiltinTypes(SphinxTransform):
                 node.replace_self(node.children)
 
 
+class ShortContents(SphinxTransform):
+    """Keep the names of a package out of the contents of its page: a table at its top has them."""
+
+    default_priority = 820
+
+    def apply(self, **kwargs: Any) -> None:
+        """Take the names of a page of a package from the contents."""
+        if self.env.docname.startswith("reference/api/astray-"):
+            for signature in self.document.findall(addnodes.desc_signature):
+                signature["_toc_name"] = ""
+
+
 def page_link(node: nodes.Element, page: str) -> addnodes.pending_xref:
     """A link to a page with the content of another link."""
     link = addnodes.pending_xref(
@@ -112,7 +125,8 @@ class GlossaryTerms(SphinxTransform):
         if self.env.docname != "reference/glossary":
             return
         for paragraph in list(self.document.findall(nodes.paragraph)):
-            first = paragraph.children[0] if paragraph.children else None
+            # MyST begins a paragraph with an empty text where it begins with bold.
+            first = next((child for child in paragraph.children if child.astext()), None)
             if not (isinstance(first, nodes.strong) and TERM.fullmatch(first.astext())):
                 continue
             term = first.astext().rstrip(".")
