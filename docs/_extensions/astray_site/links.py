@@ -24,6 +24,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
+from astray.plugin import parameters_of
 from astray_site import inventory
 from astray_site.examples import ROOT, programs
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 AMBIGUOUS = {"contacts", "tracker", "collisions", "remote", "map"}
 """Kinds whose names are also keys or other things of a scenario: no links."""
+MOST_USES = 3  # of a name that the search leads to
+NAMED_IN_TABLES = ("reference/kinds/", "reference/ros/", "reference/schema/")
 TERM = re.compile(r"[A-Z][^.]*\.$")
 
 
@@ -42,6 +45,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(BuiltinTypes)
     app.add_transform(ShortContents)
     app.add_transform(GlossaryTerms)
+    app.add_transform(TableEntries)
     app.add_post_transform(WordLinks)
     app.connect("missing-reference", _public_name)
 
@@ -92,7 +96,7 @@ class ShortContents(SphinxTransform):
 
 def page_link(node: nodes.Element, page: str) -> addnodes.pending_xref:
     """A link to a page with the content of another link."""
-    link = addnodes.pending_xref(
+    link: addnodes.pending_xref = addnodes.pending_xref(
         "", refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=True, refwarn=True
     )
     content = nodes.inline("", "", *(child.deepcopy() for child in node.children), classes=["doc"])
@@ -134,6 +138,42 @@ class GlossaryTerms(SphinxTransform):
             paragraph["ids"].append(anchor)
             entry = addnodes.index(entries=[("single", term, anchor, "main", None)])
             paragraph.parent.insert(paragraph.parent.index(paragraph), entry)
+
+
+class TableEntries(SphinxTransform):
+    """Make the names in the first column of generated tables entries of the index.
+
+    So the search finds `gyro_density` and `/cmd_vel` where they are defined. Names that many kinds
+    have, such as `rate`, are left out.
+    """
+
+    default_priority = 820
+
+    def apply(self, **kwargs: Any) -> None:
+        """Mark the rows of the tables of a page."""
+        if not self.env.docname.startswith(NAMED_IN_TABLES):
+            return
+        marked = 0
+        for table in list(self.document.findall(nodes.table)):
+            for row in table.findall(nodes.row):
+                first = next(iter(row.children[0].findall(nodes.literal)), None)
+                name = first.astext() if first is not None else ""
+                if name and parameter_uses().get(name, 1) <= MOST_USES:
+                    marked += 1
+                    anchor = f"row-{marked}-{nodes.make_id(name)}"
+                    row.children[0]["ids"].append(anchor)
+                    entry = ("single", name, anchor, "", None)
+                    table.parent.insert(table.parent.index(table), addnodes.index(entries=[entry]))
+
+
+@cache
+def parameter_uses() -> dict[str, int]:
+    """How many kinds have a parameter of each name."""
+    found: dict[str, int] = {}
+    for cls in inventory.kind_classes():
+        for parameter in parameters_of(cls):
+            found[parameter.name] = found.get(parameter.name, 0) + 1
+    return found
 
 
 class WordLinks(SphinxPostTransform):

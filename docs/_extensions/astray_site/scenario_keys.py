@@ -71,7 +71,7 @@ def meaning(value: dict[str, Any]) -> str:
 def type_text(value: dict[str, Any]) -> str:
     """The type of a value in words."""
     if "$ref" in value:
-        name = value["$ref"].rpartition("/")[2]
+        name = str(value["$ref"]).rpartition("/")[2]
         return {"quantity": "number with a unit"}.get(name, name)
     if "oneOf" in value:
         family = value["oneOf"][0]["$ref"].rpartition("/")[2].partition("_")[0]
