@@ -42,7 +42,7 @@ types: setup
 	$(BIN)/mypy
 
 docs: setup
-	$(BIN)/python -m sphinx -W --keep-going --quiet -j auto -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going --quiet -E -j auto -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
 docs-pictures: setup

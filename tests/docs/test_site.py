@@ -23,6 +23,7 @@ from support.pages import DOCS
 
 PROGRAMS = sorted((DOCS / "reference" / "examples").glob("*.py"))
 INDIRECT = {
+    "engine.events",
     "Log",
     "Robots",
     "Scene",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 AMBIGUOUS = {"contacts", "tracker", "collisions", "remote", "map"}
 """Kinds whose names are also keys or other things of a scenario: no links."""
+REPOSITORY = "repository"  # the type of a link to a file outside of docs/
 MOST_USES = 3  # of a name that the search leads to
 NAMED_IN_TABLES = ("reference/kinds/", "reference/ros/", "reference/schema/")
 TERM = re.compile(r"[A-Z][^.]*\.$")
@@ -47,7 +48,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(GlossaryTerms)
     app.add_transform(TableEntries)
     app.add_post_transform(WordLinks)
-    app.connect("missing-reference", _public_name)
+    app.connect("missing-reference", _resolve)
 
 
 class RepositoryLinks(SphinxTransform):
@@ -61,13 +62,13 @@ class RepositoryLinks(SphinxTransform):
         for node in list(self.document.findall(addnodes.download_reference)):
             page = repository_pages().get((folder / node["reftarget"]).resolve())
             if page is not None:
-                node.replace_self(page_link(node, page))
+                node.replace_self(page_link(node, page, self.env.docname))
         for node in list(self.document.findall(addnodes.pending_xref)):
             # MyST sees a Markdown file without its suffix.
             suffix = ".md" if node.get("refdomain") == "doc" else ""
             page = repository_pages().get((folder / f"{node['reftarget']}{suffix}").resolve())
             if page is not None:
-                node.replace_self(page_link(node, page))
+                node.replace_self(page_link(node, page, self.env.docname))
 
 
 class BuiltinTypes(SphinxTransform):
@@ -94,13 +95,12 @@ class ShortContents(SphinxTransform):
                 signature["_toc_name"] = ""
 
 
-def page_link(node: nodes.Element, page: str) -> addnodes.pending_xref:
-    """A link to a page with the content of another link."""
+def page_link(node: nodes.Element, page: str, here: str) -> addnodes.pending_xref:
+    """A link to a page with the content of another link, pictures included; resolved below."""
     link: addnodes.pending_xref = addnodes.pending_xref(
-        "", refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=True, refwarn=True
+        "", refdomain="", reftype=REPOSITORY, reftarget=page, refdoc=here, refwarn=True
     )
-    content = nodes.inline("", "", *(child.deepcopy() for child in node.children), classes=["doc"])
-    link += content
+    link += nodes.inline("", "", *(child.deepcopy() for child in node.children), classes=["doc"])
     return link
 
 
@@ -238,10 +238,12 @@ def _targets() -> dict[str, tuple[str, str]]:
     return found
 
 
-def _public_name(
+def _resolve(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.TextElement
 ) -> nodes.Element | None:
-    """Resolve a name of Python to the public name of the same object."""
+    """Resolve a link to a file of the repository, or a name of Python to the public one."""
+    if node.get("reftype") == REPOSITORY and node["reftarget"] in env.found_docs:
+        return make_refnode(app.builder, node["refdoc"], node["reftarget"], "", content)
     if node.get("refdomain") != "py":
         return None
     target = _public_objects().get(node["reftarget"])
