@@ -162,7 +162,7 @@ class TableEntries(SphinxTransform):
                     marked += 1
                     anchor = f"row-{marked}-{nodes.make_id(name)}"
                     row.children[0]["ids"].append(anchor)
-                    entry = ("single", name, anchor, "", None)
+                    entry = ("single", name, anchor, "main", None)
                     table.parent.insert(table.parent.index(table), addnodes.index(entries=[entry]))
 
 
