@@ -1,5 +1,6 @@
 # make demo    set up and watch robots go astray
 # make test    set up and run the tests
+# make docs    set up and build the site: docs/_build/html/index.html
 
 ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
@@ -9,7 +10,7 @@ endif
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: setup demo test lint types bench clean
+.PHONY: setup demo test lint types docs docs-pictures bench clean
 
 setup: .venv/ready
 
@@ -40,9 +41,16 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
+docs: setup
+	$(BIN)/python -m sphinx -W --keep-going --quiet -E -j auto -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+docs-pictures: setup
+	$(BIN)/python docs/make_pictures.py
+
 bench: setup
 	$(BIN)/python benchmarks/tick.py
 	$(BIN)/python benchmarks/signals.py
 
 clean:
-	rm -rf .venv out build dist
+	rm -rf .venv out build dist docs/_build

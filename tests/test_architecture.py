@@ -43,8 +43,8 @@ def package_graph() -> dict[str, set[str]]:
 
 
 def drawn_graph() -> dict[str, set[str]]:
-    """The same as the table of docs/architecture.md says."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    """The same as the table of docs/why/architecture.md says."""
+    text = (ROOT / "docs" / "why" / "architecture.md").read_text(encoding="utf-8")
     return {name: set(re.findall(r"`(\w+)`", uses)) for name, uses in ROW.findall(text)}
 
 
@@ -90,7 +90,7 @@ def test_arrows_of_the_drawing_point_down() -> None:
 
 
 def test_every_file_that_the_page_names_exists() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "why" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_/]+(?:\.py|/))`", text)) - {"tests/test_architecture.py"}
     assert len(named) > 40
     assert [name for name in named if not (PACKAGE / name).exists()] == []
@@ -210,7 +210,7 @@ def definitions() -> Iterator[tuple[str, str, ast.stmt]]:
 
 def former_words() -> set[str]:
     """The first column of the table of former words in the glossary."""
-    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     rows = text.partition("## Former words")[2].splitlines()
     cells = [row.split("|")[1] for row in rows if row.startswith("| `")]
     return {word.lower() for cell in cells for word in re.findall(r"`(\w+)`", cell)}

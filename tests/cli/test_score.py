@@ -137,7 +137,7 @@ def test_the_score_is_that_of_the_definitions(mrclam: Path) -> None:
     assert told.nees == pytest.approx(squares.mean(), rel=1e-6)
 
 
-# Real logs: the figures of docs/logs.md.
+# Real logs: the figures of docs/howto/logs.md.
 
 
 def test_odometry_alone_goes_astray_in_victoria_park_as_it_is_known_to() -> None:

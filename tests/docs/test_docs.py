@@ -35,11 +35,14 @@ from astray.tables import (
     Columns,
     columns_of,
 )
+from support.pages import DOCS, generated, pages_of, title_of
 from support.paths import ROOT
 
 assert BUILT_IN_PACKAGES  # importing it declares every kind
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *pages_of()]
+HOWTO, REFERENCE = DOCS / "howto", DOCS / "reference"
+SHELVES = ("learn", "howto", "reference", "why", "coming-from")
 IN_SCHEMA = """
 import json
 from astray.scenario.load import load_scenario
@@ -54,7 +57,7 @@ fix = log["rover"].readings["gps"]
 print(fix["x"].shape, len(set(fix["x"][-1])))
 """
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+pages = pytest.mark.parametrize("page", PAGES, ids=title_of)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -99,7 +102,7 @@ def output(folder: Path, *arguments: str) -> str:
 @pytest.fixture
 def with_gps(tmp_path: Path) -> Path:
     """A folder with the sensor of the page on extending, and the scenario that names it."""
-    write_files(ROOT / "docs" / "extending.md", tmp_path)
+    write_files(HOWTO / "extending.md", tmp_path)
     return tmp_path
 
 
@@ -165,7 +168,7 @@ def test_a_command_line_of_the_documentation_is_understood(line: str) -> None:
 
 
 def test_the_page_on_aria_builds_the_library_and_the_program_that_it_runs() -> None:
-    page = (ROOT / "docs" / "aria.md").read_text(encoding="utf-8")
+    page = (HOWTO / "aria.md").read_text(encoding="utf-8")
     (made,) = re.findall(r"make -C AriaCoda (.+)", page)
     (run,) = re.findall(r"^    AriaCoda/(\S+) -rh", page, re.MULTILINE)
     # AriaCoda has no target "lib", and "all" makes the library, which the loader must find.
@@ -174,7 +177,7 @@ def test_the_page_on_aria_builds_the_library_and_the_program_that_it_runs() -> N
 
 
 def test_the_page_on_aria_names_the_jitter_of_every_sonar_and_laser() -> None:
-    page = (ROOT / "docs" / "aria.md").read_text(encoding="utf-8")
+    page = (HOWTO / "aria.md").read_text(encoding="utf-8")
     for device, others in (("sonar", {}), ("laser", {"seekurjr": "12"})):
         (row,) = re.findall(rf"^\| jitter of {device}s \|(.+)\|$", page, re.MULTILINE)
         (theirs_mm,) = re.findall(
@@ -235,14 +238,14 @@ def test_a_command_line_names_files_that_its_page_makes_or_that_are_yours(page: 
 
 @pytest.mark.parametrize("name", ["maps", "running"])
 def test_the_command_lines_of_a_page_run_one_after_the_other(name: str, tmp_path: Path) -> None:
-    for block in blocks(ROOT / "docs" / f"{name}.md", "sh"):
+    for block in blocks(HOWTO / f"{name}.md", "sh"):
         for line in block.splitlines():
             if line.startswith("astray "):
                 output(tmp_path, "-m", *shlex.split(line, comments=True))
 
 
 def test_the_worlds_on_the_page_on_maps_load_with_the_files_that_it_makes(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "maps.md"
+    page = HOWTO / "maps.md"
     for line in "".join(blocks(page, "sh")).splitlines():
         if "--out" in line:
             output(tmp_path, "-m", *shlex.split(line, comments=True))
@@ -264,23 +267,40 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if "://" not in link
     ):
         file = (page.parent / target).resolve() if target else page
-        assert file.exists(), target
-        if anchor:
+        assert file.exists() or generated(file), target
+        if anchor and not generated(file):
             headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in [heading.lower().replace(" ", "-") for heading in headings]
 
 
-def test_every_page_is_listed_in_the_index() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for page in PAGES:
-        assert page.stem == "index" or page.name in index
+def test_the_landing_page_leads_to_every_shelf() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for shelf in (*SHELVES, "gallery"):
+        assert f"({shelf}/index.md)" in index
+        assert f"\n{shelf}/index\n" in index  # in the sidebar, too
+
+
+@pytest.mark.parametrize("shelf", SHELVES)
+def test_every_page_of_a_shelf_is_in_its_index_and_in_the_sidebar(shelf: str) -> None:
+    index = (DOCS / shelf / "index.md").read_text(encoding="utf-8")
+    for page in pages_of(shelf):
+        name = page.relative_to(DOCS / shelf).with_suffix("").as_posix()
+        if name != "index":
+            assert f"({name}.md)" in index
+            assert f"\n{name}\n" in index
+
+
+def test_a_page_is_on_a_shelf() -> None:
+    assert [page.name for page in DOCS.glob("*.md")] == ["index.md"]
+    folders = {page.relative_to(DOCS).parts[0] for page in pages_of() if page.parent != DOCS}
+    assert folders == {*SHELVES, "gallery"}
 
 
 # The page on extending.
 
 
 def test_the_sensor_on_the_page_is_fifteen_lines() -> None:
-    sensor = blocks(ROOT / "docs" / "extending.md", "python")[0]
+    sensor = blocks(HOWTO / "extending.md", "python")[0]
     assert file_name(sensor) == "gps.py"
     assert len(sensor.splitlines()) <= 15
 
@@ -313,7 +333,7 @@ def test_the_sensor_on_the_page_is_in_the_log_and_differs_between_worlds(with_gp
 
 
 def test_the_faults_on_the_page_are_those_that_check_reports(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "scenarios.md"
+    page = REFERENCE / "scenarios.md"
     write_files(page, tmp_path)
     reported = run(tmp_path, "-m", "astray", "check", "wrong.yaml").stderr.splitlines()
     (shown,) = (b.splitlines() for b in blocks(page, "text") if b.startswith("wrong.yaml"))
@@ -322,7 +342,7 @@ def test_the_faults_on_the_page_are_those_that_check_reports(tmp_path: Path) -> 
 
 
 def test_the_page_on_scenarios_names_every_key() -> None:
-    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    text = (REFERENCE / "scenarios.md").read_text(encoding="utf-8")
     schema = json.loads(CliRunner().invoke(commands, ["check", "--schema"]).output)
     robot, start, wheels = (schema["$defs"][name] for name in ("robot", "start", "sensor_wheels"))
     common = {"kind", "name", "rate", "offset", "latency"}
@@ -348,7 +368,7 @@ def test_the_page_on_scenarios_names_every_key() -> None:
     ],
 )
 def test_the_page_on_conventions_names_every_column_with_its_unit(layout: Columns) -> None:
-    text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    text = (REFERENCE / "conventions.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     for column in columns_of(layout).values():
         if column.name in ("fresh", "stamp"):

@@ -11,7 +11,7 @@ import pytest
 import astray
 from support.paths import ROOT
 
-PAGES = sorted((ROOT / "docs" / "documents").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "reference" / "documents").glob("*.md"))
 NAMED = re.compile(r"`([\w/]+\.py)?::(test_\w+)`")
 
 

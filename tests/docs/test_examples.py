@@ -53,5 +53,5 @@ def test_an_example_is_short_and_its_docstring_begins_with_a_title(example: Path
 
 
 def test_every_example_is_listed_in_the_index(example: Path) -> None:
-    index = ROOT / "docs" / "index.md"
-    assert f"(../examples/{example.name})" in index.read_text(encoding="utf-8")
+    index = ROOT / "docs" / "gallery" / "index.md"
+    assert f"(../../examples/{example.name})" in index.read_text(encoding="utf-8")

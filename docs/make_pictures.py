@@ -1,0 +1,88 @@
+"""Make the pictures of the gallery: `make docs-pictures`.
+
+Each numbered program runs in a process of its own. Its picture is the one that it saves, else the
+plot of its run, else what it prints.
+"""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+from PIL import Image
+
+DOCS = Path(__file__).resolve().parent
+PICTURES = DOCS / "pictures" / "gallery"
+EXAMPLES = DOCS.parent / "examples"
+WIDTH = 960  # pixels
+COLOURS = 128  # of the palette: the pictures are drawings, and small files
+PROMPT_LINES, PROMPT_WIDTH = 18, 92
+
+
+def make_picture(program: Path, target: Path) -> None:
+    """Run a program and keep its picture.
+
+    Args:
+        program: A numbered program.
+        target: The PNG file; replaced.
+
+    Raises:
+        subprocess.CalledProcessError: The program failed.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        command = [sys.executable, __file__, str(program), place]
+        done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+        pictures = sorted(Path(place).rglob("*.png"), key=lambda file: file.name != "plot.png")
+        if not pictures:
+            pictures = [Path(place) / "printed.png"]
+            draw_text(done.stdout.replace(place, "out"), pictures[0])
+        shrink(pictures[-1], target)
+
+
+def run_program(program: Path, folder: Path) -> None:
+    """Run a program here, and plot its run if it saves no picture itself."""
+    sys.argv = [str(program), str(folder)]
+    values = runpy.run_path(str(program), run_name="__main__")
+    run = values.get("sim")
+    if run is not None and hasattr(run, "plot") and not list(folder.rglob("*.png")):
+        run.plot().savefig(folder / "plot.png", dpi=110)
+
+
+def draw_text(text: str, target: Path) -> None:
+    """Draw what a program prints."""
+    from matplotlib.figure import Figure
+
+    lines = [
+        part for line in text.splitlines() for part in textwrap.wrap(line, PROMPT_WIDTH) or [""]
+    ]
+    figure = Figure(figsize=(9.6, 4.8), facecolor="#14181f")
+    figure.text(
+        0.04, 0.92, "\n".join(lines[:PROMPT_LINES]), family="DejaVu Sans Mono", fontsize=11.5,
+        color="#e8ecf2", va="top", linespacing=1.6,
+    )  # fmt: skip
+    figure.savefig(target, dpi=100)
+
+
+def shrink(source: Path, target: Path) -> None:
+    """Write a picture with a palette, at most so wide."""
+    with Image.open(source) as picture:
+        plain = picture.convert("RGB")
+        if plain.width > WIDTH:
+            plain = plain.resize(
+                (WIDTH, round(plain.height * WIDTH / plain.width)), Image.Resampling.LANCZOS
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        plain.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        run_program(Path(sys.argv[1]), Path(sys.argv[2]))
+    else:
+        for program in sorted(EXAMPLES.glob("[0-9]*.py")):
+            print(program.stem)
+            make_picture(program, PICTURES / f"{program.stem[:2]}.png")
