@@ -319,6 +319,89 @@ print(twice(np.array([[0.0, 2.0], [1.0, 0.0]])).tolist(), "scipy.linalg" in sys.
     assert python(code) == "False True\n[[2.0, 0.0], [0.0, 2.0]] True\n"
 
 
+COUNTED = """
+import json, sys
+import numba.core.codegen as codegen
+made, keep = [], codegen.JITCodeLibrary._object_compiled_hook
+def note(module, code):
+    made.append(module.name)
+    keep(module, code)
+codegen.JITCodeLibrary._object_compiled_hook = staticmethod(note)
+from astray.numerics import elementary
+values = [getattr(elementary, name)(0.5) for name in {names}]
+inner = {{k for name in {names} for k in getattr(elementary, name).callees()}}
+used = [k._inner.stats for k in inner if k._inner is not None]
+hits, misses = (sum(sum(s[n].values()) for s in used) for n in (1, 2))
+names = {{k.__name__ for k in inner}} | set({names})
+json.dump([values, sorted(names & set(made)), hits, misses], sys.stdout)
+"""
+
+
+def test_machine_code_is_made_for_kernels_that_python_calls_alone(tmp_path: Path) -> None:
+    _, made, _, misses = json.loads(
+        python(COUNTED.format(names=["sin"]), ASTRAY_CACHE_DIR=tmp_path)
+    )
+    assert made == ["sin"]
+    assert misses > 0
+
+
+def test_what_kernels_call_is_kept_for_kernels_of_later_starts(tmp_path: Path) -> None:
+    python(COUNTED.format(names=["sin"]), ASTRAY_CACHE_DIR=tmp_path)
+    values, made, hits, misses = json.loads(
+        python(COUNTED.format(names=["sin", "cos"]), ASTRAY_CACHE_DIR=tmp_path)
+    )
+    assert values == [elementary.sin(0.5), elementary.cos(0.5)]
+    assert made == ["cos"]
+    assert hits > 0
+    assert misses == 0
+
+
+def test_with_another_numba_kernels_are_compiled_its_own_way(
+    tmp_path: Path, compiled: dict[str, Any]
+) -> None:
+    other = "import numba.core.typed_passes\ndel numba.core.typed_passes.NativeLowering\n"
+    without = (
+        "\nfrom astray.numerics import kernel_compiler\nassert not kernel_compiler.pipelines()"
+    )
+    found = json.loads(python(other + RUN + without, ASTRAY_CACHE_DIR=tmp_path))
+    assert found["digest"] == compiled["digest"]
+    assert found["warnings"] == []
+
+
+def test_numba_is_as_it_was_after_kernels_are_compiled_or_fail_to_be() -> None:
+    code = """
+import gc
+import numba.core.event, numba.core.types.functions
+from astray.numerics import elementary, kernel_compiler
+def state():
+    kind = numba.core.types.functions.BaseFunction
+    return gc.isenabled(), kind.get_call_type, numba.core.event.install_timer
+before = state()
+elementary.exp(0.0)
+print(state() == before)
+try:
+    with kernel_compiler._hurry():
+        print(state() == before)
+        raise TypeError
+except TypeError:
+    print(state() == before)
+"""
+    assert python(code) == "True\nFalse\nTrue\n"
+
+
+@pytest.mark.skipif(not kernels.jit(), reason="the passes of numba are looked up in numba")
+def test_passes_that_are_skipped_are_passes_of_numba() -> None:
+    code = """
+from numba.core import compiler
+from astray.numerics.kernel_compiler import SKIPPED_PASSES
+from types import SimpleNamespace
+state = SimpleNamespace(func_ir=None, flags=compiler.Flags())
+manager = compiler.DefaultPassBuilder.define_nopython_pipeline(state)
+print(sorted(SKIPPED_PASSES - {kind.__name__ for kind, _ in manager.passes}))
+"""
+    assert python(code) == "[]\n"
+
+
 CACHED = """
 import json, sys, warnings
 from astray.numerics.kernels import kernel

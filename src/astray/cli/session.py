@@ -24,6 +24,7 @@ from astray.cli.options import PageOptions
 from astray.engine import FOREVER, Log, numbered_events
 from astray.errors import AstrayError, EventError, RecordingFailed, WritingFailed, WrongInput
 from astray.files import check_new_file, check_writable
+from astray.numerics import collect_garbage_later
 from astray.recording import check_folder, record, write_run_folder
 from astray.scenario import Source
 from astray.sim import Sim, load
@@ -99,7 +100,8 @@ class RunSession:
             keep_events: Whether the log of events is kept.
             warm_up: Compiles the kernels that the run needs.
         """
-        with report_compilation(self.console.report, self.console):
+        reporting = report_compilation(self.console.report, self.console)
+        with reporting, collect_garbage_later():
             sim = load(
                 source,
                 worlds=worlds,

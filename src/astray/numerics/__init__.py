@@ -1,7 +1,8 @@
 """Numerics that give the same bytes everywhere: elementary functions, noise, poses, kernels.
 
 `elementary` has sin to log, `random` the stateless noise (Philox), `se2` and `rotation` rigid
-motions, `schedule` whole ticks, `statistics` quantiles, `kernels` and `kernel_cache` the compiler.
+motions, `schedule` whole ticks, `statistics` quantiles, `kernels`, `kernel_compiler` and
+`kernel_cache` the compiler.
 """
 
 from astray.numerics import random
@@ -25,6 +26,7 @@ from astray.numerics.elementary import (
     tan,
     wrap,
 )
+from astray.numerics.kernel_compiler import collect_garbage_later
 from astray.numerics.kernels import (
     Compilation,
     compile_callbacks,
@@ -99,6 +101,7 @@ __all__ = [
     "bearing_to",
     "clothoid_chord",
     "clothoid_step",
+    "collect_garbage_later",
     "common_dt",
     "compile_callbacks",
     "compiled_for",

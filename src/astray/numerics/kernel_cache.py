@@ -49,14 +49,17 @@ def numba_cache(folder: Path) -> Iterator[bool]:
         config.CACHE_DIR = before
 
 
-def harden(dispatcher: Any, folder: Path) -> None:
+def harden(dispatcher: Any, folder: Path, rebuild: Callable[[Any, Any], Any] | None = None) -> None:
     """Let the cache of a numba dispatcher outlive damaged files and a full disk.
 
     Args:
         dispatcher: It was made with numba's cache.
         folder: Its cache folder, which is named by all that its code depends on.
+        rebuild: Makes a compiled function of what was kept; numba's own by default.
     """
     cache = dispatcher._cache
+    if rebuild is not None:
+        cache._impl.rebuild = rebuild
     cache._guard_against_spurious_io_errors = _run_uncached_if_refused
     # Numba's name has the line of the function, and its stamp the time of the file.
     cache._cache_file = _checked_cache_file()(str(folder), sys.implementation.cache_tag, "")

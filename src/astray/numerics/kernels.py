@@ -28,6 +28,7 @@ from astray.numerics.kernel_cache import (
     harden,
     numba_cache,
 )
+from astray.numerics.kernel_compiler import pipelines
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -238,18 +239,22 @@ def _compile(function: Callable[..., Any], inline: bool, inner: bool = False) ->
     numba = _import_numba()
     options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": inline}
     options["no_cpython_wrapper"] = inner
+    rebuild = None
     if PACKAGE in Path(function.__code__.co_filename).resolve().parents:
         # Our kernels allocate nothing, so they need no reference counts of arrays, which would cost
         # each call some hundred nanoseconds. Kernels of other packages may allocate.
         options["_nrt"] = False
         options["no_cfunc_wrapper"] = True  # they are not called from C
+        if (quick := pipelines()) is not None:
+            options["pipeline_class"] = quick.inner if inner else quick.entry
+            rebuild = quick.rebuild if inner else None
     folder = cache_folder(digest(function, str(options)))
     with numba_cache(folder) as usable:
         if usable:
             # Numba refuses to cache a function that has no file, such as one typed at a prompt.
             with contextlib.suppress(RuntimeError):
                 dispatcher = numba.njit(cache=True, **options)(function)
-                harden(dispatcher, folder)
+                harden(dispatcher, folder, rebuild)
                 return dispatcher
     return numba.njit(**options)(function)
 
@@ -260,5 +265,15 @@ def _without_literals(dispatcher: Any) -> Any:
     Numba would compile it anew for each of these numbers.
     """
     unliteral, resolve = _import_numba().types.unliteral, dispatcher.get_call_template
-    dispatcher.get_call_template = lambda args, kws: resolve([unliteral(a) for a in args], kws)
+    found: dict[tuple[Any, ...], Any] = {}
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        types = tuple(unliteral(a) for a in args)
+        if kws:
+            return resolve(types, kws)
+        if types not in found:
+            found[types] = resolve(types, kws)
+        return found[types]
+
+    dispatcher.get_call_template = get_call_template
     return dispatcher
