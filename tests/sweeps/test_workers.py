@@ -17,6 +17,7 @@ import astray
 from astray.errors import WrongInput
 from astray.plugin import KINDS
 from astray.scenario.plugin_files import SOURCES
+from astray.sweeps.workers import interrupt_later
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes by signals")
 
@@ -192,6 +193,20 @@ def test_ctrl_c_ends_at_once_and_says_how_to_resume(folder: Path) -> None:
     assert "of 500 worlds are in out; the same command continues" in errors
     assert "Traceback" not in errors
     assert not any(is_alive(process) for _, process in listed(folder))
+
+
+def test_ctrl_c_while_a_worker_starts_takes_effect_when_it_has_started() -> None:
+    started = False
+
+    def start_worker() -> None:
+        nonlocal started
+        with interrupt_later():
+            os.kill(os.getpid(), signal.SIGINT)
+            started = True
+
+    with pytest.raises(KeyboardInterrupt):
+        start_worker()
+    assert started
 
 
 def test_a_program_that_its_workers_cannot_import_is_explained(folder: Path) -> None:

@@ -21,6 +21,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from multiprocessing.process import BaseProcess
+from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -147,6 +148,27 @@ def initialize_worker(progress: TaskProgress) -> None:
 def _exit_after(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
+
+
+@contextlib.contextmanager
+def interrupt_later() -> Iterator[None]:
+    """Let Ctrl-C take effect after the with block.
+
+    A worker starts in `submit`. One that is interrupted half-way is unknown to its pool: it would
+    live on, or end with a traceback since it never gets its task.
+    """
+    pending: list[tuple[int, FrameType | None]] = []
+    try:
+        handler = signal.signal(signal.SIGINT, lambda *about: pending.append(about))
+    except ValueError:  # not the main thread: no signal interrupts it
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pending and callable(handler):
+            handler(*pending[0])
 
 
 def run_task(scenario: str, first: int, count: int, slot: int = 0) -> TaskResult:
@@ -385,7 +407,9 @@ class SweepRunner:
     def _start_pool(self) -> futures.Executor:
         pool = self._make_executor()
         try:
-            pool.submit(os.getpid).result()
+            with interrupt_later():
+                first = pool.submit(os.getpid)
+            first.result()
         except futures.BrokenExecutor:
             raise AstrayError(
                 "no worker process could be started; a program that calls astray.sweep is imported "
@@ -405,9 +429,12 @@ class SweepRunner:
             slot = self._free_slots.pop()
             self._progress.clear(slot)
             self._submitting = slot, task
+            scenario = self._scenarios[task.case]
+            # In this process the whole task runs in `submit`.
+            interruptible = contextlib.nullcontext() if self._in_process else interrupt_later()
             try:
-                scenario = self._scenarios[task.case]
-                future = pool.submit(run_task, scenario, task.first, task.count, slot)
+                with interruptible:
+                    future = pool.submit(run_task, scenario, task.first, task.count, slot)
             except futures.BrokenExecutor as problem:
                 future = futures.Future()
                 future.set_exception(problem)
