@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from astray.numerics import exp, kernel, sincos
-from astray.robot.estimators.ekf.state_layout import VX, YAW, X, Y
+from astray.robot.estimators.ekf.state_layout import DX, DYAW, VX, YAW, X, Y
 from astray.tables import WHEELS_PER_ROBOT, Row
 
 
@@ -58,6 +58,35 @@ def clear_transition(model: Row) -> None:
             model.noise_input[r, q] = 0.0
     for q in range(WHEELS_PER_ROBOT):
         model.noise_variance[q] = 0.0
+
+
+@kernel
+def propagate_displacement(state: Row, model: Row) -> None:
+    """`propagate_covariance` where F adds sensor errors to the displacement and changes no more.
+
+    It is done at each reading of wheels, so it leaves out what stays as it is.
+    """
+    f, g, cov = model.transition, model.noise_input, state.cov
+    for r in range(DX, DYAW + 1):  # rows of F P
+        for i in range(model.moving, model.states):
+            if f[r, i] != 0.0:
+                for j in range(model.states):
+                    cov[r, j] += f[r, i] * cov[i, j]
+    for r in range(DX, DYAW + 1):
+        for c in range(DX, r + 1):
+            total = cov[r, c]
+            for i in range(model.moving, model.states):
+                if f[c, i] != 0.0:
+                    total += f[c, i] * cov[r, i]
+            for q in range(WHEELS_PER_ROBOT):
+                total += model.noise_variance[q] * g[r, q] * g[c, q]
+            model.transition_cov[r, c] = total
+    for r in range(DX, DYAW + 1):
+        for c in range(DX, r + 1):
+            cov[r, c] = cov[c, r] = model.transition_cov[r, c]
+        for j in range(model.states):
+            if j < DX or j > DYAW:
+                cov[j, r] = cov[r, j]
 
 
 @kernel

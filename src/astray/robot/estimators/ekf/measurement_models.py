@@ -29,7 +29,11 @@ from __future__ import annotations
 import math
 
 from astray.numerics import atan2, kernel, sincos, wrap
-from astray.robot.estimators.ekf.covariance import clear_transition, propagate_covariance
+from astray.robot.estimators.ekf.covariance import (
+    clear_transition,
+    propagate_covariance,
+    propagate_displacement,
+)
 from astray.robot.estimators.ekf.measurements import (
     CompassMeasurement,
     FixMeasurement,
@@ -154,8 +158,12 @@ def estimate_displacement(state: Row, model: Row, measured: Displacement) -> tup
 @kernel
 def propagate_residual(state: Row, model: Row, dyaw: float) -> None:
     """Propagate the covariance of the body's displacement to that of the wheels' displacement."""
-    clear_transition(model)
     f, g = model.transition, model.noise_input
+    for i in range(DX, DYAW + 1):
+        for j in range(model.moving, model.states):
+            f[i, j] = 0.0
+        for k in range(WHEELS_PER_ROBOT):
+            g[i, k] = 0.0
     for k in range(WHEELS_PER_ROBOT):
         distance, error = model.distance[k], model.wheel[k]
         g[DX, k], g[DYAW, k] = model.forward[k], model.turn[k] / model.arm
@@ -167,7 +175,7 @@ def propagate_residual(state: Row, model: Row, dyaw: float) -> None:
                 f[i, error] = -g[i, k] * distance
     if model.arm_error >= 0:
         f[DYAW, model.arm_error] = dyaw
-    propagate_covariance(state, model)
+    propagate_displacement(state, model)
 
 
 @kernel
