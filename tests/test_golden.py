@@ -16,7 +16,7 @@ RUNS = {
     "remote": "68b89bf8a0036636436d15dd17cc93e5",
     "signals": "843cb7262e9e316eb11c0d749d39302b",
     "motions": "d237e18a3b92c9330064fa3e502df76d",
-    "fusion": "7abf81d2efa540793c967d65067a082e",
+    "fusion": "336bf2e6a653cf0750c7dcf9b13d84cc",
     "ins": "30238001b752eff3b5038c75202ce714",
     "reach": "2e792e512af06f99880a9e6ba9c74adc",
 }

@@ -421,3 +421,16 @@ def test_a_gyro_beside_wheels_that_lead_is_used() -> None:
         sim.run(12.0)
         errors.append(np.sqrt(np.mean(values(sim, "heading_error") ** 2)))
     assert errors[1] < 0.2 * errors[0]
+
+
+def test_a_consumer_imu_beside_slipping_wheels_does_not_diverge() -> None:
+    """Large biases at the start, slip of the size of a tick, and no measurement of the pose."""
+    imu = {"kind": "imu", "rate": 100, "grade": "consumer"}
+    sim = load([imu, {**WHEELS, "slip_density": 0.02}], worlds=200)
+    sim.run(60.0)
+    truth, filters = sim.truth, sim.robots["rover"].estimator.arrays["filters"][:, 0]
+    speed_error = filters["vx"] - truth["vx"]
+    assert 0.85 < np.sqrt(np.mean(speed_error**2 / filters["cov"][:, 3, 3])) < 1.15
+    turn = np.angle(np.exp(1j * (filters["yaw"] - truth["yaw"])))
+    assert np.sqrt(np.mean(turn**2 / filters["cov"][:, 2, 2])) < 1.5  # of 0.6 rad: not linear
+    assert (filters["rejected"].sum(axis=1) > 0).mean() < 0.02

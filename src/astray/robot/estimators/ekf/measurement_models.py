@@ -101,16 +101,9 @@ MIN_RANGE = 1e-6  # m; a nearer landmark has no direction
 
 @kernel
 def write_wheel_distances(state: Row, model: Row, dx: float, dyaw: float) -> None:
-    """Write the `distance` that each wheel rolls in a displacement of the body, and its `slipping`.
-
-    The variance of slip is in proportion to the distance. By a tick or two the displacement does
-    not tell whether a wheel rolled at all, and what was measured does.
-    """
+    """Write the `distance` that each wheel rolls in a displacement of the body."""
     for k in range(WHEELS_PER_ROBOT):
-        distance = rolled_distance(model, k, (dx, state.dy, dyaw))
-        measured = abs(model.next_angle[k] - state.wheel_angle[k]) * model.radius
-        model.distance[k] = distance
-        model.slipping[k] = abs(distance) if measured > 2.5 * model.encoder_tick else measured
+        model.distance[k] = rolled_distance(model, k, (dx, state.dy, dyaw))
 
 
 @kernel
@@ -123,7 +116,7 @@ def wheel_noise(model: Row, slips: float) -> tuple[float, float, float]:
     slip = slips * model.slip_density * model.slip_density
     for k in range(WHEELS_PER_ROBOT):
         turn = model.turn[k] / model.arm
-        variance = tick_variance(model) + slip * model.slipping[k]
+        variance = tick_variance(model) + slip * abs(model.distance[k])
         ahead += model.forward[k] * model.forward[k] * variance
         turning += turn * turn * variance
         both += model.forward[k] * turn * variance
@@ -169,7 +162,7 @@ def propagate_residual(state: Row, model: Row, dyaw: float) -> None:
         g[DX, k], g[DYAW, k] = model.forward[k], model.turn[k] / model.arm
         if model.sideways:
             g[DY, k] = model.left[k]
-        model.noise_variance[k] = model.slip_density * model.slip_density * model.slipping[k]
+        model.noise_variance[k] = model.slip_density * model.slip_density * abs(distance)
         if error >= 0:
             for i in range(DX, DYAW + 1):
                 f[i, error] = -g[i, k] * distance

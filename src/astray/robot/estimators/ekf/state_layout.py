@@ -208,7 +208,6 @@ MODEL = columns(
     Column("corrected", "", "i8"),  # how many states an update corrects, the first ones
     Column("next_angle", "rad", "f8", (WHEELS_PER_ROBOT,)),  # to which the wheels turn
     Column("distance", "m", "f8", (WHEELS_PER_ROBOT,)),  # that each wheel rolls
-    Column("slipping", "m", "f8", (WHEELS_PER_ROBOT,)),  # the part of it in which it may slip
     Column("transition", "", "f8", (MAX_MOVING, MAX_STATES)),  # F, rows of the moving states
     Column("transition_cov", "", "f8", (MAX_MOVING, MAX_STATES)),  # F P
     Column("noise_input", "", "f8", (MAX_MOVING, WHEELS_PER_ROBOT)),  # G

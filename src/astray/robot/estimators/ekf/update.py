@@ -42,6 +42,7 @@ from astray.tables import Row
 MIN_REJECTED = 5  # in a row, before a source is believed against the filter
 MAX_INFLATIONS, MAX_FACTOR = 8, 1e6  # how often a variance grows, and by how much at once
 MIN_INFLATED = 1e-6  # m² or m²/s², of an inflated variance
+MIN_ELAPSED = 1e-3  # s between two readings of wheels
 MIN_INFLATED_YAW, MAX_INFLATED_YAW = 0.25, 1.0  # rad²
 
 
@@ -209,13 +210,38 @@ def is_pose_disputed(state: Row, source: int) -> bool:
 def inflate_and_accept(state: Row, model: Row, m: int, source: int) -> None:
     """Inflate the variance of doubtful states until a measurement fits, then update by it."""
     nis = compute_nis(state, model, m)
-    for _ in range(MAX_INFLATIONS):
-        if nis > 1.0:
-            inflate(state, model, source, min(nis, MAX_FACTOR))
-            nis = compute_nis(state, model, m)
+    if source == FROM_WHEELS:
+        doubt_velocity(state, model)
+        nis = compute_nis(state, model, m)
+    else:
+        for _ in range(MAX_INFLATIONS):
+            if nis > 1.0:
+                inflate(state, model, source, min(nis, MAX_FACTOR))
+                nis = compute_nis(state, model, m)
     state.rejected[source] = 0
     if nis < math.inf:
         kalman_update(state, model, m)
+
+
+@kernel
+def doubt_velocity(state: Row, model: Row) -> None:
+    """Let the velocity be as wrong as the displacement that the wheels contradict.
+
+    A turn that they contradict is left as it is: they may slip.
+    """
+    elapsed = max(state.stamp - state.wheel_stamp, MIN_ELAPSED)
+    displacement, velocity = (DX, VX) if model.jacobian[0, DX] != 0.0 else (DY, VY)
+    error = model.innovation[0] * model.innovation[0]
+    for j in range(model.states):
+        state.cov[velocity, j] = state.cov[j, velocity] = 0.0
+        state.cov[displacement, j] = state.cov[j, displacement] = 0.0
+        if displacement == DX:
+            state.cov[DYAW, j] = state.cov[j, DYAW] = 0.0
+    state.cov[velocity, velocity] = error / (elapsed * elapsed) + MIN_INFLATED
+    state.cov[displacement, displacement] = error
+    state.cov[velocity, displacement] = state.cov[displacement, velocity] = error / elapsed
+    if displacement == DX:
+        state.cov[DYAW, DYAW] = model.innovation[1] * model.innovation[1]
 
 
 @kernel
@@ -239,10 +265,8 @@ def inflate(state: Row, model: Row, source: int, factor: float) -> None:
 def is_doubtful(model: Row, i: int, source: int) -> bool:
     """Whether a rejected source puts a state in doubt.
 
-    Wheels put the velocity in doubt. Other sources do so with what they measure, and fixes with the
-    heading too, since it leads a filter away from them.
+    That is what it measures, and for fixes the heading too, since it leads a filter away from them.
+    Of wheels see `doubt_velocity`.
     """
-    if source == FROM_WHEELS:
-        return i > YAW
     measured = model.jacobian[0, i] != 0.0 or model.jacobian[1, i] != 0.0
     return bool(measured or (i <= YAW and source == FROM_FIX))
