@@ -9,7 +9,7 @@ AstrayError
 │   ├── SignalError       every fault of a signal at once
 │   ├── MapError          a map that cannot be read, generated or written
 │   ├── LogError          a log of a real robot that cannot be read or scored
-│   ├── RecordingError    a recording that cannot be read or mended
+│   ├── RecordingError    a recording that cannot be read or repaired
 │   └── SavedError        a checkpoint that cannot be resumed
 ├── PluginFailed          a plugin raised an exception during a run
 ├── RecordingFailed       a recording that could not be written to its end

@@ -43,8 +43,8 @@ S = TypeVar("S", bound="Sensor")
 class Autonomy(Plugin, family="autonomy"):
     """Decides what the robot should do, from what it knows."""
 
-    rate: Positive | None = None  # Hz; every tick unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; every tick by default
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
@@ -62,8 +62,8 @@ class Control(Plugin, family="control"):
 
     modes: ClassVar[tuple[int, ...]] = tuple(range(len(MODES)))
     """The modes of COMMAND that it understands; commands of other modes are refused."""
-    rate: Positive | None = None  # Hz; every tick unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; every tick by default
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
@@ -129,12 +129,10 @@ class Sensor(Plugin, family="sensor"):
     """Whether a reading depends on the present alone, and not on earlier readings."""
     default_rate: ClassVar[float | None] = None
     """Hz, to the nearest whole number of ticks, where no rate is given; every tick if None."""
-    rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
-    offset: NonNegative = 0.0  # s after the start of the first reading
-    latency: NonNegative = 0.0  # s from taking a reading to its arrival
-    jitter: NonNegative = (
-        0.0  # s by which it arrives later, uniform, less than from one to the next
-    )
+    rate: NonNegative | None = None  # Hz; every tick by default; 0: sampled by `look` only
+    offset: NonNegative = 0.0  # s from the start to the first reading
+    latency: NonNegative = 0.0  # s from the sampling of a reading to its arrival
+    jitter: NonNegative = 0.0  # s, largest additional delay, uniform; below the period
     loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
 
     def attach(self: S, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> S:
@@ -343,8 +341,8 @@ class Metric(Plugin, family="metric"):
     unit: ClassVar[str] = ""
     average: ClassVar[Literal["rms", "mean"]] = "rms"
     """How values are averaged over time."""
-    rate: Positive | None = None  # Hz; whenever a belief changed unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; by default whenever a belief changes
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     def watch(self, estimator: Estimator) -> None:
         """Called once, before the first `measure`.
@@ -372,8 +370,8 @@ class ContactMetric(Plugin):
     unit: ClassVar[str] = ""
     average: ClassVar[Literal["rms", "mean"]] = "rms"
     """How values are averaged over time."""
-    rate: Positive | None = None  # Hz; whenever the tracks changed unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; by default whenever the tracks change
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:

@@ -8,16 +8,16 @@ acceleration
 and the unit measures specific force, which is a with +g upwards. A reading is the mean over the
 time since the last one, as a device gives that integrates increments: the change of the true
 velocity of the mount, rotated to the middle heading, and the change of heading. So it contains
-whatever happened between two readings. `sampling: instant` gives the values at the stamp instead.
+all motion between two readings. `sampling: instant` gives the values at the stamp instead.
 
 The axes of the unit are rotated by roll, pitch and yaw. With u what an ideal unit would read there,
 
     y = quantise(saturate((I + S + M) u + turn-on bias + walking bias + drift + white noise))
 
-where S has the errors of scale, M those of axes that are not orthogonal, and drift is a
+where S has the scale factor errors, M the misalignment of the axes, and drift is a
 Gauss-Markov error. White noise (angle and velocity random walk), the random walk of the biases and
-the bias instability are given by their Allan coefficients; `error_models.py` has what becomes of
-them. Turn-on bias, scale and axes are drawn once per episode. A `grade` gives typical errors.
+the bias instability are given by their Allan coefficients; `error_models.py` has their models.
+Turn-on bias, scale and axes are drawn once per episode. A `grade` gives typical errors.
 """
 
 from __future__ import annotations
@@ -352,11 +352,11 @@ class Imu(Sensor, kind="imu"):
     roll: float = 0.0  # rad, of the mount
     pitch: float = 0.0  # rad, of the mount
     yaw: float = 0.0  # rad, of the mount
-    sampling: Literal["mean", "instant"] = "mean"  # over the time since the last reading, or now
+    sampling: Literal["mean", "instant"] = "mean"  # mean since the last reading, or instantaneous
     planar: bool = False  # no noise on the axes that are constant on a level floor
     gravity: NonNegative = 9.81  # m/s²
     grade: Literal["consumer", "industrial", "tactical"] | None = (
-        None  # typical errors of its class
+        None  # typical errors of a class of devices
     )
     gyro_density: NonNegative | None = None  # rad/s/√Hz, angle random walk; the grade's or 0
     gyro_walk: NonNegative | None = None  # rad/s²/√Hz, random walk of the bias; the grade's, or 0
