@@ -152,11 +152,11 @@ class AstrayWarning(UserWarning):
 
 
 class MapWarning(AstrayWarning):
-    """A map lacks what its author may have meant it to have; the text begins with its file."""
+    """A map file has a probable mistake; the text begins with the name of the file."""
 
 
 class LogWarning(AstrayWarning):
-    """A log is read in a way that its author may not have meant; the text begins with its file."""
+    """A log has a probable mistake; the text begins with the name of the file."""
 
 
 class SignalWarning(AstrayWarning):
@@ -164,7 +164,7 @@ class SignalWarning(AstrayWarning):
 
 
 class ScenarioWarning(AstrayWarning):
-    """A scenario says something that its author may not have meant; the text has file and line."""
+    """A scenario has a probable mistake; the text has file and line."""
 
 
 def format_path(path: Path) -> str:

@@ -58,7 +58,7 @@ class Autonomy(Plugin, family="autonomy"):
 
 
 class Control(Plugin, family="control"):
-    """Turns commands of the autonomy into what the motion is asked for, by the belief."""
+    """Turns commands of the autonomy into drives for the motion, by feedback of the belief."""
 
     modes: ClassVar[tuple[int, ...]] = tuple(range(len(MODES)))
     """The modes of COMMAND that it understands; commands of other modes are refused."""
@@ -67,7 +67,7 @@ class Control(Plugin, family="control"):
 
     @abstractmethod
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
-        """Choose what the motion of these rows is asked for.
+        """Write the drives of these rows.
 
         Args:
             rows: Indices, (k,).
@@ -84,7 +84,7 @@ class Motion(Plugin, family="motion"):
     """How many columns of `wheel` and `wheel_rate` it moves: 0, 2 or 4."""
 
     def speed_bound(self) -> Array | float:
-        """A speed that no row exceeds from now on, whatever it is asked for.
+        """An upper bound of the speed of all rows, for any command.
 
         A row that is faster already only has to stay within its speed. Without a bound, collisions
         are looked for at every tick.
@@ -206,11 +206,11 @@ class Sensor(Plugin, family="sensor"):
 class Interaction(Plugin, family="interaction"):
     """Lets robots of all groups act on each other and on the world, after all have moved.
 
-    It is handed the scene of all groups: there `truth` and `all_truth` are the same table.
+    It gets the scene of all groups: there `truth` and `all_truth` are the same table.
     """
 
     def quiet_ticks(self, rows: Rows, scene: Scene, speed_bound: Callable[[], Array]) -> int:
-        """For how many ticks nothing can happen.
+        """The number of ticks in which nothing can happen.
 
         So many are moved in one call without `prepare` and `interact`. Rows that exceed their
         bound now may keep their speed, and turn it sideways.

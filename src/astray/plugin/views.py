@@ -1,10 +1,10 @@
-"""What plugins are handed: `Scene` holds the truth, `Known` what robots know, `Reading` one sensor.
+"""The views that plugins get: `Scene` holds the truth, `Known` what robots know.
 
-Sensors and interactions are handed the scene; autonomy, control, estimators and trackers are handed
-what is known. No part of a robot is handed both. Only a metric, which evaluates robots and is no
-part of them, sees truth and belief side by side.
+Sensors and interactions get the scene; autonomy, control, estimators and trackers get what is
+known. No part of a robot gets both. Only a metric, which evaluates robots and is not part of one,
+gets truth and belief.
 
-What a plugin is handed to read is read-only. Without an estimator the belief of a robot is the same
+These views are read-only. Without an estimator the belief of a robot is the same
 memory as its truth, and every plugin reads the same readings. So NumPy refuses to write to these
 tables, and the error names the plugin. Views cost nothing: they share the memory, and the kernels
 are compiled for read-only arrays in the first place.
@@ -224,7 +224,7 @@ class Scene:
     _raycast_arrays: SceneArrays = dataclasses.field(default=(), repr=False)
 
     def read_only(self) -> Scene:
-        """The same scene in the same memory, to read: what sensors and metrics are handed."""
+        """A read-only scene in the same memory, for sensors and metrics."""
         return dataclasses.replace(
             self,
             truth=read_only(self.truth),
@@ -237,7 +237,7 @@ class Scene:
         )
 
     def other_robots(self, row: int) -> Table:
-        """The truth of what `contacts` are believed to be.
+        """The true states of the other robots, which `contacts` estimate.
 
         Args:
             row: A row of this group.
@@ -274,7 +274,7 @@ class Scene:
 
 @dataclasses.dataclass
 class Known:
-    """What the robots of one group know: their belief and what has reached them, all to read."""
+    """What the robots of one group know: their belief and the readings that arrived; read-only."""
 
     belief: Table
     """STATE as believed, (n,)."""

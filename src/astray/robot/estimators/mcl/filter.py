@@ -321,7 +321,7 @@ class Particle(Estimator, kind="particle"):
         tabulate_all(self.arrays["log_q"], self.params, rows, self.max_range)
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Start around the belief; or anywhere, with a covariance that says so."""
+        """Draw the particles around the belief; with `initial: global` anywhere on the map."""
         if self.initial == "told":
             self.believe(rows, belief)
             return
