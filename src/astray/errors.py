@@ -34,7 +34,7 @@ NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class AstrayError(Exception):
-    """Anything that astray raises on purpose."""
+    """The base class of all errors that astray raises."""
 
 
 class WrongInput(AstrayError):
@@ -66,7 +66,7 @@ class LogError(WrongInput):
 
 
 class RecordingError(WrongInput):
-    """A recording cannot be read or mended; the text begins with its file."""
+    """A recording cannot be read or repaired; the text begins with its file."""
 
 
 class RecordingFailed(AstrayError):

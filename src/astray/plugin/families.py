@@ -87,7 +87,7 @@ class Motion(Plugin, family="motion"):
         """An upper bound of the speed of all rows, for any command.
 
         A row that is faster already only has to stay within its speed. Without a bound, collisions
-        are looked for at every tick.
+        are checked at every tick.
 
         Returns:
             m/s: one for all rows, or (n,).
@@ -96,7 +96,7 @@ class Motion(Plugin, family="motion"):
 
     @abstractmethod
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
-        """Advance these rows; the result must not depend on how the ticks are cut into calls.
+        """Advance these rows; the division of ticks into calls must not change the result.
 
         Args:
             rows: Indices, (k,).
@@ -204,7 +204,7 @@ class Sensor(Plugin, family="sensor"):
 
 
 class Interaction(Plugin, family="interaction"):
-    """Lets robots of all groups act on each other and on the world, after all have moved.
+    """Changes the truth of robots of all groups after all have moved, as collisions do.
 
     It gets the scene of all groups: there `truth` and `all_truth` are the same table.
     """
@@ -266,7 +266,7 @@ class Estimator(Plugin, family="estimator"):
 
     @abstractmethod
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
-        """Bring the belief of these rows up to their fresh readings.
+        """Update the belief of these rows with their fresh readings.
 
         Args:
             rows: Indices, (k,).
@@ -291,7 +291,7 @@ class Estimator(Plugin, family="estimator"):
         """
 
     def innovations(self) -> Array | None:
-        """How well the measurements of the last estimate agreed with the belief.
+        """The normalised innovations of the last estimate.
 
         Returns:
             (n, 2): normalised innovations squared and their degrees of freedom; None from an
@@ -326,7 +326,7 @@ class Tracker(Plugin, family="tracker"):
 
     @abstractmethod
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
-        """Bring the tracks of these rows up to their fresh detections.
+        """Update the tracks of these rows with their fresh detections.
 
         Args:
             rows: Indices, (k,).
@@ -336,7 +336,7 @@ class Tracker(Plugin, family="tracker"):
 
 
 class Metric(Plugin, family="metric"):
-    """Evaluates a belief against the truth of its stamp."""
+    """Compares a belief with the truth at its stamp."""
 
     unit: ClassVar[str] = ""
     average: ClassVar[Literal["rms", "mean"]] = "rms"
@@ -364,7 +364,7 @@ class Metric(Plugin, family="metric"):
 
 
 class ContactMetric(Plugin):
-    """Evaluates what robots believe of others against the truth of its stamp: a metric, too."""
+    """A metric of tracks: compares them with the true states of other robots at their stamp."""
 
     family: ClassVar[str] = "metric"
     unit: ClassVar[str] = ""

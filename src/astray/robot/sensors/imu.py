@@ -333,7 +333,7 @@ def sense_all(
 
 
 class Imu(Sensor, kind="imu"):
-    """Three rates and three specific forces at a mount, with the errors of such units."""
+    """Three angular rates and three specific forces at a mount, with the errors of an IMU."""
 
     measures = IMU
     remembers = MEMORY
@@ -358,34 +358,34 @@ class Imu(Sensor, kind="imu"):
     grade: Literal["consumer", "industrial", "tactical"] | None = (
         None  # typical errors of a class of devices
     )
-    gyro_density: NonNegative | None = None  # rad/s/√Hz, angle random walk; the grade's or 0
-    gyro_walk: NonNegative | None = None  # rad/s²/√Hz, random walk of the bias; the grade's, or 0
+    gyro_density: NonNegative | None = None  # rad/s/√Hz, angle random walk; by grade, else 0
+    gyro_walk: NonNegative | None = None  # rad/s²/√Hz, random walk of the bias; by grade, else 0
     gyro_bias_sd: NonNegative | None = (
-        None  # rad/s, turn-on bias, drawn per episode; the grade's, or 0
+        None  # rad/s, turn-on bias, drawn per episode; by grade, else 0
     )
-    gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; the grade's, or 0
+    gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; by grade, else 0
     gyro_instability: NonNegative = (
         0.0  # rad/s, bias instability B; the Allan deviation has a floor of 0.664 B
     )
     gyro_drift_tau: Positive = 300.0  # s, time constant of that drift
-    gyro_scale_sd: NonNegative | None = None  # relative, drawn per episode; the grade's, or 0
-    gyro_range: NonNegative | None = None  # rad/s, full scale; the grade's, or 0 for none
-    gyro_resolution: NonNegative | None = None  # rad/s, of a digit; the grade's, or 0 for none
-    accel_density: NonNegative | None = None  # m/s²/√Hz, velocity random walk; the grade's, or 0
-    accel_walk: NonNegative | None = None  # m/s³/√Hz, random walk of the bias; the grade's, or 0
+    gyro_scale_sd: NonNegative | None = None  # relative, drawn per episode; by grade, else 0
+    gyro_range: NonNegative | None = None  # rad/s, full scale; by grade, else 0 (none)
+    gyro_resolution: NonNegative | None = None  # rad/s, of a digit; by grade, else 0 (none)
+    accel_density: NonNegative | None = None  # m/s²/√Hz, velocity random walk; by grade, else 0
+    accel_walk: NonNegative | None = None  # m/s³/√Hz, random walk of the bias; by grade, else 0
     accel_bias_sd: NonNegative | None = (
-        None  # m/s², turn-on bias, drawn per episode; the grade's, or 0
+        None  # m/s², turn-on bias, drawn per episode; by grade, else 0
     )
-    accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; the grade's, or 0
+    accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; by grade, else 0
     accel_instability: NonNegative = (
         0.0  # m/s², bias instability B; the Allan deviation has a floor of 0.664 B
     )
     accel_drift_tau: Positive = 300.0  # s, time constant of that drift
-    accel_scale_sd: NonNegative | None = None  # relative, drawn per episode; the grade's, or 0
-    accel_range: NonNegative | None = None  # m/s², full scale; the grade's, or 0 for none
-    accel_resolution: NonNegative | None = None  # m/s², of a digit; the grade's, or 0 for none
+    accel_scale_sd: NonNegative | None = None  # relative, drawn per episode; by grade, else 0
+    accel_range: NonNegative | None = None  # m/s², full scale; by grade, else 0 (none)
+    accel_resolution: NonNegative | None = None  # m/s², of a digit; by grade, else 0 (none)
     misalignment_sd: NonNegative | None = (
-        None  # rad, of each axis, drawn per episode; the grade's, or 0
+        None  # rad, of each axis, drawn per episode; by grade, else 0
     )
 
     def __post_init__(self) -> None:
