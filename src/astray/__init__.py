@@ -6,7 +6,7 @@ sim = astray.load("drift")
 log = sim.run(60, log=0.1)
 sim.plot()
 
-What only some programs need has a package of its own: `astray.tables` (column layouts),
+Names that only some programs need are in packages: `astray.tables` (column layouts),
 `astray.signals`, `astray.world`, `astray.datasets`, `astray.gym`, `astray.truck`, `astray.pioneer`,
 `astray.ros`.
 """

@@ -9,7 +9,7 @@ AstrayError
 │   ├── SignalError       every fault of a signal at once
 │   ├── MapError          a map that cannot be read, generated or written
 │   ├── LogError          a log of a real robot that cannot be read or scored
-│   ├── RecordingError    a recording that cannot be read or mended
+│   ├── RecordingError    a recording that cannot be read or repaired
 │   └── SavedError        a checkpoint that cannot be resumed
 ├── PluginFailed          a plugin raised an exception during a run
 ├── RecordingFailed       a recording that could not be written to its end
@@ -34,7 +34,7 @@ NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class AstrayError(Exception):
-    """Anything that astray raises on purpose."""
+    """The base class of all errors that astray raises."""
 
 
 class WrongInput(AstrayError):
@@ -66,7 +66,7 @@ class LogError(WrongInput):
 
 
 class RecordingError(WrongInput):
-    """A recording cannot be read or mended; the text begins with its file."""
+    """A recording cannot be read or repaired; the text begins with its file."""
 
 
 class RecordingFailed(AstrayError):
@@ -152,11 +152,11 @@ class AstrayWarning(UserWarning):
 
 
 class MapWarning(AstrayWarning):
-    """A map lacks what its author may have meant it to have; the text begins with its file."""
+    """A map file has a probable mistake; the text begins with the name of the file."""
 
 
 class LogWarning(AstrayWarning):
-    """A log is read in a way that its author may not have meant; the text begins with its file."""
+    """A log has a probable mistake; the text begins with the name of the file."""
 
 
 class SignalWarning(AstrayWarning):
@@ -164,7 +164,7 @@ class SignalWarning(AstrayWarning):
 
 
 class ScenarioWarning(AstrayWarning):
-    """A scenario says something that its author may not have meant; the text has file and line."""
+    """A scenario has a probable mistake; the text has file and line."""
 
 
 def format_path(path: Path) -> str:

@@ -86,7 +86,7 @@ class Sim(Run):
             token: Access token of the page; a new one by default.
 
         Returns:
-            A handle, whose `close` ends the page.
+            A handle, whose `close` closes the page.
         """
         from astray.viewer.page import view_run
 

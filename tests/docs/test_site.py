@@ -120,6 +120,19 @@ def test_every_command_has_a_page_with_each_of_its_options(pages: dict[str, str]
                 assert all(f"`{option}`" in page for option in parameter.opts)
 
 
+def test_every_field_of_a_message_says_where_its_value_comes_from(pages: dict[str, str]) -> None:
+    messages = pages["reference/ros/index"].partition("## Messages")[2]
+    rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", messages, re.MULTILINE)
+    assert ("header.frame_id", "`lidar_link`") in rows
+    assert ("linear_acceleration.x", "column `ax` (m/s²)") in rows
+    assert len(rows) > 100
+    for field, source in rows:
+        assert source.strip(), field
+        assert "``" not in source, field
+        for name in ("computed", "Concatenated", "CovarianceBlock", "SteppedValue", "text of"):
+            assert name not in source, field
+
+
 def test_every_numbered_program_has_a_page_and_a_picture(pages: dict[str, str]) -> None:
     assert len(programs()) == len(list((ROOT / "examples").glob("*.py")))
     for shown in programs():

@@ -33,7 +33,7 @@ def read_logs(path: str | Path, topics: BagTopics | None = None) -> list[Dataset
         A dataset for each robot or log.
 
     Raises:
-        LogError: Nothing there can be read; the text says why.
+        LogError: Nothing at the path can be read; the text says why.
     """
     path, topics = Path(path), topics or BagTopics()
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The engine: a run with its groups of robots, its clocks, its event queue and its tick.
+"""The engine: a run with its groups of robots, clocks and event queue, and the tick.
 
 `Run` (run.py) holds the state; `Stepper` (stepper.py) is the tick; `Robots` (robots.py) is a group.
 """

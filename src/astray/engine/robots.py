@@ -58,17 +58,17 @@ def initial_states(
 
 
 class Robots:
-    """Equal robots in all worlds: `robots.truth["x"]` has a value per row.
+    """A group of robots in all worlds: `robots.truth["x"]` has a value per row.
 
     Attributes:
         name: Of the group, as in the scenario.
         truth: STATE, (n,): where the robots are.
-        belief: STATE, (n,): where they believe to be; the truth itself without an estimator.
+        belief: STATE, (n,): the believed state; the truth itself without an estimator.
         rivals: STATE, (n,), of each rival estimator, by name.
         readings: The newest reading of each sensor that has arrived, by name.
         contacts: The tracks of other robots.
-        commands: COMMAND, (n,): what the autonomy asks for.
-        drives: DRIVE, (n,): what the control asks of the motion.
+        commands: COMMAND, (n,): the output of the autonomy.
+        drives: DRIVE, (n,): the output of the control.
         rows: Indices of the active rows.
         address: ADDRESS, (n,): world, robot, episode and tick of each row.
         time: The time of each row, (n,) s.
@@ -221,7 +221,7 @@ class Robots:
         return 0 if ahead is None else max(1, ticks_in(ahead, self.dt))
 
     def look(self, sensor: str, rows: Rows | None = None, truth: Table | None = None) -> Reading:
-        """Sample a sensor now, out of turn and without an effect on the run.
+        """Sample a sensor now, outside of its schedule and without an effect on the run.
 
         It is the reading of the sensor if it were due now; a second call gives the same.
 
@@ -231,7 +231,7 @@ class Robots:
             truth: STATE, (n,), to sample in place of the truth.
 
         Returns:
-            The reading, with values in the rows that were asked for.
+            The reading, with values in the requested rows.
 
         Raises:
             WrongInput: There is no such sensor; the text lists those there are.

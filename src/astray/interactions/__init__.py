@@ -1,4 +1,4 @@
-"""Interactions: what robots do to each other and the world does to them, after all have moved."""
+"""Interactions of robots with each other and with the world, after all have moved: collisions."""
 
 from astray.interactions.collisions import Collisions
 

@@ -1,4 +1,4 @@
-"""Metrics: what the difference between truth and belief comes to.
+"""Metrics: errors of beliefs, and whether their covariances are consistent with them.
 
 `pose_error.py` has the error at one time, `trajectory_error.py` ATE and RPE, `consistency.py` NEES
 and NIS, `track_errors.py` GOSPA and NEES of tracks.

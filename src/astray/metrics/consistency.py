@@ -12,8 +12,8 @@ and not counted without a measurement, and for estimators that do not report inn
 may be overconfident at an NIS of 1 and less: NEES needs the truth, and shows it.
 
 Time outside: a belief is outside if its error in any of x, y and yaw exceeds `sigmas` of its own
-standard deviations. At 3 sigmas a consistent, Gaussian belief is so for 0.27 % of the time in each
-of the three. A belief without a covariance, or with one of zero, is not counted.
+standard deviations. At 3 sigmas a consistent, Gaussian belief is outside for 0.27 % of the time in
+each of the three. A belief without a covariance, or with one of zero, is not counted.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class TimeOutside(Metric, kind="time_outside"):
     """Share of the time so far in which an error exceeded three of its own standard deviations."""
 
     remembers = OUTSIDE_MEMORY
-    sigmas: Positive = 3.0  # standard deviations that an error may have
+    sigmas: Positive = 3.0  # standard deviations: the limit of an error
 
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
         """Write the share of time outside so far of these rows."""

@@ -1,4 +1,4 @@
-"""Which track is about which robot: the assignment of least cost near one observer.
+"""The assignment of tracks to robots with the least cost, near one observer.
 
 The robots that count are those within a distance of the observer's true position; the tracks are
 the confirmed ones within the same distance of it. The assignment minimises the sum of squared

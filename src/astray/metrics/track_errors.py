@@ -6,13 +6,13 @@ cut-off c, p = 2 and alpha = 2 (Rahmathullah et al., 2017),
     GOSPA² = min over pairs of  Σ |x − y|²  +  c² / 2 · (missed robots + false tracks)
 
 so a robot without a track and a track without a robot cost c² / 2 each, and a pair never more than
-the two together. It is a distance: 0 if all is known, and what is missed counts like an error of
-metres. Its parts show which of the three it was.
+the two together. It is a distance in metres: 0 if there is a track on each robot and no other. Its
+parts are the errors of pairs, the missed robots and the false tracks.
 
 NEES = eᵀ P⁻¹ e, with the error e of a track's (x, y, map_vx, map_vy) and its covariance P, averaged
 over the tracks that are paired with a robot: 4 on average if P is the covariance of the error.
-Pairs are those of GOSPA; a cut-off close to the errors hides the large ones. Without a pair it is
-nan and not counted.
+Pairs are those of GOSPA; a cut-off close to the errors excludes the large ones. Without a pair it
+is nan and not counted.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Gospa(ContactMetric, kind="gospa"):
     """Error of all tracks of an observer: distances, missed robots and false tracks."""
 
     unit = "m"
-    cutoff: Positive = 1.0  # m, from which on a track is not about a robot
+    cutoff: Positive = 1.0  # m, largest distance between a track and its robot
     within: Positive = 8.0  # m from the observer; robots farther away do not count
     part: Literal["all", "distance", "missed", "nobody"] = "all"  # all of it, or one of its parts
 
@@ -135,7 +135,7 @@ class ContactsNees(ContactMetric, kind="contacts_nees"):
     """Normalised estimation error squared of tracks: 4 on average if they are consistent."""
 
     average = "mean"
-    cutoff: Positive = 3.0  # m, from which on a track is not about a robot
+    cutoff: Positive = 3.0  # m, largest distance between a track and its robot
     within: Positive = 8.0  # m from the observer; robots farther away do not count
 
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:

@@ -149,7 +149,7 @@ class Rpe(Metric, kind="rpe"):
 
     unit = "m"
     remembers = RPE_MEMORY
-    over: Positive = 10.0  # m of true path that a segment has
+    over: Positive = 10.0  # m of true path per segment
 
     def measure(self, rows: Rows, truth: Table, belief: Table, out: Array) -> None:
         """Write the relative pose error of these rows so far, m."""

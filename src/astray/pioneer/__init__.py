@@ -1,4 +1,4 @@
-"""Pioneer robots for ARIA programs: the wire protocol of Pioneer robots as MobileSim served it.
+"""Pioneer robots for ARIA programs: a server of the wire protocol, as MobileSim is one.
 
 `serving` serves robots to programs on this machine and `Client` drives one. `PioneerBridge` serves
 the robots of any run that `plan_fleet` has planned.

@@ -27,7 +27,7 @@ RANDOM_START = "random"
 
 @dataclass(frozen=True)
 class RobotSpec:
-    """A robot that is asked for.
+    """A requested robot.
 
     Args:
         model: Its model.
@@ -108,7 +108,7 @@ def plan_fleet(
         The fleet.
 
     Raises:
-        WrongInput: No robot is asked for, or the map is wrong.
+        WrongInput: No robot is requested, or the map is wrong.
     """
     homes = _start_poses(map, start, len(robots) + max_clients * len(per_client))
     groups: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Figures of runs and maps. Matplotlib is imported when the first one is drawn."""
+"""Figures of runs and maps. Matplotlib is imported when the first figure is plotted."""
 
 from astray.plots.map import draw_map, plot_map
 from astray.plots.notebook import iframe_html, in_notebook, with_png_repr

@@ -1,8 +1,8 @@
-"""Plugins: how they are declared, what they are handed, and what they write.
+"""Plugins: the base classes, their parameters, and the views of a run that they get.
 
-`plugin` has the base class, `families` the eight kinds of parts, `views` what they are handed,
-`parameters` and `distributions` their keys in a scenario, `declaration_checks` the checks of a
-class.
+`plugin` has the base class, `families` the eight families, `views` the truth and the knowledge that
+they get, `parameters` and `distributions` their keys in a scenario, `declaration_checks` the checks
+of a class.
 """
 
 from astray.numerics import NEVER

@@ -24,7 +24,7 @@ TRUNCATION = 5.0  # standard deviations, so that the bounds of a parameter can b
 
 
 class DrawnParameter:
-    """A parameter that is a distribution: to compute with it is an error that says what to read."""
+    """A parameter that is a distribution; arithmetic with it raises an error: read `params`."""
 
     @property
     def nominal(self) -> float:

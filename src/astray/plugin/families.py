@@ -43,8 +43,8 @@ S = TypeVar("S", bound="Sensor")
 class Autonomy(Plugin, family="autonomy"):
     """Decides what the robot should do, from what it knows."""
 
-    rate: Positive | None = None  # Hz; every tick unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; every tick by default
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def decide(self, rows: Rows, known: Known, command: Table) -> None:
@@ -58,16 +58,16 @@ class Autonomy(Plugin, family="autonomy"):
 
 
 class Control(Plugin, family="control"):
-    """Turns commands of the autonomy into what the motion is asked for, by the belief."""
+    """Turns commands of the autonomy into drives for the motion, by feedback of the belief."""
 
     modes: ClassVar[tuple[int, ...]] = tuple(range(len(MODES)))
     """The modes of COMMAND that it understands; commands of other modes are refused."""
-    rate: Positive | None = None  # Hz; every tick unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; every tick by default
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def steer(self, rows: Rows, known: Known, command: Table, drive: Table) -> None:
-        """Choose what the motion of these rows is asked for.
+        """Write the drives of these rows.
 
         Args:
             rows: Indices, (k,).
@@ -84,10 +84,10 @@ class Motion(Plugin, family="motion"):
     """How many columns of `wheel` and `wheel_rate` it moves: 0, 2 or 4."""
 
     def speed_bound(self) -> Array | float:
-        """A speed that no row exceeds from now on, whatever it is asked for.
+        """An upper bound of the speed of all rows, for any command.
 
         A row that is faster already only has to stay within its speed. Without a bound, collisions
-        are looked for at every tick.
+        are checked at every tick.
 
         Returns:
             m/s: one for all rows, or (n,).
@@ -96,7 +96,7 @@ class Motion(Plugin, family="motion"):
 
     @abstractmethod
     def move(self, rows: Rows, truth: Table, drive: Table, dt: float, steps: int) -> None:
-        """Advance these rows; the result must not depend on how the ticks are cut into calls.
+        """Advance these rows; the division of ticks into calls must not change the result.
 
         Args:
             rows: Indices, (k,).
@@ -129,12 +129,10 @@ class Sensor(Plugin, family="sensor"):
     """Whether a reading depends on the present alone, and not on earlier readings."""
     default_rate: ClassVar[float | None] = None
     """Hz, to the nearest whole number of ticks, where no rate is given; every tick if None."""
-    rate: NonNegative | None = None  # Hz; every tick unless given, 0 only when it is asked for
-    offset: NonNegative = 0.0  # s after the start of the first reading
-    latency: NonNegative = 0.0  # s from taking a reading to its arrival
-    jitter: NonNegative = (
-        0.0  # s by which it arrives later, uniform, less than from one to the next
-    )
+    rate: NonNegative | None = None  # Hz; every tick by default; 0: sampled by `look` only
+    offset: NonNegative = 0.0  # s from the start to the first reading
+    latency: NonNegative = 0.0  # s from the sampling of a reading to its arrival
+    jitter: NonNegative = 0.0  # s, largest additional delay, uniform; below the period
     loss: Annotated[float, Ge(0), Lt(1)] = 0.0  # probability that a reading never arrives
 
     def attach(self: S, address: Table, sheets: Datasheets, dt: float, seed: int, group: str) -> S:
@@ -206,13 +204,13 @@ class Sensor(Plugin, family="sensor"):
 
 
 class Interaction(Plugin, family="interaction"):
-    """Lets robots of all groups act on each other and on the world, after all have moved.
+    """Changes the truth of robots of all groups after all have moved, as collisions do.
 
-    It is handed the scene of all groups: there `truth` and `all_truth` are the same table.
+    It gets the scene of all groups: there `truth` and `all_truth` are the same table.
     """
 
     def quiet_ticks(self, rows: Rows, scene: Scene, speed_bound: Callable[[], Array]) -> int:
-        """For how many ticks nothing can happen.
+        """The number of ticks in which nothing can happen.
 
         So many are moved in one call without `prepare` and `interact`. Rows that exceed their
         bound now may keep their speed, and turn it sideways.
@@ -268,7 +266,7 @@ class Estimator(Plugin, family="estimator"):
 
     @abstractmethod
     def estimate(self, rows: Rows, known: Known, belief: Table) -> None:
-        """Bring the belief of these rows up to their fresh readings.
+        """Update the belief of these rows with their fresh readings.
 
         Args:
             rows: Indices, (k,).
@@ -293,7 +291,7 @@ class Estimator(Plugin, family="estimator"):
         """
 
     def innovations(self) -> Array | None:
-        """How well the measurements of the last estimate agreed with the belief.
+        """The normalised innovations of the last estimate.
 
         Returns:
             (n, 2): normalised innovations squared and their degrees of freedom; None from an
@@ -328,7 +326,7 @@ class Tracker(Plugin, family="tracker"):
 
     @abstractmethod
     def track(self, rows: Rows, known: Known, contacts: Tracks) -> None:
-        """Bring the tracks of these rows up to their fresh detections.
+        """Update the tracks of these rows with their fresh detections.
 
         Args:
             rows: Indices, (k,).
@@ -338,13 +336,13 @@ class Tracker(Plugin, family="tracker"):
 
 
 class Metric(Plugin, family="metric"):
-    """Evaluates a belief against the truth of its stamp."""
+    """Compares a belief with the truth at its stamp."""
 
     unit: ClassVar[str] = ""
     average: ClassVar[Literal["rms", "mean"]] = "rms"
     """How values are averaged over time."""
-    rate: Positive | None = None  # Hz; whenever a belief changed unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; by default whenever a belief changes
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     def watch(self, estimator: Estimator) -> None:
         """Called once, before the first `measure`.
@@ -366,14 +364,14 @@ class Metric(Plugin, family="metric"):
 
 
 class ContactMetric(Plugin):
-    """Evaluates what robots believe of others against the truth of its stamp: a metric, too."""
+    """A metric of tracks: compares them with the true states of other robots at their stamp."""
 
     family: ClassVar[str] = "metric"
     unit: ClassVar[str] = ""
     average: ClassVar[Literal["rms", "mean"]] = "rms"
     """How values are averaged over time."""
-    rate: Positive | None = None  # Hz; whenever the tracks changed unless given
-    offset: NonNegative = 0.0  # s after the start of the first call
+    rate: Positive | None = None  # Hz; by default whenever the tracks change
+    offset: NonNegative = 0.0  # s from the start to the first call
 
     @abstractmethod
     def measure(self, rows: Rows, scene: Scene, contacts: Tracks, out: Array) -> None:

@@ -46,7 +46,7 @@ RENAMED = {
 
 @dataclasses.dataclass(frozen=True)
 class Datasheet:
-    """The datasheet of a device: what its maker would tell, not what is true of one robot.
+    """The datasheet of a device: its nominal parameters, not the true ones of a robot.
 
     Attributes:
         kind: The kind of the plugin, such as "wheels".

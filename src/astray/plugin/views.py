@@ -1,10 +1,10 @@
-"""What plugins are handed: `Scene` holds the truth, `Known` what robots know, `Reading` one sensor.
+"""The views that plugins get: `Scene` holds the truth, `Known` what robots know.
 
-Sensors and interactions are handed the scene; autonomy, control, estimators and trackers are handed
-what is known. No part of a robot is handed both. Only a metric, which evaluates robots and is no
-part of them, sees truth and belief side by side.
+Sensors and interactions get the scene; autonomy, control, estimators and trackers get what is
+known. No part of a robot gets both. Only a metric, which evaluates robots and is not part of one,
+gets truth and belief.
 
-What a plugin is handed to read is read-only. Without an estimator the belief of a robot is the same
+These views are read-only. Without an estimator the belief of a robot is the same
 memory as its truth, and every plugin reads the same readings. So NumPy refuses to write to these
 tables, and the error names the plugin. Views cost nothing: they share the memory, and the kernels
 are compiled for read-only arrays in the first place.
@@ -61,9 +61,9 @@ class Reading:
 
     Attributes:
         table: The columns, (n,), as the sensor's `measures` lays them out.
-        arrays: What a scenario sizes, such as the `ranges` of a scan: (n, ...) by name.
-        stamp: When each reading was taken, s, (n,); nan before the first. A column of the table.
-        fresh: Whether each reading arrived in this very tick, (n,). A column of the table.
+        arrays: Arrays with a size from the scenario, such as `ranges`: (n, ...) by name.
+        stamp: When each reading was sampled, s, (n,); nan before the first. A column of the table.
+        fresh: Whether each reading arrived in the current tick, (n,). A column of the table.
     """
 
     def __init__(self, layout: Columns, n: int, shapes: ArrayShapes = MappingProxyType({})) -> None:
@@ -108,7 +108,7 @@ class Reading:
         return f"Reading({len(self.table)} rows: {', '.join(parts)})"
 
     def copy(self) -> Reading:
-        """The same readings in memory of their own, which may be written to."""
+        """A copy of the readings that may be written to."""
         arrays = {name: array.copy() for name, array in self.arrays.items()}
         return Reading(self.table.dtype, 0)._hold(self.table.copy(), arrays)
 
@@ -127,7 +127,7 @@ class Reading:
 
 
 class Tracks:
-    """What n observers believe of other robots: `tracks["x"]` is (n, slots), nan where empty.
+    """The tracks of n observers: `tracks["x"]` is (n, slots), nan where a slot is empty.
 
     Attributes:
         table: TRACKS, (n,): the stamp and the number of confirmed tracks of each observer.
@@ -190,7 +190,7 @@ EMPTY_TRACK.setflags(write=False)
 
 @dataclasses.dataclass
 class Scene:
-    """The truth of one group of robots and of all that is around them.
+    """The truth of one group of robots, of all other robots, and the map.
 
     Sensors and metrics get it read-only. Interactions get the scene of all groups, whose truth they
     may change.
@@ -224,7 +224,7 @@ class Scene:
     _raycast_arrays: SceneArrays = dataclasses.field(default=(), repr=False)
 
     def read_only(self) -> Scene:
-        """The same scene in the same memory, to read: what sensors and metrics are handed."""
+        """A read-only scene in the same memory, for sensors and metrics."""
         return dataclasses.replace(
             self,
             truth=read_only(self.truth),
@@ -237,7 +237,7 @@ class Scene:
         )
 
     def other_robots(self, row: int) -> Table:
-        """The truth of what `contacts` are believed to be.
+        """The true states of the other robots, which `contacts` estimate.
 
         Args:
             row: A row of this group.
@@ -274,7 +274,7 @@ class Scene:
 
 @dataclasses.dataclass
 class Known:
-    """What the robots of one group know: their belief and what has reached them, all to read."""
+    """What the robots of one group know: their belief and the readings that arrived; read-only."""
 
     belief: Table
     """STATE as believed, (n,)."""
@@ -289,7 +289,7 @@ class Known:
     group_beliefs: Mapping[str, Table] = dataclasses.field(default_factory=dict)
     """The beliefs that the robots of all groups share with each other, by the group's name."""
     contacts: Tracks = dataclasses.field(default_factory=lambda: Tracks(0, 0))
-    """What each robot believes of the others that its sensors detect."""
+    """The tracks of the other robots that its sensors detect."""
 
     def __post_init__(self) -> None:
         """Make everything read-only; the memory stays the same."""

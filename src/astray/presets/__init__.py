@@ -1,4 +1,4 @@
-"""What astray brings along: robots, scenarios and maps, as files."""
+"""The bundled robots, scenarios and maps, as files."""
 
 from pathlib import Path
 

@@ -251,7 +251,7 @@ class Recorder:
         """Write what is left and finish the file.
 
         Raises:
-            RecordingFailed: The disk refused.
+            RecordingFailed: The disk is full or broken.
         """
         if self._closed:
             return

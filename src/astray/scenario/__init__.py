@@ -1,4 +1,4 @@
-"""Scenarios: from YAML to a checked plan, with every fault at once. Start reading in `load`."""
+"""Scenarios: from YAML to a checked `Scenario`, with all faults at once. Read `load` first."""
 
 from astray.scenario.export import (
     BUNDLE_FOLDER,

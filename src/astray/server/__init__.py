@@ -1,4 +1,4 @@
-"""What all servers of a run share.
+"""The parts that all servers of a run share.
 
 A thread with an event loop, a listener with a connection limit, access rules, send queues for slow
 clients, and a simulation that runs in the background. The page and rosbridge run on `ServerThread`;

@@ -46,12 +46,12 @@ def sweep(
         seed: The seed of all cases; that of the scenario unless given.
         duration: The simulated time of each world, s; that of the scenario unless given.
         set: Changes to the scenario, "path=value".
-        out: The folder of the results; "NAME-sweep" unless given.
+        out: The folder of the results; "NAME-sweep" by default.
         overwrite: Whether to delete an earlier sweep in that folder.
         workers: The number of worker processes; 0 runs everything in this process. With `executor`
-            the number of tasks that it runs at a time. All cores unless given.
+            the number of tasks that it runs at a time. All cores by default.
         executor: Called for another executor of `concurrent.futures`.
-        batch: The number of worlds of a task; unless given, a task takes a second or so.
+        batch: The number of worlds of a task; by default a task takes about a second.
         progress: Called with the number of finished worlds and of all.
 
     Returns:

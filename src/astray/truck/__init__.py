@@ -1,4 +1,4 @@
-"""A truck to drive by calls: the engine of simulator-2d over the parts that scenarios use."""
+"""A truck driven by function calls: the engine of simulator-2d, with the parts of scenarios."""
 
 from astray.truck.engine import Engine
 from astray.truck.model import Model, read_model

@@ -1,1 +1,1 @@
-"""Pictures of runs."""
+"""Viewers of runs: the live page and reports."""

@@ -1,4 +1,4 @@
-"""The world: obstacles as segments, rays that meet them, and maps that people have."""
+"""The world: obstacles as segments, ray casting, planning, and map files of other programs."""
 
 from astray.world.georeference import Georeference
 from astray.world.map import (

@@ -1,4 +1,4 @@
-"""Evaluation: metrics of beliefs against the truth, and the past of the truth that this needs."""
+"""Evaluation: metrics of beliefs and tracks at their stamps, and the past truth that this needs."""
 
 from astray.engine.evaluation.belief_evaluator import BeliefEvaluator
 from astray.engine.evaluation.evaluation import Evaluation, Subjects

@@ -1,16 +1,15 @@
-"""Broadphase: which robots may collide in a tick; almost none do.
+"""Broadphase: finds the robots that may collide in a tick; usually few.
 
-Each robot has a free disc, in which there is no wall; it is computed when the robot leaves the one
-before. As long as the disc that its motion sweeps, of its reach plus the length of its path, stays
-within the free disc, no wall is tested. Robots are pairs where such swept discs overlap; they are
-found in the robot grid.
+Each robot has a free disc, in which there is no wall. A new one is computed when the robot leaves
+it. The swept disc of a motion has the reach of the robot plus the length of its path as its radius.
+As long as it is within the free disc, no wall is tested. Two robots are a pair if their swept discs
+overlap; pairs are found in the robot grid.
 
 A lone robot at its top speed cannot leave its free disc before
 
     free distance / (top speed · dt)
 
-ticks have passed. So many ticks can be skipped. Where they are few, a new free disc is computed
-around the robot.
+ticks have passed. These ticks can be skipped. If they are few, a new free disc is computed.
 """
 
 from __future__ import annotations

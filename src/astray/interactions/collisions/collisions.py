@@ -109,7 +109,7 @@ class Collisions(Interaction, kind="collisions"):
 
     remembers = MEMORY
     fixed = ("robots",)
-    response: Literal["stop", "slide", "remove"] = "stop"  # of a robot that ran into something
+    response: Literal["stop", "slide", "remove"] = "stop"  # of a robot that collides
     robots: bool = True  # whether robots collide with each other, too
 
     def bind(self, n: int, sheets: Datasheets) -> None:

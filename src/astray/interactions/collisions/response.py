@@ -1,12 +1,12 @@
-"""Response: the contact of a robot that ran into something, and the rest of its motion.
+"""Response: the contact of a robot that collided, and the rest of its motion.
 
-`stop`: the robot stays where it touched, its wheels stand, and only the rest of its turn continues
-as far as it is free. `slide`: the rest of its motion continues without the component into what it
-touched. With v the velocity of its origin, r from there to the contact, n the normal away from it,
+`stop`: the robot stays at the contact, its wheels stop, and only the rest of its turn continues as
+far as it is free. `slide`: the rest of its motion continues without the component into the contact.
+With v the velocity of its origin, r from there to the contact, n the normal away from it,
 
     v' = v + max(0, −n · (v + turn × r)) n
 
-so a box that turns at a wall pushes itself off.
+so a rectangular robot that turns at a wall pushes itself off.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Robots and robots: how far they move until they meet, all moving at the same time.
+"""Robot-robot collisions: how far robots move until they touch, all moving at the same time.
 
-Time runs once from the start of the tick to its end, in rounds. In each round the next touch of
-each world is certain: up to it all robots have moved as planned. It stops each of the two robots
-whose own motion goes into the other: a robot that is hit from behind continues, a robot that stands
-is not moved. Then the touches of the stopped robots are computed again, from that time on. A robot
-is stopped once, so there are at most as many rounds as robots; in a jam all stop in the first.
+Time runs once from the start of the tick to its end, in rounds. In each round the earliest contact
+of each world is final, since all robots have moved as planned until then. It stops each of the two
+robots whose own motion goes into the other: a robot that is hit from behind continues, a robot that
+stands is not moved. Then the contacts of the stopped robots are computed again, from that time on.
+A robot is stopped once, so there are at most as many rounds as robots; in a jam all stop in the
+first.
 
-Touches at the same time are resolved together, and the two robots of a pair are ordered by their
+Contacts at the same time are resolved together, and the two robots of a pair are ordered by their
 poses, never by their rows: the order of robots changes no result, not even its last digit.
 """
 

@@ -1,10 +1,10 @@
-"""Robots and walls: how far a robot moves along its path until it meets one.
+"""Robot-wall collisions: how far a robot moves along its path until it touches a wall.
 
-A robot that overlaps a wall from the start, since it was placed there, is swept against that wall
-as a smaller copy of itself, shrunk about a point well inside of it until it is clear. So it can
-drive out, but the copy, and with it the robot's inner point, never gets past the wall.
+The footprint of a robot that is placed across a wall is scaled down about an interior point until
+it is clear of the wall. The smaller footprint is used for that wall. So the robot can drive out,
+but neither the smaller footprint nor the interior point passes the wall.
 
-A robot whose inner point is inside something solid may only move towards the nearest wall.
+A robot whose interior point is inside something solid may only move towards the nearest wall.
 """
 
 from __future__ import annotations

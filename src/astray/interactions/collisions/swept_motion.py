@@ -1,4 +1,4 @@
-"""Swept motion: how a body moves within one tick, and how soon a point of it can come how far.
+"""Swept motion: how a body moves within one tick, and bounds of how far its points can move.
 
 From the pose before to the pose after a body follows the arc of a constant twist. Fraction t of
 it, 0 ≤ t ≤ 1, turns the body by t · turn and brings its origin to

@@ -65,7 +65,7 @@ def decide_all(
 
 
 class Follow(Autonomy, kind="follow"):
-    """Drives behind another robot, to where that one believes it is, and keeps a distance."""
+    """Drives behind another robot, by the belief that this robot shares, and keeps a distance."""
 
     fixed = ("robot",)
     target: str  # name of a group of robots

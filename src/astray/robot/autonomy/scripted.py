@@ -55,9 +55,9 @@ class Scripted(Autonomy, kind="scripted"):
     steps: list[ScriptStep] = field(default_factory=list)  # lasts s, vx m/s, vy m/s, wz rad/s
     signals: Course = field(default_factory=Signals)  # vx, vy m/s, wz rad/s, curvature 1/m over s
     file: str | None = None  # ROS 2 parameter file with these signals
-    node: str | None = None  # of that file, where it has signals of several
+    node: str | None = None  # node of the file, if it has signals of several
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
-    loop: bool = False  # begin again after the last step, or where the last signal ends
+    loop: bool = False  # start again after the last step, or after the last signal
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Put the boundaries of the steps on ticks, and the signals into one table."""

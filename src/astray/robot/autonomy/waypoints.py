@@ -132,7 +132,7 @@ class Waypoints(Autonomy, kind="waypoints"):
     lookahead: Positive = 0.5  # m
     tolerance: Positive = 0.05  # m from the last point at which it counts as reached
     decel: Positive = 0.5  # m/s², towards the last point
-    loop: bool = False  # begin again after the last point
+    loop: bool = False  # start again after the last point
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Prepare the points for the kernel."""

@@ -1,8 +1,8 @@
-"""A servo: closes moves and headings on the belief, and passes speeds on as they are.
+"""A servo: feedback control of moves and headings by the belief; speeds are passed on.
 
-A move of some metres, or a turn to a heading, is driven at the largest speed from which the rest
-can still be braked: v = √(2 · decel · rest), and near the end in proportion to the rest, so that it
-ends without a jerk. During a move the servo holds the heading at its start.
+A move of some metres, or a turn to a heading, is driven at the largest speed from which the robot
+can brake within the rest: v = √(2 · decel · rest). Near the end the speed is proportional to the
+rest, so that it ends without a jerk. During a move the servo holds the heading at its start.
 
 In mode servo the two axes are independent: forward it has a speed or a distance, in yaw a turn rate
 or a heading. The distance is the path length ∫ vx dt by the stamps of the belief, so the path may
@@ -136,7 +136,7 @@ def steer_all(
 
 
 class Servo(Control, kind="servo"):
-    """Passes speeds on; drives moves and turns to their end on the belief."""
+    """Passes speeds on; executes moves and turns by feedback of the belief."""
 
     modes = (TWIST, CURVATURE, MOVE, HEADING, SERVO)
     remembers = MEMORY

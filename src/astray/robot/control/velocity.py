@@ -7,7 +7,7 @@ With the believed speed v and the error e = command − v of each,
 The derivative is that of the believed speed alone, so that a new command causes no kick. Time is
 that of the belief: integral and derivative advance from one stamp to the next, and between stamps
 the correction stays. A command to stand still is passed on as it is and resets the integral, so
-that it does not make the robot creep.
+that the integral does not make the robot creep.
 """
 
 from __future__ import annotations

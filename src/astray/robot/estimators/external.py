@@ -1,4 +1,4 @@
-"""Beliefs that are estimated elsewhere: by a navigation system, or in another process."""
+"""Beliefs from outside: of a navigation system, or of a filter in another process."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Strapdown inertial navigation in the plane, from an IMU alone.
 
-`integration` says what a reading is taken for, and so how it is integrated over the time dt since
-the last one. `auto` chooses by the datasheet of the IMU.
+`integration` is the interpretation of a reading, and so its integration over the time dt since the
+last one. `auto` chooses by the datasheet of the IMU.
 
-    midpoint     the mean since the last reading, as units give it that integrate increments
-    trapezoid    the value at its stamp: between two readings it goes along a straight line
-    euler        the value at its stamp, for all of dt: of first order, as in the document
+    midpoint     the mean since the last reading, as of units that integrate increments
+    trapezoid    the value at its stamp, linear between two readings
+    euler        the value at its stamp, constant over dt: of first order, as in the document
 
 By the midpoint a reading is the change of velocity over dt, in the axes of the body in the middle
 of the turn. With yaw, v (map frame) and u (body frame) at the start of dt, and h = w dt / 2:
@@ -24,8 +24,8 @@ By Euler's method, in this order:
     v += a dt        vz += (az − g) dt   gravity is subtracted from the vertical
     p += v dt        z += vz dt          with the new velocity
 
-What happens between two readings is lost to all of them: a step of the speed by Δv displaces the
-belief by Δv dt / 2 at most.
+None of them can resolve the motion between two readings: a step of the speed by Δv displaces the
+belief by at most Δv dt / 2.
 
 A reading with a dt of zero or less, or of more than `longest`, is not integrated: nothing is known
 of the motion in such a gap. Its stamp is kept, so that the next reading counts again; only a single
@@ -295,11 +295,11 @@ class Inertial(Estimator, kind="inertial"):
 
     remembers = MEMORY
     fixed = ("initial_x", "initial_y", "initial_z", "initial_theta")
-    centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # by datasheet; in it; put in
-    integration: Literal["auto", "midpoint", "trapezoid", "euler"] = "auto"  # by datasheet
+    centripetal: Literal["auto", "measured", "synthesize"] = "auto"  # datasheet; contained; added
+    integration: Literal["auto", "midpoint", "trapezoid", "euler"] = "auto"  # auto: by datasheet
     gravity: NonNegative = 9.81  # m/s²
-    longest: Positive = 1.0  # s between two readings that are integrated
-    initial_x: float | None = None  # m; where the robot starts unless given
+    longest: Positive = 1.0  # s, longest time between readings that is integrated
+    initial_x: float | None = None  # m; by default where the robot starts
     initial_y: float | None = None  # m
     initial_z: float | None = None  # m
     initial_theta: float | None = None  # rad

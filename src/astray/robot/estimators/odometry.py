@@ -262,7 +262,7 @@ def dead_reckon_all(belief: Table, memory: Table, wheels: Table, rows: Rows) -> 
 
 
 class Odometry(Estimator, kind="odometry"):
-    """Dead reckoning from wheel encoders, with an honest covariance."""
+    """Dead reckoning from wheel encoders, with the covariance of its error."""
 
     remembers = MEMORY
 

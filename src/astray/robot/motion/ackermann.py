@@ -4,17 +4,17 @@ The state moves as a bicycle with the middle steering angle `steer` and the curv
 
     x' = vx cos yaw    y' = vx sin yaw    yaw' = wz = k vx    k = tan(steer) / wheelbase
 
-Over one tick the acceleration and the steering rate are constant and limited. Both end exactly at
-what is asked for, and a change of direction first stops. The distance ds is exact, the turn is wz
-by Simpson's rule over the tick, and the pose follows the clothoid of (ds, turn) from k to k' of
-`se2.py`. That is of fourth order, as Runge-Kutta is, with a smaller error and one sine less. The
-integral of exact wheel and steering angles, tick by tick, is the true pose.
+Over one tick the acceleration and the steering rate are constant and limited. Speed and steering
+reach their targets exactly, and a change of direction first brakes to a stop. The distance ds is
+exact, the turn is wz by Simpson's rule over the tick, and the pose follows the clothoid of (ds,
+turn) from k to k' of `se2.py`. That is of fourth order, as Runge-Kutta, with a smaller error and
+one sine less. The integral of exact wheel and steering angles, tick by tick, is the true pose.
 
 At the end of the tick the angular acceleration is
 
     alpha = wz' = (vx' tan(steer) + vx steer' / cos²(steer)) / wheelbase
 
-Each wheel turns by what it rolls, at the speed
+Each wheel rolls without slip, at the speed
 
     rear   vx (1 ∓ k track / 2)                               so it rolls ds ∓ turn · track / 2
     front  vx √((1 ∓ k track / 2)² + (k wheelbase)²)          by Simpson's rule

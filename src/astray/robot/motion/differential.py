@@ -4,7 +4,7 @@ Over one tick the acceleration of v and the angular acceleration of w are consta
 
     v' = v + a dt        ds = v dt + a dt² / 2        (the same for w and the turn)
 
-The body then follows the arc of (ds, turn), and each wheel turns by what it rolls:
+The body then follows the arc of (ds, turn), and each wheel rolls without slip:
 
     left = (ds − turn · baseline / 2) / radius        right = (ds + turn · baseline / 2) / radius
 

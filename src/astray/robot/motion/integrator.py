@@ -1,4 +1,4 @@
-"""A point without inertia, which has the velocity that it is asked for at once.
+"""A point without inertia, which reaches the commanded velocity at once.
 
 Over one tick vx, vy and wz are constant, so the body follows their arc exactly. Velocities change
 gradually only if the command limits the acceleration. The acceleration is the mean over the tick,
@@ -52,7 +52,7 @@ def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, s
 
 
 class Integrator(Motion, kind="integrator"):
-    """A point without inertia that has the velocity it is asked for, in any direction."""
+    """A point without inertia: it reaches the commanded velocity at once, in any direction."""
 
     max_speed: Positive = 1.0  # m/s, in any direction
     max_turn: Positive = 1.0  # rad/s

@@ -1,7 +1,7 @@
 """Four mecanum wheels: a platform that moves in any direction while it turns.
 
 Over one tick the accelerations of vx, vy and wz are constant, and limited. The body follows the arc
-of its displacement (u, v) and turn w, and each wheel turns by what it rolls. With the arm =
+of its displacement (u, v) and turn w, and each wheel rolls without slip. With the arm =
 half_length + half_width (Muir and Neuman, 1987),
 
     front left  (u − v − arm w) / radius        front right  (u + v + arm w) / radius

@@ -1,4 +1,4 @@
-"""A unicycle: a body that drives forward and turns, without wheels that a sensor could read.
+"""A unicycle: a body that drives forward and turns, without a model of its wheels.
 
 Over one tick the acceleration of vx and the angular acceleration of wz are constant, and limited.
 The body follows the arc of ds = (vx + vx') dt / 2 and turn = (wz + wz') dt / 2. Its acceleration in
@@ -39,7 +39,7 @@ def move_all(truth: Table, drive: Table, params: Table, rows: Rows, dt: float, s
 
 
 class Unicycle(Motion, kind="unicycle"):
-    """A body that drives forward and turns, with limits, and has no wheels to read."""
+    """A body that drives forward and turns, with limits, without a model of its wheels."""
 
     max_speed: Positive = 1.0  # m/s
     max_turn: Positive = 1.0  # rad/s

@@ -54,7 +54,7 @@ class Bumper(Sensor, kind="bumper"):
     fixed = ("segments",)
     arcs: list[tuple[float, float]] = field(default_factory=lambda: [FRONT])  # [from, to] rad
     segments: Annotated[int, Ge(0), Le(MAX_SEGMENTS)] = (
-        0  # equal arcs all round from -pi on, instead
+        0  # number of equal arcs all round from -pi on, in place of arcs
     )
 
     def array_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -60,7 +60,7 @@ class Compass(Sensor, kind="compass"):
 
     measures = COMPASS
     remembers = MEMORY
-    white_sd: NonNegative = 0.02  # rad, white, of each reading
+    white_sd: NonNegative = 0.02  # rad, white noise of each reading
     bias_sd: NonNegative = 0.0  # rad, drawn once per episode
     drift_sd: NonNegative = 0.0  # rad, stationary, of the Gauss-Markov drift
     drift_tau: Positive = 60.0  # s, time constant of that drift

@@ -5,9 +5,9 @@ Another robot is detected if its origin is within range and in the field of view
 
     range = r + (range_sd + range_sd_per_m · r) n        bearing = b + bearing_sd n
 
-Its identity is its number in its world, or another's where it is confused with that, or −1 if the
-sensor cannot tell robots apart. Besides, there are false alarms: their number is Poisson, their
-positions are uniform over the field of view, and so is their identity over the robots.
+Its identity is its number in its world, with the probability `confusion` that of another robot, and
+−1 if the sensor does not identify robots. False alarms are added: their number is Poisson, their
+positions are uniform over the field of view, their identities uniform over the robots.
 
 Other robots are found in the cells of the robot grid, so the cost is proportional to the pairs in
 range. The noise of a pair depends on the two robots alone.
@@ -256,16 +256,16 @@ class ContactSensor(Sensor, kind="contacts"):
     rows_per_thread = 256
     default_rate = 10.0
     fixed = ("slots",)
-    rate: NonNegative | None = None  # Hz; about 10 unless given, 0 only when it is asked for
+    rate: NonNegative | None = None  # Hz; about 10 by default; 0: sampled by `look` only
     x: float = 0.0  # m, of the mount in the body frame
     y: float = 0.0  # m, of the mount in the body frame
     yaw: float = 0.0  # rad, of the mount
     slots: Annotated[int, Ge(1), Le(1024)] = 16  # detections in one reading, the nearest ones
     min_range: NonNegative = 0.0  # m
     max_range: Positive = 10.0  # m
-    field_of_view: Annotated[float, Ge(0), Le(TAU)] = TAU  # rad, half of it on either side
+    field_of_view: Annotated[float, Ge(0), Le(TAU)] = TAU  # rad, full angle about the axis
     range_sd: NonNegative = 0.05  # m, white
-    range_sd_per_m: NonNegative = 0.0  # and as much more per metre of range
+    range_sd_per_m: NonNegative = 0.0  # relative; added per metre of range
     bearing_sd: NonNegative = 0.02  # rad, white
     detection: Probability = 1.0  # probability that a robot in sight is detected
     false_alarms: Annotated[float, Ge(0), Le(20)] = 0.0  # per reading, on average

@@ -8,16 +8,16 @@ acceleration
 and the unit measures specific force, which is a with +g upwards. A reading is the mean over the
 time since the last one, as a device gives that integrates increments: the change of the true
 velocity of the mount, rotated to the middle heading, and the change of heading. So it contains
-whatever happened between two readings. `sampling: instant` gives the values at the stamp instead.
+all motion between two readings. `sampling: instant` gives the values at the stamp instead.
 
 The axes of the unit are rotated by roll, pitch and yaw. With u what an ideal unit would read there,
 
     y = quantise(saturate((I + S + M) u + turn-on bias + walking bias + drift + white noise))
 
-where S has the errors of scale, M those of axes that are not orthogonal, and drift is a
+where S has the scale factor errors, M the misalignment of the axes, and drift is a
 Gauss-Markov error. White noise (angle and velocity random walk), the random walk of the biases and
-the bias instability are given by their Allan coefficients; `error_models.py` has what becomes of
-them. Turn-on bias, scale and axes are drawn once per episode. A `grade` gives typical errors.
+the bias instability are given by their Allan coefficients; `error_models.py` has their models.
+Turn-on bias, scale and axes are drawn once per episode. A `grade` gives typical errors.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ def sense_all(
 
 
 class Imu(Sensor, kind="imu"):
-    """Three rates and three specific forces at a mount, with the errors of such units."""
+    """Three angular rates and three specific forces at a mount, with the errors of an IMU."""
 
     measures = IMU
     remembers = MEMORY
@@ -352,40 +352,40 @@ class Imu(Sensor, kind="imu"):
     roll: float = 0.0  # rad, of the mount
     pitch: float = 0.0  # rad, of the mount
     yaw: float = 0.0  # rad, of the mount
-    sampling: Literal["mean", "instant"] = "mean"  # over the time since the last reading, or now
+    sampling: Literal["mean", "instant"] = "mean"  # mean since the last reading, or instantaneous
     planar: bool = False  # no noise on the axes that are constant on a level floor
     gravity: NonNegative = 9.81  # m/s²
     grade: Literal["consumer", "industrial", "tactical"] | None = (
-        None  # typical errors of its class
+        None  # typical errors of a class of devices
     )
-    gyro_density: NonNegative | None = None  # rad/s/√Hz, angle random walk; the grade's or 0
-    gyro_walk: NonNegative | None = None  # rad/s²/√Hz, random walk of the bias; the grade's, or 0
+    gyro_density: NonNegative | None = None  # rad/s/√Hz, angle random walk; by grade, else 0
+    gyro_walk: NonNegative | None = None  # rad/s²/√Hz, random walk of the bias; by grade, else 0
     gyro_bias_sd: NonNegative | None = (
-        None  # rad/s, turn-on bias, drawn per episode; the grade's, or 0
+        None  # rad/s, turn-on bias, drawn per episode; by grade, else 0
     )
-    gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; the grade's, or 0
+    gyro_drift_sd: NonNegative | None = None  # rad/s, stationary, of the drift; by grade, else 0
     gyro_instability: NonNegative = (
         0.0  # rad/s, bias instability B; the Allan deviation has a floor of 0.664 B
     )
     gyro_drift_tau: Positive = 300.0  # s, time constant of that drift
-    gyro_scale_sd: NonNegative | None = None  # relative, drawn per episode; the grade's, or 0
-    gyro_range: NonNegative | None = None  # rad/s, full scale; the grade's, or 0 for none
-    gyro_resolution: NonNegative | None = None  # rad/s, of a digit; the grade's, or 0 for none
-    accel_density: NonNegative | None = None  # m/s²/√Hz, velocity random walk; the grade's, or 0
-    accel_walk: NonNegative | None = None  # m/s³/√Hz, random walk of the bias; the grade's, or 0
+    gyro_scale_sd: NonNegative | None = None  # relative, drawn per episode; by grade, else 0
+    gyro_range: NonNegative | None = None  # rad/s, full scale; by grade, else 0 (none)
+    gyro_resolution: NonNegative | None = None  # rad/s, of a digit; by grade, else 0 (none)
+    accel_density: NonNegative | None = None  # m/s²/√Hz, velocity random walk; by grade, else 0
+    accel_walk: NonNegative | None = None  # m/s³/√Hz, random walk of the bias; by grade, else 0
     accel_bias_sd: NonNegative | None = (
-        None  # m/s², turn-on bias, drawn per episode; the grade's, or 0
+        None  # m/s², turn-on bias, drawn per episode; by grade, else 0
     )
-    accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; the grade's, or 0
+    accel_drift_sd: NonNegative | None = None  # m/s², stationary, of the drift; by grade, else 0
     accel_instability: NonNegative = (
         0.0  # m/s², bias instability B; the Allan deviation has a floor of 0.664 B
     )
     accel_drift_tau: Positive = 300.0  # s, time constant of that drift
-    accel_scale_sd: NonNegative | None = None  # relative, drawn per episode; the grade's, or 0
-    accel_range: NonNegative | None = None  # m/s², full scale; the grade's, or 0 for none
-    accel_resolution: NonNegative | None = None  # m/s², of a digit; the grade's, or 0 for none
+    accel_scale_sd: NonNegative | None = None  # relative, drawn per episode; by grade, else 0
+    accel_range: NonNegative | None = None  # m/s², full scale; by grade, else 0 (none)
+    accel_resolution: NonNegative | None = None  # m/s², of a digit; by grade, else 0 (none)
     misalignment_sd: NonNegative | None = (
-        None  # rad, of each axis, drawn per episode; the grade's, or 0
+        None  # rad, of each axis, drawn per episode; by grade, else 0
     )
 
     def __post_init__(self) -> None:

@@ -135,10 +135,10 @@ class Ins(Sensor, kind="ins"):
     yaw_density: NonNegative = 0.0005  # rad/√Hz, white noise
     velocity_density: NonNegative = 0.005  # m/s/√Hz, white noise of vx and of vy
     rate_density: NonNegative = 0.001  # rad/s/√Hz, white noise of wz
-    cep: NonNegative | None = None  # m, circular error with satellites; none unless given
+    cep: NonNegative | None = None  # m, circular error probable; unaided by default
     hold_tau: NonNegative = 10.0  # s, time constant of the drift with satellites
-    reacquire: NonNegative = 0.0  # s out of a denied zone until there are satellites again
-    denied: list[Polygon] = field(default_factory=list)  # m, zones [[x, y], …] without them
+    reacquire: NonNegative = 0.0  # s after a denied zone until satellites are acquired
+    denied: list[Polygon] = field(default_factory=list)  # m, zones [[x, y], …] without satellites
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Prepare the zones for the kernel."""

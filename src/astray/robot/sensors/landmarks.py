@@ -5,8 +5,9 @@ probability of detection. Then
 
     range = r + (range_sd + range_sd_per_m · r) n        bearing = b + bearing_sd n
 
-Its identity is its number in `beacons`, or another's where it is confused with that, or −1 if the
-sensor cannot tell beacons apart. If more are seen than there are slots, the nearest are kept.
+Its identity is its index in `beacons`, with the probability `confusion` that of another beacon, and
+−1 if the sensor does not identify beacons. If more are seen than there are slots, the nearest are
+kept.
 """
 
 from __future__ import annotations
@@ -144,19 +145,19 @@ class Landmarks(Sensor, kind="landmarks"):
     y: float = 0.0  # m, of the mount in the body frame
     yaw: float = 0.0  # rad, of the mount
     slots: Annotated[int, Ge(0), Le(MAX_BEACONS)] = (
-        0  # beacons in one reading; 0 for as many as there are
+        0  # beacons in one reading, the nearest ones; 0: all
     )
     min_range: NonNegative = 0.0  # m
     max_range: Positive = 10.0  # m
-    field_of_view: Annotated[float, Ge(0), Le(TAU)] = TAU  # rad, half of it on either side
+    field_of_view: Annotated[float, Ge(0), Le(TAU)] = TAU  # rad, full angle about the axis
     range_sd: NonNegative = 0.05  # m, white
-    range_sd_per_m: NonNegative = 0.0  # and as much more per metre of range
+    range_sd_per_m: NonNegative = 0.0  # relative; added per metre of range
     bearing_sd: NonNegative = 0.02  # rad, white
     detection: Probability = 1.0  # probability that a beacon in sight is seen
     identified: bool = True  # whether the sensor can tell beacons apart
     confusion: Probability = 0.0  # probability of taking a beacon for another one
-    walls: bool = True  # whether walls hide beacons
-    robots: bool = False  # whether other robots hide them, too
+    walls: bool = True  # whether walls occlude beacons
+    robots: bool = False  # whether other robots occlude beacons
 
     def array_shapes(self) -> dict[str, tuple[int, ...]]:
         """The measurements of each beacon."""

@@ -70,8 +70,8 @@ class Odometer(Sensor, kind="odometer"):
 
     measures = WHEELS
     remembers = MEMORY
-    way_error: float = 0.0  # relative, by which distances are read too long
-    turn_error: float = 0.0  # relative, by which turns are read too large
+    way_error: float = 0.0  # relative error of distances; positive: read too long
+    turn_error: float = 0.0  # relative error of turns; positive: read too large
     way_jitter: NonNegative = 0.0  # relative, largest error of each reading's distance, uniform
     turn_jitter: NonNegative = 0.0  # relative, largest error of each reading's turn, uniform
 

@@ -99,7 +99,7 @@ class ScriptedImu(Sensor, kind="scripted_imu"):
     measures = IMU
     signals: Forces = field(default_factory=Signals)  # linear m/s², angular rad/s over s
     file: str | None = None  # ROS 2 parameter file with these signals
-    node: str | None = None  # of that file, where it has signals of several
+    node: str | None = None  # node of the file, if it has signals of several
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
     centripetal: bool = False  # whether the signals contain the term v·w
 
@@ -120,7 +120,7 @@ class ScriptedWheels(Sensor, kind="scripted_wheels"):
     measures = WHEELS
     signals: Rates = field(default_factory=Signals)  # rad/s over s
     file: str | None = None  # ROS 2 parameter file with these signals
-    node: str | None = None  # of that file, where it has signals of several
+    node: str | None = None  # node of the file, if it has signals of several
     origin: float = 0.0  # s; time of the clock at which the time of the signals is 0
     ticks: int = 2048  # per turn of the wheel, for the count; the angle is not rounded to them
 

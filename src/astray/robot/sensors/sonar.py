@@ -5,8 +5,8 @@ the surface's normal; a surface that is met at a flatter angle reflects the soun
 wall is missed or a corner seen instead. The range is measured with white noise of `sigma` and
 rounded to the `resolution`.
 
-Transducers that fire at once disturb each other: with the probability `crosstalk` one takes the
-echo of another for its own if that arrives earlier. With `at_once` of k transducers, k / at_once
+Transducers that fire at once disturb each other: with the probability `crosstalk` one receives the
+echo of another one, if that arrives earlier. With `at_once` of k transducers, k / at_once
 readings make a round, and those that fire together are spread evenly around the ring.
 
 Without an echo within the longest range a transducer reads +inf, and what is nearer than the
@@ -140,10 +140,10 @@ class Sonar(Sensor, kind="sonar"):
     measures = SONAR
     rows_per_thread = 16
     fixed = ("rays", "at_once", "robots")
-    ring: Literal["p3dx"] | None = None  # a known ring instead of mounts
+    ring: Literal["p3dx"] | None = None  # name of a known ring, in place of mounts
     mounts: list[tuple[float, float, float]] = field(default_factory=list)  # [x m, y m, yaw rad]
     cone: Annotated[float, Ge(0), Le(math.pi)] = 0.26  # rad, half of its opening
-    rays: Annotated[int, Ge(1), Le(64)] = 7  # that sample a cone
+    rays: Annotated[int, Ge(1), Le(64)] = 7  # number of rays that sample a cone
     incidence: Annotated[float, Ge(0), Le(math.pi / 2)] = (
         0.6  # rad from the normal, largest angle with an echo
     )
@@ -151,9 +151,9 @@ class Sonar(Sensor, kind="sonar"):
     max_range: Positive = 5.0  # m
     sigma: NonNegative = 0.0  # m, standard deviation of a range
     resolution: NonNegative = 0.0  # m, that ranges are rounded to
-    crosstalk: Probability = 0.0  # probability of taking another's echo for its own
+    crosstalk: Probability = 0.0  # probability of receiving another transducer's echo
     at_once: Annotated[int, Ge(0)] = 0  # transducers that fire together; 0 for all
-    clamp: bool = False  # read the longest and shortest range instead of +inf and -inf
+    clamp: bool = False  # max_range and min_range in place of +inf and -inf
     robots: bool = True  # whether other robots are detected
 
     def __post_init__(self) -> None:

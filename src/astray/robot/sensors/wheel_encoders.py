@@ -16,10 +16,10 @@ A wheel slips: it turns by a share `slip` more than it rolls, and at random, so 
 the distance grows with the root of the distance, `slip_density` metres per root metre. That is a
 density over distance, not over time: neither dt nor the rate of the sensor changes the result.
 
-Besides, wheels may slip in phases (`spells`), each wheel on its own: `every` so many seconds on
-average, for `stay` seconds, by a share that is normal with the standard deviation `sd` and drawn
-anew each time. And on a slippery surface all wheels slip by its share, as long as the origin of the
-robot is on it.
+Wheels may also slip temporarily (`spells`), each wheel on its own: once in `every` seconds on
+average, for `stay` seconds on average, by a relative slip that is drawn each time from a normal
+distribution of standard deviation `sd`. On a slippery surface all wheels slip by its `slip`, as
+long as the origin of the robot is on it.
 
 The cumulative angle is then counted in whole ticks of the encoder; rounding errors do not add up.
 """
@@ -79,7 +79,7 @@ class Surface:
     """A zone of the map where wheels slip."""
 
     zone: Polygon  # m, [[x, y], …]
-    slip: float = 0.1  # share by which a wheel turns more than it rolls
+    slip: float = 0.1  # relative; by which a wheel turns more than it rolls
 
 
 class SlipPhases(NamedTuple):
@@ -199,10 +199,10 @@ class Wheels(Sensor, kind="wheels"):
     ticks: int = 2048  # per turn of the wheel; 0 for no quantisation
     radius_sd: NonNegative = 0.0  # relative, of each wheel, drawn once per episode
     baseline_sd: NonNegative = 0.0  # relative, drawn once per episode
-    slip: float = 0.0  # share by which a wheel turns more than it rolls
+    slip: float = 0.0  # relative; by which a wheel turns more than it rolls
     slip_density: NonNegative = 0.0  # m/√m, random slip over the distance
-    spells: Spells | None = None  # of slipping: every, stay (s, on average) and sd (share)
-    surfaces: list[Surface] = field(default_factory=list)  # zones [[x, y], …], m, and slip (share)
+    spells: Spells | None = None  # periods of slip: every, stay (s, means), sd (relative)
+    surfaces: list[Surface] = field(default_factory=list)  # zones [[x, y], …], m, and relative slip
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Refuse a robot that has no wheels, and prepare the surfaces for the kernel."""

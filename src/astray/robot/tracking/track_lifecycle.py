@@ -2,7 +2,7 @@
 
 A detection that belongs to no track starts a tentative one. It is confirmed, and gets a number for
 life, once it was detected in `hits` of its first `looks` looks, and is deleted as soon as that is
-impossible: so most false alarms end (M of N logic). A look counts only if the track was in the
+impossible (M of N logic); most false alarms are. A look counts only if the track was in the
 field of view of the sensor. A confirmed track that is not detected is predicted for `coast` seconds
 and then deleted.
 

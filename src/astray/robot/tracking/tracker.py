@@ -186,8 +186,8 @@ class MultiTargetTracker(plugin.Tracker, kind="tracker"):
     accel_density: NonNegative = 0.5  # m/s²/√Hz, white acceleration of the other robots
     speed_sd: Positive = 1.0  # m/s, of the velocity of a new track, in x and in y
     gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # probability that a track's own detection passes
-    hits: Annotated[int, Ge(1), Le(1000)] = 3  # that confirm a track
-    looks: Annotated[int, Ge(1), Le(1000)] = 5  # in which they have to come
+    hits: Annotated[int, Ge(1), Le(1000)] = 3  # detections that confirm a track
+    looks: Annotated[int, Ge(1), Le(1000)] = 5  # first readings in which these have to be
     coast: Positive = 3.0  # s that a track is kept without a detection
 
     def bind(self, n: int, sheets: Datasheets) -> None:

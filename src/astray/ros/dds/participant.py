@@ -47,7 +47,7 @@ _domains: dict[int, Domain] = {}
 
 
 class DdsError(AstrayError):
-    """Cyclone DDS could not do what it was asked for."""
+    """Cyclone DDS returned an error."""
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ def default_distro() -> str:
 
 @dataclass(frozen=True)
 class DdsSettings:
-    """How a run appears in ROS 2, and what it subscribes to.
+    """The ROS 2 node of a run, and its subscriptions.
 
     Args:
         localization: What `map → odom` follows: the belief, the truth, or nothing (external), since

@@ -1,6 +1,6 @@
 """The message types of ROS 2: layouts, templates, serialisation, and reading of many messages.
 
-A MessageTemplate says where the fields of a message come from; a MessageSerializer fills it from
+A MessageTemplate has the source of each field of a message; a MessageSerializer fills messages from
 tables. The templates themselves are in `astray.ros.publishers`.
 """
 

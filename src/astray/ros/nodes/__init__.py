@@ -1,6 +1,10 @@
 """The standalone nodes of `astray node`: simulated sensor data, and positions estimated from it.
 
-They are the nodes of the documents about the signal simulator and the position approximator.
+They are the nodes of the documents about the signal simulator and the position approximator. The
+command starts one, with the parameters of a file, here a simulated IMU and its position estimate:
+
+    astray node imu_data_simulator --params-file course.yaml
+    astray node imu_position_approximator -p initial_x:=1.5
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run publishes in ROS 2, without a transport: publishers, their templates and due messages.
+"""The publishers of a run in ROS 2, without a transport: message templates and due messages.
 
 `sensor_messages` has the message of each kind of reading, `state_messages` and `transforms` those
 of a robot's state, `occupancy_grid` that of a map. A PublisherSet has all publishers of a run.

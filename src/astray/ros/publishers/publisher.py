@@ -83,7 +83,8 @@ class Publisher(ABC):
         """The topic of each row."""
         self.index = 0
         """Its index among all publishers of a run."""
-        self._tables = tables
+        self.named_tables = tables
+        """The source tables by name, the main table first."""
         self.sources = tuple(tables.values())
         self._computed = tuple(template.computed().values())
         size = len(self.sources[0]), len(self._computed)
@@ -125,7 +126,9 @@ class Publisher(ABC):
 
     def make_serializer(self, headers: Array | None = None) -> MessageSerializer:
         """A serializer of its messages, behind the headers of a container file."""
-        return MessageSerializer(self.template, self.layout, self.robots, self._tables, headers)
+        return MessageSerializer(
+            self.template, self.layout, self.robots, self.named_tables, headers
+        )
 
     @cached_property
     def _serializer(self) -> MessageSerializer:

@@ -142,20 +142,22 @@ def nav_sat_fix_template(pipeline: SensorPipeline, frame: FrameName) -> MessageT
 
 
 def _nav_status(read: ReadColumn) -> Array:
+    """0 (STATUS_FIX), or -1 (STATUS_NO_FIX) if the fix is `lost`."""
     return np.where(read("lost"), FIX_LOST, NAV_STATUS_FIX)
 
 
 def _latitude(read: ReadColumn) -> Array:
-    """In degrees; nan without a fix."""
+    """Degrees, of column `y` on WGS 84 about 0° N 0° E; nan without a fix."""
     return np.where(read("lost"), np.nan, np.degrees(read("y") / NORTH_RADIUS))
 
 
 def _longitude(read: ReadColumn) -> Array:
-    """In degrees; nan without a fix."""
+    """Degrees, of column `x` on WGS 84 about 0° N 0° E; nan without a fix."""
     return np.where(read("lost"), np.nan, np.degrees(read("x") / EARTH_RADIUS))
 
 
 def _covariance_type(read: ReadColumn) -> Array:
+    """2 (COVARIANCE_TYPE_DIAGONAL_KNOWN), or 0 (UNKNOWN) if the receiver reports none."""
     return np.where(read("cov")[:, 0, 0] > 0.0, COVARIANCE_KNOWN, COVARIANCE_UNKNOWN)
 
 
@@ -185,10 +187,8 @@ def range_template(pipeline: SensorPipeline, frame: FrameName) -> MessageTemplat
         {
             "header.stamp": Stamp(),
             "header.frame_id": RobotText(frame),
-            "radiation_type": Computed(
-                lambda read: np.where(read("cone") > 0.0, ULTRASOUND, INFRARED)
-            ),
-            "field_of_view": Computed(lambda read: 2.0 * read("cone")),
+            "radiation_type": Computed(_radiation_type),
+            "field_of_view": Computed(_field_of_view),
             "min_range": FromColumn("min_range"),
             "max_range": FromColumn("max_range"),
             "range": Computed(_limited_range),
@@ -196,7 +196,18 @@ def range_template(pipeline: SensorPipeline, frame: FrameName) -> MessageTemplat
     )
 
 
+def _radiation_type(read: ReadColumn) -> Array:
+    """0 (ULTRASOUND) for a sensor with a `cone`, 1 (INFRARED) for one with a single beam."""
+    return np.where(read("cone") > 0.0, ULTRASOUND, INFRARED)
+
+
+def _field_of_view(read: ReadColumn) -> Array:
+    """Twice the column `cone` (rad): the full opening angle."""
+    return 2.0 * read("cone")
+
+
 def _limited_range(read: ReadColumn) -> Array:
+    """Column `range` (m); +inf from `max_range` on (REP 117)."""
     return np.where(read("range") >= read("max_range"), np.inf, read("range"))
 
 

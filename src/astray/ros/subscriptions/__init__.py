@@ -1,4 +1,4 @@
-"""What a run subscribes to in ROS 2, without a transport: messages become events of the run."""
+"""The subscriptions of a run in ROS 2, without a transport: messages become events of the run."""
 
 from astray.ros.subscriptions.command_handlers import Subscriptions, SubscriptionSettings
 from astray.ros.subscriptions.drivable import make_drivable

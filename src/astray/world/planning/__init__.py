@@ -1,4 +1,4 @@
-"""What is computed from a map: navigation functions, likelihood fields, free positions."""
+"""Planning on a map: navigation functions, likelihood fields, free positions."""
 
 from astray.world.planning.free_space import TakenPositions, sample_free_positions
 from astray.world.planning.likelihood_field import (

@@ -116,16 +116,16 @@ class Navigate(Autonomy, kind="navigate"):
     remembers = MEMORY
     fixed = ("clearance", "keep", "resolution")
     goals: list[Goal] = field(default_factory=list)  # [x, y] m, or names of places on the map
-    loop: bool = False  # begin again after the last goal
+    loop: bool = False  # start again after the last goal
     speed: Positive = 0.4  # m/s
     turn: Positive = 1.5  # rad/s, on the spot
     decel: Positive = 0.5  # m/s², towards obstacles and the last goal
     lookahead: Positive = 0.5  # m
     tolerance: Positive = 0.15  # m from a goal at which it counts as reached
-    clearance: Positive | None = None  # m kept from obstacles; what the body sweeps, plus 0.05
-    keep: NonNegative = 0.3  # m kept beyond that where there is room
+    clearance: Positive | None = None  # m from obstacles; by default what the body sweeps + 0.05
+    keep: NonNegative = 0.3  # m of additional clearance where there is space
     resolution: Positive = 0.1  # m, of the cells of the plan
-    stop_distance: NonNegative = 0.15  # m between the body and an obstacle that it stops before
+    stop_distance: NonNegative = 0.15  # m between the body and an obstacle when it stops
     patience: Positive = 10.0  # s before a goal that is blocked is skipped
 
     def bind(self, n: int, sheets: Datasheets) -> None:

@@ -203,7 +203,7 @@ class FurtherSensor(NamedTuple):
 
 
 class Ekf(Estimator, kind="ekf"):
-    """Fuses IMU, wheels, fixes, compass and beacons, whichever are on board, and their errors."""
+    """Fuses IMU, wheels, GNSS, compass and beacons, and estimates the errors of these sensors."""
 
     remembers = MODEL
     rows_per_thread = 256
@@ -218,15 +218,15 @@ class Ekf(Estimator, kind="ekf"):
         "compass_sd",
         "rests",
     )
-    by: Literal["auto", "imu", "wheels"] = "auto"  # what propagates it; wheels: without the IMU
-    start_sd: NonNegative = 0.0  # m, of the first position in x and in y
-    start_yaw_sd: NonNegative = 0.0  # rad, of the first heading
-    start_speed_sd: NonNegative = 0.0  # m/s, of the first velocity
-    gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # share of good measurements that are accepted
-    patience: NonNegative = 5.0  # s of rejecting a source before it is believed against the filter
-    history: NonNegative | None = None  # s kept for late readings; by their latency unless given
-    fix_sd: NonNegative = 1.0  # m, of a fix that claims no covariance
-    compass_sd: NonNegative = 0.1  # rad, of a heading that claims no standard deviation
+    by: Literal["auto", "imu", "wheels"] = "auto"  # sensor that propagates; wheels: without the IMU
+    start_sd: NonNegative = 0.0  # m, standard deviation of the first x and y
+    start_yaw_sd: NonNegative = 0.0  # rad, standard deviation of the first heading
+    start_speed_sd: NonNegative = 0.0  # m/s, standard deviation of the first velocity
+    gate: Annotated[float, Gt(0), Lt(1)] = 0.999  # share of correct measurements accepted
+    patience: NonNegative = 5.0  # s that a sensor is rejected before it is accepted
+    history: NonNegative | None = None  # s kept for late readings; by default the latency
+    fix_sd: NonNegative = 1.0  # m, for fixes without a covariance
+    compass_sd: NonNegative = 0.1  # rad, for headings without a standard deviation
     rests: bool = False  # zero-velocity updates by an IMU without wheels
 
     def bind(self, n: int, sheets: Datasheets) -> None:

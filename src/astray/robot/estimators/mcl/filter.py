@@ -261,10 +261,10 @@ class Particle(Estimator, kind="particle"):
     rows_per_thread = 8
     fixed = ("particles", "beams", "tries", "sigma", "hit")
     initial: Literal["told", "global"] = "told"  # global: the start is unknown
-    particles: Annotated[int, Ge(2), Le(MAX_PARTICLES)] = 500  # of the set
-    beams: Annotated[int, Ge(MIN_BEAMS), Le(10_000)] = 90  # of a scan that are used
+    particles: Annotated[int, Ge(2), Le(MAX_PARTICLES)] = 500  # number of particles
+    beams: Annotated[int, Ge(MIN_BEAMS), Le(10_000)] = 90  # number of rays used per scan
     tries: Annotated[int, Ge(1), Le(10_000)] = 300  # poses tried for a particle that is injected
-    sigma: Positive = 0.1  # m, of the end of a beam from the wall that it hit
+    sigma: Positive = 0.1  # m, standard deviation of beam ends about walls
     hit: Annotated[float, Gt(0), Lt(1)] = 0.9  # share of beams that end at a wall of the map
     temper: Share = 0.6  # power of the likelihood of a scan: its beams have correlated errors
     slip_density: NonNegative = 0.1  # m/√m; error of the translation over the path
@@ -273,9 +273,9 @@ class Particle(Estimator, kind="particle"):
     turn_density: NonNegative = 0.1  # rad/√rad; error of the turn over the rotation
     update_way: NonNegative = 0.1  # m of path before the next update
     update_turn: NonNegative = 0.1  # rad of rotation before the next update
-    doubt: ShareOrNone = 0.5  # of how well scans fit in the long run; below, it searches; 0: never
-    start_sd: Positive = 0.1  # m, of a start that claims to be exact
-    start_yaw_sd: Positive = 0.05  # rad, of a start that claims to be exact
+    doubt: ShareOrNone = 0.5  # relative fit of scans below which it searches; 0: never
+    start_sd: Positive = 0.1  # m, in place of a start uncertainty of 0
+    start_yaw_sd: Positive = 0.05  # rad, in place of a start uncertainty of 0
 
     def bind(self, n: int, sheets: Datasheets) -> None:
         """Find wheels and scanner, and allocate the particles.
@@ -321,7 +321,7 @@ class Particle(Estimator, kind="particle"):
         tabulate_all(self.arrays["log_q"], self.params, rows, self.max_range)
 
     def start(self, rows: Rows, belief: Table) -> None:
-        """Start around the belief; or anywhere, with a covariance that says so."""
+        """Draw the particles around the belief; with `initial: global` anywhere on the map."""
         if self.initial == "told":
             self.believe(rows, belief)
             return
