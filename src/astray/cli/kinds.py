@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def kinds(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
     """List the kinds of plugins, or describe one.
 
-    With NAME it prints parameters, units and defaults.     NAME is a kind, such as gnss, or a family, such as sensor. Any other word is searched for in the
-    descriptions of all kinds and their parameters.
+    With NAME, a kind such as gnss or a family such as sensor, it prints parameters, units and
+    defaults. Any other word is searched for in the descriptions of all kinds and parameters.
     """
     import json
 

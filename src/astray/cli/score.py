@@ -65,7 +65,8 @@ def score(
 ) -> None:
     """Run an estimator on the log of a real robot.
 
-    The belief is compared with the reference of the log. LOG is a ROS bag, a recording, or a log of UTIAS MRCLAM, Victoria Park or CARMEN.
+    The belief is compared with the reference of the log. LOG is a ROS bag, a recording, or a log of
+    UTIAS MRCLAM, Victoria Park or CARMEN.
     """
     import json
 

@@ -61,7 +61,7 @@ def sweep(
 ) -> None:
     """Run SCENARIO in many worlds for every combination of values.
 
-    It uses all cores.     The same command continues a sweep that was stopped or killed.
+    It uses all cores. The same command continues a sweep that was stopped or killed.
     """
     import json
 
