@@ -203,7 +203,7 @@ def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_
         ("robot: {}\nvel2_divisor: -5\n", r"vel2_divisor is -5: it must be a positive whole"),
         ("robot: {}\nlateral: 1\n", r"lateral is 1: it must be true or false"),
         ("robot: {}\nlaser_type: 7\n", r"laser_type is 7: it must be a word"),
-        ("robot: {}\nlike: [1]\n", r"like: no robot model"),
+        ("robot: {}\nlike: [1]\n", r"like: unknown robot model \[1\]"),
         ("motion: [\n", r"mine.yaml:"),
     ],
 )

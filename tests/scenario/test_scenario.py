@@ -118,7 +118,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         ("robots: [{name: a, motion: {kind: differential, radius: '1'}}]", "a number is needed"),
         (
             "robots: [{name: a, motion: {kind: differential, radius: {gauss: [1]}}}]",
-            "no distribution",
+            "unknown distribution",
         ),
         ("robots: [{name: a, motion: {kind: differential, radius: {normal: [1]}}}]", "two numbers"),
         ("robots: [{name: a, sensors: [{kind: wheels, rate: -1}]}]", "at least 0"),
@@ -188,9 +188,9 @@ def test_what_does_not_agree_is_a_fault_with_its_place(tmp_path: Path) -> None:
         f"{file}:5:48: robots[2].autonomy.target: follow: there are no robots 'aa' (a, b, c, d); did "
         "you mean 'a'?",
         f"{file}:7:48: robots[3].autonomy.robot: follow: there is no robot 7 of 'a', which has 5",
-        f"{file}:8:55: robots[3].footprint.x: is for circles and boxes: the corners are already in the body "
-        "frame",
-        f"{file}:9:31: metrics[0].offset: needs a rate: without one, every new belief is judged",
+        f"{file}:8:55: robots[3].footprint.x: is for circles and boxes: the corners are "
+        "already in the body frame",
+        f"{file}:9:31: metrics[0].offset: needs a rate: without one, every new belief is evaluated",
     ]
 
 
