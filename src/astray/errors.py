@@ -185,7 +185,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
     """The error for an unknown name: it suggests the closest name and lists all."""
     names = list(known)
     have = ", ".join(names) or "there are none"
-    return UnknownName(f"no {what} {name!r}{suggest(str(name), names)} ({have})")
+    return UnknownName(f"unknown {what} {name!r}{suggest(str(name), names)} ({have})")
 
 
 class NamedItems(dict[str, T]):

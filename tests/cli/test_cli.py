@@ -360,7 +360,7 @@ def test_what_cannot_be_printed_is_told_without_a_traceback(command: tuple[str, 
             timeout=120,
         )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("what is printed cannot be written: No space")
+    assert done.stderr.splitlines()[-1].startswith("the output cannot be written: No space")
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
 
@@ -429,7 +429,7 @@ main()
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    found = re.search(r"No space left.*; the run is in (.*) instead", done.stderr)
+    found = re.search(r"No space left.*; the run was written to (.*) instead", done.stderr)
     assert found, done.stderr
     assert Path(found[1]).parent == tmp_path / "home"
     assert json.loads((Path(found[1]) / "summary.json").read_text())["time"] == pytest.approx(0.1)
@@ -478,4 +478,4 @@ def test_collisions_are_told_of_those_who_had_some(tmp_path: Path) -> None:
     told = run("run", "walled.yaml", "--duration", "5", cwd=tmp_path)
     assert "collided: bold once\n" in told.stdout
     told = run("run", "walled.yaml", "--duration", "0.5", cwd=tmp_path)
-    assert "no robot collided\n" in told.stdout
+    assert "no collisions\n" in told.stdout

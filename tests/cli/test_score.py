@@ -80,7 +80,7 @@ def test_a_picture_shows_truth_and_belief(mrclam: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--estimator", "odometri"], "no estimator 'odometri'; did you mean 'odometry'?"),
+        (["--estimator", "odometri"], "unknown estimator 'odometri'; did you mean 'odometry'?"),
         (["--estimator", "remote"], "'remote' runs in another process and cannot be run on a log"),
         (["--estimator", "particle"], "particle needs a sensor that measures start"),
         (["--estimator", "odometry", "--plot", "x.txt"], "x.txt: a picture is one of .png"),

@@ -176,8 +176,8 @@ def test_the_page_on_aria_builds_the_library_and_the_program_that_it_runs() -> N
     assert "LD_LIBRARY_PATH=$PWD/AriaCoda/lib" in page
 
 
-def test_the_page_on_aria_names_the_jitter_of_every_sonar_and_laser() -> None:
-    page = (HOWTO / "aria.md").read_text(encoding="utf-8")
+def test_the_page_on_mobilesim_names_the_jitter_of_every_sonar_and_laser() -> None:
+    page = (REFERENCE / "mobilesim.md").read_text(encoding="utf-8")
     for device, others in (("sonar", {}), ("laser", {"seekurjr": "12"})):
         (row,) = re.findall(rf"^\| jitter of {device}s \|(.+)\|$", page, re.MULTILINE)
         (theirs_mm,) = re.findall(

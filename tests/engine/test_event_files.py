@@ -21,13 +21,13 @@ KEYS = "(step, kind, group, worlds, robots, values)"
     [
         (
             {"kind": "spawn", "at": 30},
-            f"no key 'at' here; did you mean 'step', a number of ticks? {KEYS}",
+            f"unknown key 'at'; did you mean 'step', a number of ticks? {KEYS}",
         ),
-        ({"kind": "spawn", "groups": "r"}, f"no key 'groups' here; did you mean 'group'? {KEYS}"),
+        ({"kind": "spawn", "groups": "r"}, f"unknown key 'groups'; did you mean 'group'? {KEYS}"),
         ({"step": 3}, "needs a kind"),
         ({"kind": None}, "needs a kind"),
         ({"kind": "spawn", "step": 3}, "spawn: needs a group of robots (r)"),
-        ({"kind": "spawnn"}, "no event kind 'spawnn'; did you mean 'spawn'?"),
+        ({"kind": "spawnn"}, "unknown event kind 'spawnn'; did you mean 'spawn'?"),
     ],
 )
 def test_a_wrong_event_is_refused_with_its_line(

@@ -137,9 +137,9 @@ def test_wrong_arguments_are_refused() -> None:
         env.reset(seed=1, options={"reset_mask": np.ones(WORLDS, bool)})
     with pytest.raises(WrongInput, match="several robots in each world"):
         VectorEnv(2, set=["robots.rover.count=3"])
-    with pytest.raises(WrongInput, match="no autoreset mode 'never'"):
+    with pytest.raises(WrongInput, match="unknown autoreset mode 'never'"):
         VectorEnv(2, autoreset_mode="never")
-    with pytest.raises(WrongInput, match="no render mode 'human'"):
+    with pytest.raises(WrongInput, match="unknown render mode 'human'"):
         VectorEnv(2, render_mode="human")
 
 
@@ -199,5 +199,5 @@ def test_agents_sense_each_other_and_stop_when_done() -> None:
 def test_an_unknown_agent_is_refused() -> None:
     env = ParallelEnv(**THREE)
     env.reset(seed=1)
-    with pytest.raises(WrongInput, match="no agent 'rover_3'"):
+    with pytest.raises(WrongInput, match="unknown agent 'rover_3'"):
         env.step({"rover_3": np.zeros(2)})

@@ -113,7 +113,7 @@ def test_names_are_found_or_suggested() -> None:
     assert {find_model(name).name for name in model_names()} == set(model_names())
     for spoken, name in ALIASES.items():
         assert find_model(spoken).name == name
-    with pytest.raises(WrongInput, match=r"no robot model 'p3dz'; did you mean 'p3dx'\?"):
+    with pytest.raises(WrongInput, match=r"unknown robot model 'p3dz'; did you mean 'p3dx'\?"):
         find_model("p3dz")
     with pytest.raises(WrongInput, match=r"nowhere\.p: No such file"):
         find_model("nowhere.p")
@@ -178,15 +178,15 @@ def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_
     ("text", "message"),
     [
         ("- 1\n", r"mine.yaml:1: a robot is a mapping"),
-        ("robot: {preset: p3dx}\nwatchdg: 1\n", r"no key 'watchdg'; did you mean 'watchdog'"),
+        ("robot: {preset: p3dx}\nwatchdg: 1\n", r"unknown key 'watchdg'; did you mean 'watchdog'"),
         ("robot: {preset: p3dx}\ntold_turn: 1\n", r"told_turn is called reported_turn now"),
         ("robot: {preset: p3dx}\nwatchdog: -1\n", r"watchdog is -1: it must be a positive number"),
         (
             "robot: {preset: p3dx}\nway_error: x\n",
             r"way_error is 'x': it must be a number from 0 on",
         ),
-        ("robot: {preset: p3dx}\nlike: p3d\n", r"like: no robot model 'p3d'; did you mean"),
-        ("robot: {preset: p3d}\n", r"no preset 'p3d'; did you mean 'p3dx'"),
+        ("robot: {preset: p3dx}\nlike: p3d\n", r"like: unknown robot model 'p3d'; did you mean"),
+        ("robot: {preset: p3d}\n", r"unknown preset 'p3d'; did you mean 'p3dx'"),
         ("motion: {kind: ackermann}\n", r"ARIA cannot drive a motion 'ackermann'"),
         ("motion: {kind: hover}\n", r"robot.motion"),
         ("motion: 3\n", r"robot.motion"),
@@ -203,7 +203,7 @@ def test_limits_that_are_distributions_are_reported_by_their_nominal_values(tmp_
         ("robot: {}\nvel2_divisor: -5\n", r"vel2_divisor is -5: it must be a positive whole"),
         ("robot: {}\nlateral: 1\n", r"lateral is 1: it must be true or false"),
         ("robot: {}\nlaser_type: 7\n", r"laser_type is 7: it must be a word"),
-        ("robot: {}\nlike: [1]\n", r"like: no robot model"),
+        ("robot: {}\nlike: [1]\n", r"like: unknown robot model \[1\]"),
         ("motion: [\n", r"mine.yaml:"),
     ],
 )
@@ -316,7 +316,9 @@ def test_an_odometry_error_of_each_update_cancels_as_in_mobilesim() -> None:
 def test_modes_of_odometry_error_are_named_or_suggested() -> None:
     model = find_model("p3dx")
     assert odometry_errors(model, MODES[0]) is model
-    with pytest.raises(WrongInput, match=r"no odometry error 'constnt'; did you mean 'constant'\?"):
+    with pytest.raises(
+        WrongInput, match=r"unknown odometry error 'constnt'; did you mean 'constant'\?"
+    ):
         odometry_errors(model, "constnt")
 
 

@@ -58,7 +58,7 @@ def test_numbers_and_distributions_are_read(written: object, parsed: object) -> 
         (-math.inf, "a finite number is needed, not -inf"),
         ({}, "one key: normal, uniform or choice"),
         ({"normal": [0, 1], "uniform": [0, 1]}, "one key: normal, uniform or choice"),
-        ({"gauss": [0, 1]}, "no distribution 'gauss': normal, uniform or choice"),
+        ({"gauss": [0, 1]}, "unknown distribution 'gauss': normal, uniform or choice"),
         ({"normal": 3}, "normal needs a list of numbers"),
         ({"choice": []}, "choice needs a list of numbers"),
         ({"normal": [1]}, "normal needs two numbers, not 1"),

@@ -248,7 +248,7 @@ def test_an_old_name_is_an_error_that_gives_the_new_one(holder: str, old: str, n
 
 def test_a_wrong_column_of_a_reading_is_answered_with_those_there_are() -> None:
     reading = Reading(RANGE, 2, {"ranges": (3,)})
-    with pytest.raises(UnknownName, match="no column 'rangee'; did you mean 'range'"):
+    with pytest.raises(UnknownName, match="unknown column 'rangee'; did you mean 'range'"):
         reading["rangee"]
     assert repr(reading) == (
         "Reading(2 rows: fresh, stamp, range, min_range, max_range, cone, ranges (3,))"

@@ -225,11 +225,11 @@ def test_a_wrong_name_is_answered_with_the_names_there_are(
     _, recording = pair
     robot = recording.robots["rover_0"]
     for ask, answer in (
-        (lambda: recording.robots["rover_2"], "no robot 'rover_2'; did you mean 'rover_1'?"),
-        (lambda: robot.readings["ima"], "no sensor 'ima'; did you mean 'imu'?"),
-        (lambda: robot.rivals["inertia"], "no rival 'inertia'; did you mean 'inertial'?"),
-        (lambda: robot.sensor_truth["wheel"], "no sensor 'wheel'; did you mean 'wheels'?"),
-        (lambda: robot.times("scam"), "no topic 'scam'; did you mean 'scan'?"),
+        (lambda: recording.robots["rover_2"], "unknown robot 'rover_2'; did you mean 'rover_1'?"),
+        (lambda: robot.readings["ima"], "unknown sensor 'ima'; did you mean 'imu'?"),
+        (lambda: robot.rivals["inertia"], "unknown rival 'inertia'; did you mean 'inertial'?"),
+        (lambda: robot.sensor_truth["wheel"], "unknown sensor 'wheel'; did you mean 'wheels'?"),
+        (lambda: robot.times("scam"), "unknown topic 'scam'; did you mean 'scan'?"),
     ):
         with pytest.raises(UnknownName) as caught:
             ask()

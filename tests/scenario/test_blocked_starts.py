@@ -1,4 +1,4 @@
-"""A start in a wall, in something solid or outside of the map is warned of by name and line."""
+"""A start in a wall, inside a solid object or outside the map is warned of by name and line."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def warned(tmp_path: Path, map: str, robot: str, more: str = "") -> list[str]:
     [
         ("start: {x: 4}", "in a wall, at x 4, y 0"),
         ("start: {x: 3.85, y: -1}", "in a wall, at x 3.85, y -1"),
-        ("start: {x: 2, y: 1}", "in something solid, at x 2, y 1"),
-        ("start: {x: 9}", "outside of the map, at x 9, y 0"),
+        ("start: {x: 2, y: 1}", "inside a solid object, at x 2, y 1"),
+        ("start: {x: 9}", "outside the map, at x 9, y 0"),
         (f"{{footprint: {BOX}, start: {{x: 3.7}}}}", "in a wall"),
         (f"{{footprint: {BOX}, start: {{x: 3.7, yaw: 90 deg, y: 2.6}}}}", "in a wall"),
         ("{footprint: {radius: 3}, start: {x: 0.5}}", "in a wall"),
@@ -56,7 +56,7 @@ def test_a_blocked_start_is_warned_of(robot: str, message: str, tmp_path: Path) 
 
 def test_the_robot_in_a_row_is_named(tmp_path: Path) -> None:
     (text,) = warned(tmp_path, ROOM, "count: 5\n  start: {x: -2, y: -2, step: [2.3, 0]}")
-    assert "cart 3 starts outside of the map" in text or "cart 2 starts" in text
+    assert "cart 3 starts outside the map" in text or "cart 2 starts" in text
 
 
 def test_a_place_in_a_wall_is_warned_of(tmp_path: Path) -> None:
@@ -98,15 +98,15 @@ def test_an_image_has_an_outside(tmp_path: Path) -> None:
     Image.fromarray(pixels).save(tmp_path / "hall.png")
     hall = "{file: hall.png, scale: 0.1}"
     assert warned(tmp_path, hall, "start: {x: 3, y: 2}") == []
-    assert "outside of the map" in warned(tmp_path, hall, "start: {x: -3, y: 2}")[0]
+    assert "outside the map" in warned(tmp_path, hall, "start: {x: -3, y: 2}")[0]
     assert (
-        "in something solid"
+        "inside a solid object"
         in warned(tmp_path, hall, "start: {x: 0.1, y: 2}\n  footprint: {radius: 0.05}")[0]
     )
 
 
 def test_a_generated_map_is_looked_at(tmp_path: Path) -> None:
-    assert "outside of the map" in warned(tmp_path, "maze", "start: {x: 100}")[0]
+    assert "outside the map" in warned(tmp_path, "maze", "start: {x: 100}")[0]
     assert warned(tmp_path, "{kind: maze, per_world: true}", "start: {x: 100}") == []
 
 

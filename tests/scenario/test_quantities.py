@@ -83,13 +83,17 @@ def test_a_quantity_may_be_set_from_outside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "column", "message"),
     [
-        ("yaw: 90 dgr", 12, "yaw: no unit 'dgr' in '90 dgr'; did you mean 'deg'? (rad, deg, mrad)"),
-        ("yaw: 90 degrees", 12, "yaw: no unit 'degrees' in '90 degrees'; did you mean 'deg'?"),
-        ("x: 2 deg", 10, "x: a value in m is needed, and '2 deg' is none (m, cm, mm, km, in, ft)"),
-        ("step: [0, 2 m/s]", 17, "step[1]: a value in m is needed, and '2 m/s' is none"),
-        ("x: {normal: [1, 2 s]}", 23, "x.normal[1]: a value in m is needed, and '2 s' is none"),
-        ("x: 2 m²", 10, "x: a value in m is needed, and '2 m²' is none"),
-        ("x: 2 m//s", 10, "x: no unit 'm//s' in '2 m//s'"),
+        (
+            "yaw: 90 dgr",
+            12,
+            "yaw: unknown unit 'dgr' in '90 dgr'; did you mean 'deg'? (rad, deg, mrad)",
+        ),
+        ("yaw: 90 degrees", 12, "yaw: unknown unit 'degrees' in '90 degrees'; did you mean 'deg'?"),
+        ("x: 2 deg", 10, "x: a value in m is needed, not '2 deg' (m, cm, mm, km, in, ft)"),
+        ("step: [0, 2 m/s]", 17, "step[1]: a value in m is needed, not '2 m/s'"),
+        ("x: {normal: [1, 2 s]}", 23, "x.normal[1]: a value in m is needed, not '2 s'"),
+        ("x: 2 m²", 10, "x: a value in m is needed, not '2 m²'"),
+        ("x: 2 m//s", 10, "x: unknown unit 'm//s' in '2 m//s'"),
         ("x: 1e308 km", 10, "x: a finite number is needed, not inf"),
     ],
 )
@@ -108,9 +112,9 @@ def test_a_wrong_unit_is_a_fault_with_its_place(
 @pytest.mark.parametrize(
     ("sensor", "message"),
     [
-        ("{kind: wheels, ticks: 5 m}", "ticks: has no unit: a number alone is needed, not '5 m'"),
-        ("{kind: gnss, loss: 5 %}", "loss: has no unit: a number alone is needed, not '5 %'"),
-        ("{kind: imu, rate: 5 s}", "rate: a value in Hz is needed, and '5 s' is none"),
+        ("{kind: wheels, ticks: 5 m}", "ticks: has no unit: a plain number is needed, not '5 m'"),
+        ("{kind: gnss, loss: 5 %}", "loss: has no unit: a plain number is needed, not '5 %'"),
+        ("{kind: imu, rate: 5 s}", "rate: a value in Hz is needed, not '5 s'"),
         ("{kind: imu, gyro_density: 5 deg/s}", "(rad/s/√Hz, deg/s/√Hz, deg/√h)"),
     ],
 )

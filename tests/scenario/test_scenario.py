@@ -83,13 +83,13 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         (here + "12:44", "robots[0].sensors[1].rate", "30 Hz does not divide"),
         (here + "13:11", "robots[1]", "the name 'rover' is taken"),
         (here + "14:44", "robots[1].motion.baseline", "-0.6 to 1.4 can be drawn"),
-        (here + "15:13", "robots[1].preset", "no preset 'truk'"),
+        (here + "15:13", "robots[1].preset", "unknown preset 'truk'"),
         (here + "16:16", "robots[1].estimator", "put the others under rivals"),
         (here + "19:11", "metrics[0].rate", "a number is needed, not 'fast'"),
         (cart + "1:38", "robots[0].motion.radius", "must be greater than 0"),
         (cart + "3:30", "robots[0].sensors[0].tick", "did you mean 'ticks'?"),
         ("--set:1:23", "robots[0].start.spread", "must be at least 0"),
-        ("--set:2:13", "robots[0].speed", "no key 'speed' here"),
+        ("--set:2:13", "robots[0].speed", "unknown key 'speed'"),
         ("--set:3:6", "seed", "must be at least 0"),
         ("--set:4:1", "", "'oops' is not path=value"),
     ]
@@ -118,7 +118,7 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
         ("robots: [{name: a, motion: {kind: differential, radius: '1'}}]", "a number is needed"),
         (
             "robots: [{name: a, motion: {kind: differential, radius: {gauss: [1]}}}]",
-            "no distribution",
+            "unknown distribution",
         ),
         ("robots: [{name: a, motion: {kind: differential, radius: {normal: [1]}}}]", "two numbers"),
         ("robots: [{name: a, sensors: [{kind: wheels, rate: -1}]}]", "at least 0"),
@@ -128,7 +128,10 @@ def test_every_fault_is_reported_with_its_place(tmp_path: Path) -> None:
             "no tick of a microsecond or more fits",
         ),
         ("robots: [{name: a, estimator: {kind: odometry}}]", "needs a sensor that measures count"),
-        ("robots: [{name: a, rivals: [{kind: odometry}]}]", "need an estimator to rival"),
+        (
+            "robots: [{name: a, rivals: [{kind: odometry}]}]",
+            "rivals need an estimator: without one the robot believes the truth",
+        ),
         (
             "robots: [{name: a, sensors: [{kind: wheels}, {kind: wheels}]}]",
             "name 'wheels' is taken",
@@ -180,14 +183,14 @@ def test_what_does_not_agree_is_a_fault_with_its_place(tmp_path: Path) -> None:
         f"{file}:3:35: robots[0].capacity: 2 is less than the count of 5",
         f"{file}:3:53: robots[0].start.place: the map has no place 'nrth'; did you mean 'north'? "
         "(north)",
-        f"{file}:4:65: robots[1].autonomy.goals[2]: no place 'suoth' on the map 'inline'; did "
+        f"{file}:4:65: robots[1].autonomy.goals[2]: unknown place 'suoth' on the map 'inline'; did "
         "you mean 'north'? (north)",
-        f"{file}:5:48: robots[2].autonomy.target: follow finds no robots 'aa' (a, b, c, d); did "
+        f"{file}:5:48: robots[2].autonomy.target: follow: there are no robots 'aa' (a, b, c, d); did "
         "you mean 'a'?",
-        f"{file}:7:48: robots[3].autonomy.robot: follow finds no robot 7 of 'a', which has 5",
-        f"{file}:8:55: robots[3].footprint.x: is for circles and boxes: corners stand in the body "
-        "frame",
-        f"{file}:9:31: metrics[0].offset: needs a rate: without one, every new belief is judged",
+        f"{file}:7:48: robots[3].autonomy.robot: follow: there is no robot 7 of 'a', which has 5",
+        f"{file}:8:55: robots[3].footprint.x: is for circles and boxes: the corners are "
+        "already in the body frame",
+        f"{file}:9:31: metrics[0].offset: needs a rate: without one, every new belief is evaluated",
     ]
 
 

@@ -119,7 +119,7 @@ def test_after_all_intervals_the_last_value_is_held() -> None:
 
 def test_an_unknown_object_reads_zero_with_one_warning() -> None:
     signals = read("vx: 1.0")
-    with pytest.warns(SignalWarning, match="no signal 'vy'") as warned:
+    with pytest.warns(SignalWarning, match="unknown signal 'vy'") as warned:
         assert [signals.get_object_value("vy", t) for t in (0.0, 1.0)] == [0.0, 0.0]
     assert len(warned) == 1
     with pytest.raises(KeyError):
@@ -235,7 +235,7 @@ def test_faults_of_flat_parameters_are_told_by_their_names(written: Any, fault: 
 
 
 def test_flat_parameters_of_a_signal_that_is_not_allowed_are_refused() -> None:
-    with pytest.raises(SignalError, match="vz: no signal 'vz' here"):
+    with pytest.raises(SignalError, match="vz: unknown signal 'vz'"):
         Signals.read({"vz.num_intervals": 0}, ["vx", "vy"])
 
 
@@ -295,7 +295,7 @@ def test_missing_keys_are_named() -> None:
         "a.interval_0: needs 'type' (constant, linear, quadratic"
     )
     assert problems("a: {}") == ["a: needs 'num_intervals' or 'intervals'"]
-    with pytest.raises(SignalError, match="no key 'interval_111"):
+    with pytest.raises(SignalError, match="unknown key 'interval_111"):
         Signals.read({"a": {"num_intervals": 0, f"interval_{'1' * 5000}": 1}})
     assert "needs 'interval_0', 'interval_1'" in problems("a: {num_intervals: 1000000000}")[0]
 
@@ -303,16 +303,16 @@ def test_missing_keys_are_named() -> None:
 def test_an_unknown_type_is_constant_with_a_warning() -> None:
     text = "a: {type: quadratik, t_start: 0, t_end: 5, y_start: 3, y_end: 9, y_mid: 1}"
     with pytest.warns(
-        SignalWarning, match=r"a.type: no type 'quadratik', taken as constant.*'quadratic'"
+        SignalWarning, match=r"a.type: unknown type 'quadratik', taken as constant.*'quadratic'"
     ):
         signals = Signals.read(plain(text))
     assert [signals["a"](t) for t in (0.0, 4.0, 9.0)] == [3.0, 3.0, 9.0]
     wobble: Any = "wobble"
-    with pytest.warns(SignalWarning, match="no type 'wobble'"):
+    with pytest.warns(SignalWarning, match="unknown type 'wobble'"):
         assert IntervalConfig(wobble, 0.0, 1.0, 2.0).type is C
-    assert "no type 'quadratik'" in problems(text, strict=True)[0]
+    assert "unknown type 'quadratik'" in problems(text, strict=True)[0]
     wrong = problems("a: {type: sin, amplitude: 1, frequency: 2}")
-    assert "a.type: no type 'sin', taken as constant; did you mean 'sine'?" in wrong
+    assert "a.type: unknown type 'sin', taken as constant; did you mean 'sine'?" in wrong
 
 
 def test_types_are_compared_without_case() -> None:
@@ -368,10 +368,10 @@ def test_all_faults_are_reported_at_once_and_keys_are_suggested() -> None:
         "strict: true or false, not 'maybe'",
         "max_intervals: a whole number from 0 on is needed, not -1",
         "vx[0]: needs 't_start'",
-        "vx[0].t_strat: no key 't_strat' here; did you mean 't_start'?",
+        "vx[0].t_strat: unknown key 't_strat'; did you mean 't_start'?",
         "vx[1]: an interval is needed, not 5",
-        "vxy: no signal 'vxy' here; did you mean 'v",
-        "wz.num_interval: no key 'num_interval' here; did you mean 'num_intervals'?",
+        "vxy: unknown signal 'vxy'; did you mean 'v",
+        "wz.num_interval: unknown key 'num_interval'; did you mean 'num_intervals'?",
         "curvature: a signal is needed, not 'on'",
     ):
         assert part in found
@@ -468,7 +468,7 @@ def test_csv_has_two_columns_or_named_ones(text: str, tmp_path: Path) -> None:
         ("0,1,2\n", {}, ":1: two columns are needed"),
         ("0,1\n", {"value": "y"}, ":1: two columns are needed, or a header"),
         ("t,a,b\n0,1,2\n", {}, ":1: say which column is the value (t, a, b)"),
-        ("t,accel\n0,1\n", {"value": "acel"}, ":1: no column 'acel'; did you mean 'accel'? (t, accel)"),
+        ("t,accel\n0,1\n", {"value": "acel"}, ":1: unknown column 'acel'; did you mean 'accel'? (t, accel)"),
         ("t,y\n0,1\n1,x\n", {}, ":3: a number is needed, not 'x'"),
         ("0,1\n1,nan\n", {}, ":2: a finite number is needed, not nan"),
         ("0,1\n1\n", {}, ":2: has 1 columns, not 2"),

@@ -152,7 +152,7 @@ def test_a_sweep_says_what_is_in_it_and_answers_a_wrong_column_with_the_right_on
     found = sweep(small, tmp_path / "s", vary={SLIP: [0.001, 0.02]})
     assert (found["rms"] == found.table["rms"]).all()
     assert f"over {SLIP}: 8 of 8 worlds of 2 cases; columns: {SLIP}, world, group" in repr(found)
-    with pytest.raises(UnknownName, match=r"no column 'rmse'; did you mean 'rms'\?"):
+    with pytest.raises(UnknownName, match=r"unknown column 'rmse'; did you mean 'rms'\?"):
         _ = found["rmse"]
 
 

@@ -80,7 +80,7 @@ def test_every_fault_of_a_world_comes_at_once(tmp_path: Path) -> None:
     assert f"{file}:6:" in messages
     assert "radius, or length and width, or corners" in messages
     assert f"{file}:8:" in messages
-    assert "at a place or at a free spot with a clearance, not both" in messages
+    assert "give a place or a clearance, not both" in messages
     assert f"{file}:9:" in messages
     assert "enclose no area" in messages
 
@@ -164,7 +164,7 @@ def test_a_wrong_world_event_is_refused_where_it_is_posted() -> None:
         ({"segments": [[0, 0, 1, 1]], "solid": [1]}, "not a map"),
         ({"segments": [], "places": [{"name": "home"}]}, "not a map"),
         ({"segments": [], "places": 3}, "not a map"),
-        ({"segments": [], "plaices": []}, "no value 'plaices'"),
+        ({"segments": [], "plaices": []}, "unknown value 'plaices'"),
     ],
 )
 def test_the_content_of_a_world_event_is_checked_when_it_is_posted(

@@ -98,5 +98,5 @@ def _report_system_error(problem: OSError) -> int:
         return 2
     # The interpreter would fail to flush what is left in the buffer at its end.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    click.echo(f"what is printed cannot be written: {problem.strerror or problem}", err=True)
+    click.echo(f"the output cannot be written: {problem.strerror or problem}", err=True)
     return 1

@@ -11,10 +11,13 @@ from astray.cli.options import JSON, SET
 @click.command()
 @click.argument("scenario", required=False, shell_complete=complete_scenarios)
 @SET
-@click.option("--schema", is_flag=True, help="Print the JSON schema of scenarios instead.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of scenario files.")
 @JSON
 def check(scenario: str | None, overrides: tuple[str, ...], schema: bool, as_json: bool) -> None:
-    """Print the effective SCENARIO, or everything that is wrong with it."""
+    """Print the effective SCENARIO, or every fault of it.
+
+    The effective scenario has all presets, overrides and defaults written out.
+    """
     import json
 
     from astray.files import dump_yaml

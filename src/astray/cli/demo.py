@@ -16,7 +16,10 @@ from astray.cli.options import BROWSER, PATH, PORT, QUIET, VIEW, PageOptions
 @BROWSER
 @QUIET
 def demo(out: Path, quiet: bool, view: bool, port: int, no_browser: bool) -> None:
-    """Three robots find their way through an office by their beliefs, one of them badly."""
+    """Run three robots in an office and draw their paths.
+
+    They navigate by their beliefs. One of them has worn wheels, and its belief is wrong.
+    """
     from astray.cli.run import run_scenario
 
     page = PageOptions.if_wanted(view, port, no_browser)

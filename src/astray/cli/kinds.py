@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @PLUGINS
 @JSON
 def kinds(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> None:
-    """List the kinds of plugins; with NAME the parameters, units and defaults of one.
+    """List the kinds of plugins, or describe one.
 
-    NAME is a kind or a family. Other words are searched for in what the kinds say about themselves
-    and their parameters.
+    With NAME, a kind such as gnss or a family such as sensor, it prints parameters, units and
+    defaults. Any other word is searched for in the descriptions of all kinds and parameters.
     """
     import json
 
@@ -40,7 +40,7 @@ def kinds(names: tuple[str, ...], plugins: tuple[str, ...], as_json: bool) -> No
     if not named and not related:
         known = sorted({cls.kind for cls in every})
         name = " ".join(names)
-        raise WrongInput(f"no kind {name!r}{suggest(name, known)} ({', '.join(known)})")
+        raise WrongInput(f"unknown kind {name!r}{suggest(name, known)} ({', '.join(known)})")
     if as_json:
         print(json.dumps([describe(cls) for cls in named or related], indent=2))
         return

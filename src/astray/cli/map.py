@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 @click.command("map")
 @click.argument("file", shell_complete=complete_maps_and_generators)
 @SET
-@click.option("--scale", type=POSITIVE, help="m per image pixel.")
+@click.option("--scale", type=POSITIVE, help="Size of an image pixel in m.")
 @click.option("--plot", type=PATH, help="Draw the map to this image.")
-@click.option("--out", type=PATH, help="Write the map: .geojson, .map or .yaml.")
+@click.option("--out", type=PATH, help="Write the map to this .geojson, .map or .yaml file.")
 @QUIET
 @JSON
 def map_command(file: str, **options: Any) -> None:
-    """Describe a map: FILE, a bundled one, or a generator: rooms, forest, maze, warehouse."""
+    """Describe, draw or convert a map.
+
+    FILE is a map file, a bundled map, or a generator: rooms, forest, maze or warehouse.
+    """
     describe_map_file(file, **options)
 
 
@@ -86,11 +89,11 @@ def _settings(overrides: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise MapError(f"--set {text}: key=value is needed")
         if key not in known or key == "kind":
-            raise MapError(f"--set {text}: no key {key!r} here{suggest(key, known)}")
+            raise MapError(f"--set {text}: unknown key {key!r}{suggest(key, known)}")
         faults: list[Fault] = []
         found = read_yaml(value, "--set", faults)
         if found is None or faults or not value.strip():
-            raise MapError(f"--set {text}: {value!r} is no value")
+            raise MapError(f"--set {text}: {value!r} is not a YAML value")
         spec[key] = found.plain()
     return spec
 

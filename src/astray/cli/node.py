@@ -28,10 +28,11 @@ NODES = (
 @ros_arguments
 @QUIET
 def node(name: str, ros_args: bool, quiet: bool, **arguments: Any) -> None:
-    """Run a ROS 2 node by itself: imu_data_simulator, wheel_data_simulator and approximators.
+    """Run the ROS 2 node NAME without a simulation, until Ctrl-C.
 
-    imu_position_approximator takes the data of imu_data_simulator as it comes. For a real IMU, and
-    for that of a run, whose data has the centripetal acceleration: -p centripetal:=measured.
+    The nodes are imu_data_simulator, wheel_data_simulator, imu_position_approximator and
+    wheel_position_approximator. For a real IMU, or that of a run, start imu_position_approximator
+    with -p centripetal:=measured, because its data contain the centripetal acceleration.
     """
     from astray.cli.console import StatusConsole
 
@@ -46,7 +47,7 @@ def run_node(name: str, report: Callable[[str], None], **arguments: Any) -> None
     from astray.ros.dds import check_transport
 
     if name not in NODES:
-        raise WrongInput(f"no node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
+        raise WrongInput(f"unknown node {name!r}{suggest(name, NODES)} ({', '.join(NODES)})")
     check_transport()
     with report_compilation(report):
         program = make_node(name, report, **arguments)

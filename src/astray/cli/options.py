@@ -55,25 +55,30 @@ SET = click.option(
     multiple=True,
     metavar="PATH=VALUE",
     shell_complete=complete_override,
-    help="Change one value; may be repeated.",
+    help="Set a value of the scenario; may be repeated.",
 )
 SEED = click.option(
     "--seed", type=click.IntRange(min=0), help="Random seed; the scenario's by default."
 )
-DURATION = click.option("--duration", type=POSITIVE, help="Simulated seconds.")
-OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace the earlier output.")
+DURATION = click.option(
+    "--duration", type=POSITIVE, help="Simulated seconds; the scenario's by default."
+)
+OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")
 OUT_FOLDER = click.option("--out", type=PATH, help="Write the run to this folder.")
 RECORD = click.option("--record", type=PATH, help="Record the run to this MCAP file.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 VIEW = click.option("--view", is_flag=True, help="Show the run on a page in the browser.")
 BROWSER = click.option(
-    "--no-browser", is_flag=True, help="Print the address of the page but do not open it."
+    "--no-browser", is_flag=True, help="Print the address of the page, but do not open it."
 )
 PORT = click.option(
     "--port", type=TCP_PORT, default=0, help="Port of the page; a free one by default."
 )
 PLUGINS = click.option(
-    "--plugins", multiple=True, metavar="FILE", help="Load plugins from this Python file."
+    "--plugins",
+    multiple=True,
+    metavar="FILE",
+    help="Load the plugins of this Python file; may be repeated.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -81,19 +86,31 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as
 def ros_arguments(command: Any) -> Any:
     """Add the options of a ROS 2 node: -r FROM:=TO, -p NAME:=VALUE, --params-file."""
     for option in (
-        click.option("--ros-args", is_flag=True, hidden=True, help="Accepted as ROS 2 does."),
+        click.option(
+            "--ros-args", is_flag=True, hidden=True, help="Ignored; for compatibility with ROS 2."
+        ),
         click.option(
             "--params-file",
             "files",
             multiple=True,
             type=PATH,
-            help="Parameters of the ROS 2 node; may be repeated.",
+            help="File of parameters of the ROS 2 node; may be repeated.",
         ),
         click.option(
-            "-p", "--param", "params", multiple=True, metavar="NAME:=VALUE", help="Set a parameter."
+            "-p",
+            "--param",
+            "params",
+            multiple=True,
+            metavar="NAME:=VALUE",
+            help="Set a parameter of the ROS 2 node; may be repeated.",
         ),
         click.option(
-            "-r", "--remap", "remaps", multiple=True, metavar="FROM:=TO", help="Remap a name."
+            "-r",
+            "--remap",
+            "remaps",
+            multiple=True,
+            metavar="FROM:=TO",
+            help="Remap a name of the ROS 2 node; may be repeated.",
         ),
     ):
         command = option(command)

@@ -36,7 +36,7 @@ DEFAULT_ROBOT = "p3dx"
     "-m",
     "--map",
     shell_complete=complete_maps,
-    help="Map: a file of ARIA or another, or a bundled one; none by default.",
+    help="Map: a file, such as ARIA's .map, or a bundled map; none by default.",
 )
 @click.option(
     "-r",
@@ -45,7 +45,7 @@ DEFAULT_ROBOT = "p3dx"
     multiple=True,
     metavar="MODEL[:NAME]",
     shell_complete=complete_models,
-    help="A robot, p3dx by default: a model, or a .p, .inc or .yaml file; may be repeated.",
+    help="Model of a robot, or its .p, .inc or .yaml file; p3dx by default; may be repeated.",
 )
 @click.option(
     "-R",
@@ -54,51 +54,70 @@ DEFAULT_ROBOT = "p3dx"
     multiple=True,
     metavar="MODEL",
     shell_complete=complete_models,
-    help="A port at which each client gets a robot of its own while it is connected.",
+    help="Add a port at which each client gets a robot of its own while it is connected.",
 )
 @click.option(
-    "--most-clients", type=click.IntRange(1, 1000), default=25, help="Limit at each port of -R."
+    "--most-clients",
+    type=click.IntRange(1, 1000),
+    default=25,
+    show_default=True,
+    help="Maximum number of clients at each port of -R.",
 )
 @click.option(
     "--ghost",
     "ghosts",
     multiple=True,
     metavar="NAME",
-    help="A robot that no sensor detects and nothing collides with.",
+    help="Make this robot a ghost: no sensor detects it, nothing collides with it.",
 )
 @click.option(
-    "--start", metavar="X,Y,TH|random", help="Start in mm and degrees; the map's home by default."
+    "--start",
+    metavar="X,Y,TH|random",
+    help="Start pose in mm and degrees; the home of the map by default.",
 )
 @click.option("-p", "--port", type=TCP_PORT, default=8101, help="Port of the first robot.")
 @click.option(
-    "--bind-to-address", "address", default="127.0.0.1", metavar="ADDRESS", help="To listen on."
+    "--bind-to-address",
+    "address",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Address to listen on.",
 )
 @click.option(
-    "--speed", type=SpeedParameter(), default="1", help="Simulated seconds per second, at most."
+    "--speed",
+    type=SpeedParameter(),
+    default="1",
+    help="Maximum of simulated seconds per second of real time.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Random seed, 0 by default.")
 @click.option(
     "--odom-error-mode",
     "odometry",
     metavar="MODE",
-    help="MobileSim's none, constant, random_init or random_each_update; realistic by default.",
+    help="real (default), or MobileSim's none, constant, random_init, random_each_update.",
 )
 @click.option("--lockstep", is_flag=True, help="Wait for every client after each cycle.")
 @click.option(
     "--watchdog",
     is_flag=True,
-    help="Stop robots whose client is silent for 2 s, as real ones do; else only warn.",
+    help="Stop robots whose client is silent for 2 s, as real robots do.",
 )
-@click.option("--pty", "terminals", is_flag=True, help="Offer a pseudo-terminal per robot, too.")
-@click.option("--like-mobilesim", is_flag=True, help="Undo the deliberate differences.")
+@click.option(
+    "--pty", "terminals", is_flag=True, help="Open a pseudo-terminal for each robot, too."
+)
+@click.option(
+    "--like-mobilesim",
+    is_flag=True,
+    help="Behave like MobileSim also where astray differs on purpose.",
+)
 @click.option(
     "--allow-maps",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Let clients load maps from this folder.",
+    help="Allow clients to load maps from this folder.",
 )
-@click.option("--allow-exit", is_flag=True, help="Let clients end the simulator.")
-@click.option("--log-packets", is_flag=True, help="Print every packet that is received.")
+@click.option("--allow-exit", is_flag=True, help="Allow clients to end the simulator.")
+@click.option("--log-packets", is_flag=True, help="Print every packet that arrives.")
 @OUT_FOLDER
 @RECORD
 @OVERWRITE
@@ -109,7 +128,10 @@ DEFAULT_ROBOT = "p3dx"
 @BROWSER
 @QUIET
 def pioneer(view: bool, view_port: int, no_browser: bool, **options: Any) -> None:
-    """Serve Pioneer robots to ARIA programs, as MobileSim did; ends with Ctrl-C."""
+    """Serve Pioneer robots to ARIA programs.
+
+    The command replaces MobileSim. It runs until Ctrl-C.
+    """
     page = PageOptions.if_wanted(view, view_port, no_browser)
     sys.exit(serve_pioneers(page=page, **options))
 
@@ -243,7 +265,7 @@ def _find_robots(fleet: Fleet, names: Sequence[str]) -> list[ServedRobot]:
     for name in names:
         if name not in known:
             have = ", ".join(robot.name for robot in list(known.values())[:9])
-            raise WrongInput(f"--ghost: no robot {name!r}{suggest(name, known)} ({have})")
+            raise WrongInput(f"--ghost: unknown robot {name!r}{suggest(name, known)} ({have})")
     return [known[name] for name in names]
 
 

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=PATH)
-@click.option("--out", type=PATH, help="Write the mended file there instead.")
+@click.option(
+    "--out", type=PATH, help="Write the recovered recording to this file; FILE by default."
+)
 @OVERWRITE
 @QUIET
 @JSON
 def recover(file: Path, out: Path | None, overwrite: bool, quiet: bool, as_json: bool) -> None:
-    """Mend FILE, a recording or another MCAP file whose writer was killed."""
+    """Recover a recording whose program was killed.
+
+    FILE is a recording of astray or another MCAP file.
+    """
     import json
 
     from astray.files import check_new_file

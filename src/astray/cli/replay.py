@@ -17,7 +17,9 @@ POLL = 0.1  # s between two checks for Ctrl-C
 
 @click.command()
 @click.argument("recording", type=PATH)
-@click.option("--html", type=PATH, help="Write one HTML file that plays the run instead.")
+@click.option(
+    "--html", type=PATH, help="Write one HTML file that shows the run, and serve no page."
+)
 @OVERWRITE
 @PORT
 @BROWSER
@@ -25,7 +27,10 @@ POLL = 0.1  # s between two checks for Ctrl-C
 def replay(
     recording: Path, html: Path | None, overwrite: bool, port: int, no_browser: bool, quiet: bool
 ) -> None:
-    """Show RECORDING, a recorded run or the folder of a run, on a page to scrub in."""
+    """Show a recorded run in the browser.
+
+    RECORDING is an MCAP file or the folder of a run. The page has a time slider.
+    """
     from astray.cli.console import StatusConsole
     from astray.errors import WrongInput
     from astray.files import check_new_file
@@ -44,7 +49,7 @@ def replay(
         return
     write_html(encoded, html)
     console.report(
-        f"Written to {html}: {html.stat().st_size / 1000:,.0f} kB, and needs nothing else."
+        f"Written to {html}: {html.stat().st_size / 1000:,.0f} kB, and needs no other file."
     )
 
 

@@ -21,14 +21,17 @@ NO_DATES = {"CreationDate": None, "ModDate": None}  # so that the same run gives
 
 @click.command()
 @click.argument("run", type=PATH)
-@click.option("--out", type=PATH, help="Folder of the report.")
+@click.option("--out", type=PATH, help="Folder of the report; beside or in RUN by default.")
 @OVERWRITE
 @QUIET
 def report(run: Path, out: Path | None, overwrite: bool, quiet: bool) -> None:
-    """Write a page and figures about RUN, a folder that `run --out` wrote, or a recording."""
+    """Write a page and figures about a run.
+
+    RUN is a folder that `run --out` wrote, or a recording.
+    """
     folder = write_report(run, out=out, overwrite=overwrite, quiet=quiet)
     if not quiet:
-        click.echo(f"Written to {folder}: {PAGE} opens anywhere.")
+        click.echo(f"Written to {folder}: open {PAGE} in a browser.")
 
 
 def write_report(

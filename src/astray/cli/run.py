@@ -41,17 +41,26 @@ if TYPE_CHECKING:
 @SCENARIO
 @SET
 @SEED
-@click.option("--worlds", type=click.IntRange(min=1), default=1, help="Independent copies to run.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, help="Threads to run them in.")
+@click.option(
+    "--worlds", type=click.IntRange(min=1), default=1, help="Number of independent worlds."
+)
+@click.option("--threads", type=click.IntRange(min=1), default=1, help="Number of threads.")
 @DURATION
-@click.option("--speed", type=SpeedParameter(), default="max", help="Simulated seconds per second.")
-@click.option("--log", "log_period", type=POSITIVE, help="Seconds between log entries.")
+@click.option(
+    "--speed",
+    type=SpeedParameter(),
+    default="max",
+    help="Simulated seconds per second of real time.",
+)
+@click.option("--log", "log_period", type=POSITIVE, help="Period of the log, in simulated seconds.")
 @click.option("--events", type=PATH, help="Replay the events of another run from this file.")
 @OUT_FOLDER
 @RECORD
 @OVERWRITE
-@click.option("--save", type=PATH, help="Save the final state to this file.")
-@click.option("--ros2", is_flag=True, help="Be a ROS 2 node; in real time unless --speed is given.")
+@click.option("--save", type=PATH, help="Write a checkpoint of the final state to this file.")
+@click.option(
+    "--ros2", is_flag=True, help="Make the run a ROS 2 node, in real time unless --speed is given."
+)
 @ros_arguments
 @click.option(
     "--rosbridge",
@@ -59,7 +68,7 @@ if TYPE_CHECKING:
     flag_value=9090,
     type=TCP_PORT,
     metavar="[PORT]",
-    help="Serve rosbridge clients at port 9090; in real time unless --speed is given.",
+    help="Serve rosbridge, at port 9090 by default, in real time unless --speed is given.",
 )
 @click.option(
     "--foxglove",
@@ -67,14 +76,14 @@ if TYPE_CHECKING:
     flag_value=8765,
     type=TCP_PORT,
     metavar="[PORT]",
-    help="Show the run in Foxglove at port 8765; in real time unless --speed is given.",
+    help="Serve Foxglove, at port 8765 by default, in real time unless --speed is given.",
 )
 @click.option(
     "--allow-origin",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Let web pages of this origin use rosbridge, * for all; may be repeated.",
+    help="Accept rosbridge clients of this web origin, * for all; may be repeated.",
 )
 @VIEW
 @PORT
@@ -93,7 +102,7 @@ def run(
     no_browser: bool,
     **options: Any,
 ) -> None:
-    """Run SCENARIO, a file or the name of a bundled one."""
+    """Run SCENARIO, a file or the name of a bundled scenario."""
     from astray.cli.bridges import plan_bridges
 
     names = ("ros2", "remaps", "params", "files", "rosbridge", "foxglove", "origins")
@@ -174,9 +183,9 @@ def print_summary(
     worlds = f" in {found['worlds']} worlds" if found["worlds"] > 1 else ""
     title = f"{found['scenario']}: {found['time']:g} s{worlds}, seed {found['seed']}"
     table = Table(title=escape(title))
-    for heading in ("robot", "believes", "metric"):
+    for heading in ("robot", "belief", "metric"):
         table.add_column(heading)
-    for heading in ("rms", "most", "at the end"):
+    for heading in ("rms", "maximum", "at the end"):
         table.add_column(heading, justify="right")
     for name, group in found["robots"].items():
         _add_rows(table, name, group)
@@ -194,7 +203,7 @@ def print_summary(
 def _describe_collisions(counts: dict[str, int]) -> str:
     """The robots that collided and how often, given the count of every robot."""
     collided = [f"{k} once" if n == 1 else f"{k} {n} times" for k, n in counts.items() if n]
-    return f"collided: {', '.join(collided)}" if collided else "no robot collided"
+    return f"collided: {', '.join(collided)}" if collided else "no collisions"
 
 
 def _add_rows(table: Table, name: str, group: dict[str, Any]) -> None:

@@ -37,15 +37,19 @@ MEANS = ("position_rmse", "heading_rmse", "ate", "nees", "final", "updates_per_s
     required=True,
     metavar="KIND",
     shell_complete=complete_estimators,
-    help="odometry, ekf, particle, …",
+    help="Kind of the estimator: odometry, ekf, particle, …",
 )
 @PLUGINS
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
-@click.option("--imu", metavar="TOPIC", help="IMU of a bag; found by its type by default.")
-@click.option("--wheels", metavar="TOPIC", help="Joint states of the wheels in a bag.")
-@click.option("--odom", metavar="TOPIC", help="Odometry of a bag, in place of wheels.")
-@click.option("--truth", metavar="TOPIC", help="True pose in a bag.")
-@click.option("--robot", metavar="SCENARIO", help="For a bag: its first robot has the datasheets.")
+@click.option(
+    "--imu", metavar="TOPIC", help="Topic of the IMU in a bag; found by its type by default."
+)
+@click.option("--wheels", metavar="TOPIC", help="Topic of the joint states of the wheels in a bag.")
+@click.option("--odom", metavar="TOPIC", help="Topic of odometry in a bag, in place of wheels.")
+@click.option("--truth", metavar="TOPIC", help="Topic of the true pose in a bag.")
+@click.option(
+    "--robot", metavar="SCENARIO", help="Scenario whose first robot has the datasheets for a bag."
+)
 @click.option("--plot", type=PATH, help="Draw truth and belief to this image.")
 @QUIET
 @JSON
@@ -59,7 +63,11 @@ def score(
     as_json: bool,
     **topics: Any,
 ) -> None:
-    """Run an estimator on LOG: a ROS bag, UTIAS MRCLAM, Victoria Park or CARMEN."""
+    """Run an estimator on the log of a real robot.
+
+    The belief is compared with the reference of the log. LOG is a ROS bag, a recording, or a log of
+    UTIAS MRCLAM, Victoria Park or CARMEN.
+    """
     import json
 
     from astray.cli.console import StatusConsole, progress_bar, report_compilation
@@ -102,7 +110,7 @@ def _kind(name: str) -> type[Estimator]:
     known = {kind: cls for kind, cls in KINDS["estimator"].items() if cls is not RemoteEstimator}
     if name not in known:
         listed = ", ".join(sorted(known))
-        raise WrongInput(f"no estimator {name!r}{suggest(name, known)} ({listed})")
+        raise WrongInput(f"unknown estimator {name!r}{suggest(name, known)} ({listed})")
     return known[name]  # type: ignore[return-value]
 
 
@@ -206,7 +214,7 @@ def _print(result: dict[str, Any]) -> None:
         if "global_start" in figures:
             start = figures["global_start"]
             console.print(
-                f"{figures['log']}: localised itself {start['found']} of {start['runs']} times"
+                f"{figures['log']}: localised globally {start['found']} of {start['runs']} times"
             )
         if "withheld" in figures:
             out = figures["withheld"]

@@ -209,7 +209,9 @@ class RunSession:
                 write_run_folder(sim, log, self.outputs.folder, self.outputs.overwrite)
             except AstrayError as problem:  # such as a full disk: the run may have taken hours
                 place = self._write_elsewhere(sim, log, problem)
-                where = f"; the run is in {place} instead" if place else "; the run is lost"
+                where = (
+                    f"; the run was written to {place} instead" if place else "; the run is lost"
+                )
                 self.failures.append(WritingFailed(f"{problem}{where}"))
         if self.outputs.checkpoint is not None:
             try:

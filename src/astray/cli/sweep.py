@@ -27,16 +27,22 @@ WIDEST = 40  # characters of a varied value in the table
     multiple=True,
     metavar="PATH=V1,V2,...",
     shell_complete=complete_override,
-    help="Try each of these values; may be repeated for every combination.",
+    help="Vary this value; repeat it to run every combination.",
 )
 @SET
-@click.option("--worlds", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option(
+    "--worlds",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Number of worlds of each combination.",
+)
 @SEED
 @DURATION
 @click.option(
     "--workers",
     type=click.IntRange(min=0),
-    help="Worker processes: one per core by default; 0 runs all in this process.",
+    help="Number of worker processes; one per core by default, 0 for none.",
 )
 @click.option("--out", type=PATH, help="Output folder; NAME-sweep by default.")
 @OVERWRITE
@@ -53,9 +59,9 @@ def sweep(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Run SCENARIO in many worlds, for every combination of some values, on all cores.
+    """Run SCENARIO in many worlds for every combination of values.
 
-    The same command continues a sweep that was stopped or killed.
+    It uses all cores. The same command continues a sweep that was stopped or killed.
     """
     import json
 
@@ -127,7 +133,7 @@ def _print(found: Sweep) -> None:
 
     console, summary = Console(), found.summary()
     varied = len(found.plan.vary)
-    headings = [*short_names(list(found.plan.vary)), "robot", "believes", "metric"]
+    headings = [*short_names(list(found.plan.vary)), "robot", "belief", "metric"]
     lines = [line for case in summary["cases"] for line in _lines(case)]
     # A column with one value everywhere goes to the title.
     same = {

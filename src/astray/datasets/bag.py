@@ -209,7 +209,7 @@ def _choose(
     if named is not None:
         topic = named if named in bag.topics else f"/{named.lstrip('/')}"
         if topic not in bag.topics:
-            raise LogError(f"{bag.path}: no topic {named!r}: {bag}")
+            raise LogError(f"{bag.path}: unknown topic {named!r}: {bag}")
         if bag.topics[topic] not in types:
             usable = ", ".join(types)
             raise LogError(

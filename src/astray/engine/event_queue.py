@@ -100,7 +100,7 @@ def _check_record(record: Any) -> None:
         raise TypeError("an object is needed")
     for name in record:
         if name not in RECORD_KEYS:
-            raise TypeError(f"no key {name!r} here{_suggest_key(name)} ({', '.join(RECORD_KEYS)})")
+            raise TypeError(f"unknown key {name!r}{_suggest_key(name)} ({', '.join(RECORD_KEYS)})")
     if record.get("kind") is None:
         raise TypeError("needs a kind")
     for name in ("kind", "group"):

@@ -72,7 +72,7 @@ class Agents:
         if unknown:
             known = sorted(Options.__annotations__)
             hint = suggest(min(unknown), known)
-            raise WrongInput(f"no option {min(unknown)!r}{hint} ({', '.join(known)})")
+            raise WrongInput(f"unknown option {min(unknown)!r}{hint} ({', '.join(known)})")
         self._options = options
         loaded = load_scenario(scenario, options.get("set", ()))
         self.name = _group_name(loaded, options.get("robot"))
@@ -175,7 +175,7 @@ def _group_name(scenario: Scenario, given: str | None) -> str:
     if given is None:
         raise WrongInput(f"which robots are agents? robot=... takes one of {', '.join(names)}")
     if given not in names:
-        raise WrongInput(f"no robot {given!r}{suggest(given, names)} ({', '.join(names)})")
+        raise WrongInput(f"unknown robot {given!r}{suggest(given, names)} ({', '.join(names)})")
     return given
 
 

@@ -95,7 +95,7 @@ class ParallelEnv(PettingZooEnv[str, Array, Array]):  # type: ignore[misc]  # it
         """
         if unknown := set(actions) - set(self.possible_agents):
             name, known = min(unknown), self.possible_agents
-            raise WrongInput(f"no agent {name!r}{suggest(name, known)} ({', '.join(known)})")
+            raise WrongInput(f"unknown agent {name!r}{suggest(name, known)} ({', '.join(known)})")
         chosen = np.zeros((len(self.possible_agents), len(self._agents.actions.names)))
         for agent in self.agents:
             if agent in actions:

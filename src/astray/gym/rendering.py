@@ -23,7 +23,7 @@ HALF_WIDTH = 6.0  # m of the view without a map
 def check_render_mode(given: str | None, known: tuple[str, ...]) -> str | None:
     """The render mode, or WrongInput with the known ones."""
     if given is not None and given not in known:
-        raise WrongInput(f"no render mode {given!r} ({', '.join(known)})")
+        raise WrongInput(f"unknown render mode {given!r} ({', '.join(known)})")
     return given
 
 

@@ -59,7 +59,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             known = ", ".join(mode.value for mode in AutoresetMode)
-            raise WrongInput(f"no autoreset mode {autoreset_mode!r} ({known})") from None
+            raise WrongInput(f"unknown autoreset mode {autoreset_mode!r} ({known})") from None
         self.metadata = {
             **self.metadata,
             "autoreset_mode": self.autoreset_mode,

@@ -59,7 +59,9 @@ def odometry_errors(model: RobotModel, mode: str) -> RobotModel:
         WrongInput: There is no such mode.
     """
     if mode not in MODES:
-        raise WrongInput(f"no odometry error {mode!r}{suggest(mode, MODES)} ({', '.join(MODES)})")
+        raise WrongInput(
+            f"unknown odometry error {mode!r}{suggest(mode, MODES)} ({', '.join(MODES)})"
+        )
     if mode == REAL:
         return model
     distance, turn = model.way_error, model.turn_error

@@ -162,7 +162,7 @@ def find_model(name: str) -> RobotModel:
     if (reader := READERS.get(Path(file).suffix)) is not None:
         return reader(Path(file), part)
     raise WrongInput(
-        f"no robot model {name!r}{suggest(name, [*bundled, *ALIASES])} ({', '.join(bundled)}, "
+        f"unknown robot model {name!r}{suggest(name, [*bundled, *ALIASES])} ({', '.join(bundled)}, "
         "or a file .p, .inc or .yaml)"
     )
 
@@ -210,7 +210,7 @@ def _read_yaml_model(file: Path, _: str) -> RobotModel:
     like = fields.pop("like", "p3dx-sh")
     bundled = _bundled_models()
     if not isinstance(like, str) or like not in bundled:
-        raise WrongInput(f"{file}: like: no robot model {like!r}{suggest(str(like), bundled)}")
+        raise WrongInput(f"{file}: like: unknown robot model {like!r}{suggest(str(like), bundled)}")
     name = fields.pop("name", like)
     return _make_model(str(name), _bundled_fields(like) | fields, file.parent, str(file))
 
@@ -258,7 +258,7 @@ def _check_fields(fields: Mapping[str, Any], source: str) -> None:
         if key in RENAMED_FIELDS:
             raise WrongInput(f"{source}: {key} is called {RENAMED_FIELDS[key]} now")
         if key not in known:
-            raise WrongInput(f"{source}: no key {key!r}{suggest(key, known)}")
+            raise WrongInput(f"{source}: unknown key {key!r}{suggest(key, known)}")
         kind = type(known[key])
         if not _is_valid(value, kind, key):
             wanted = "a number from 0 on" if key in ERROR_FIELDS else TYPE_NAMES[kind]

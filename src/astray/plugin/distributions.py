@@ -192,7 +192,7 @@ def _parse_distribution(written: dict[object, object]) -> Distribution:
         raise ValueError("a distribution has one key: normal, uniform or choice")
     ((name, values),) = written.items()
     if name not in ("normal", "uniform", "choice"):
-        raise ValueError(f"no distribution {name!r}: normal, uniform or choice")
+        raise ValueError(f"unknown distribution {name!r}: normal, uniform or choice")
     if not isinstance(values, (list, tuple)) or not values:
         raise ValueError(f"{name} needs a list of numbers")
     numbers = tuple(_parse_number(value) for value in values)

@@ -81,7 +81,7 @@ class Arguments:
         for name in self.typed:
             if name not in known and name not in COMMON_PARAMETERS:
                 names = ", ".join(known)
-                raise WrongInput(f"-p: no parameter {name!r}{suggest(name, known)} ({names})")
+                raise WrongInput(f"-p: unknown parameter {name!r}{suggest(name, known)} ({names})")
         given = self.parameters.value
         return dataclass(**{k: _value(given[k], hints[k], k) for k in fields if k in given})
 

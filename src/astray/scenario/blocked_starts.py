@@ -60,7 +60,7 @@ def _blocked(plan: GroupPlan, map: Map) -> Iterator[str]:
         if what:
             name = plan.name if plan.count == 1 else f"{plan.name} {number}"
             x, y = pose[:2]
-            advice = "clearance: 0.3 would find a free spot"
+            advice = "clearance: 0.3 finds a free position"
             yield f"{name} starts {what}, at x {x:.4g}, y {y:.4g}; {advice}"
             return
 
@@ -88,7 +88,7 @@ def blocked_by(footprint: Footprint, pose: Array, map: Map) -> str:
         map: The map.
 
     Returns:
-        "in a wall", "in something solid", "outside of the map"; empty if it stands free.
+        "in a wall", "inside a solid object", "outside the map"; empty if it stands free.
     """
     x, y, yaw = pose
     s, c = np.sin(yaw), np.cos(yaw)
@@ -98,10 +98,10 @@ def blocked_by(footprint: Footprint, pose: Array, map: Map) -> str:
     if _touches_wall(footprint, segments):
         return "in a wall"
     if _is_inside(segments[map.solid], np.array(footprint.inner)):
-        return "in something solid"
+        return "inside a solid object"
     west, south, east, north = map.bounds
     if not (west <= x <= east and south <= y <= north) and _encloses_space(map):
-        return "outside of the map"
+        return "outside the map"
     return ""
 
 

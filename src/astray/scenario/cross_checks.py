@@ -75,7 +75,7 @@ def _check_rivals(robot: Marked, path: Path, faults: list[Fault]) -> None:
             message = f"the name {name_of(rival)!r} is taken; give it another"
             faults.append(Fault(rival.origin, format_path((*path, "rivals", j)), message))
     if not estimator:
-        message = "rivals need an estimator to rival: without one the robot believes the truth"
+        message = "rivals need an estimator: without one the robot believes the truth"
         faults.append(Fault(rivals.origin, format_path((*path, "rivals")), message))
 
 
@@ -83,7 +83,7 @@ def _check_start(robot: Marked, path: Path, faults: list[Fault]) -> None:
     """A start is a place of the map or a free spot with a clearance."""
     place, clearance = robot.at(("start", "place")), robot.at(("start", "clearance"))
     if place and place.value and clearance and clearance.value is not None:
-        message = "a robot starts at a place or at a free spot with a clearance, not both"
+        message = "give a place or a clearance, not both"
         faults.append(Fault(clearance.origin, format_path((*path, "start")), message))
 
 
@@ -102,7 +102,7 @@ def _check_footprint(robot: Marked, path: Path, faults: list[Fault]) -> None:
         del footprint.value["corners"]
     for key in ("x", "y"):
         if "corners" in given and key in footprint.value:
-            message = "is for circles and boxes: corners stand in the body frame"
+            message = "is for circles and boxes: the corners are already in the body frame"
             faults.append(Fault(footprint.value[key].origin, f"{at}.{key}", message))
 
 
@@ -192,9 +192,14 @@ def _check_metrics(scenario: Scenario) -> Iterator[PathFault]:
     has_tracker = any(plan.contacts for plan in scenario.robots)
     for k, metric in enumerate(scenario.metrics):
         if metric.rate is None and metric.offset > 0.0:
-            yield ("metrics", k, "offset"), "needs a rate: without one, every new belief is judged"
+            yield (
+                ("metrics", k, "offset"),
+                "needs a rate: without one, every new belief is evaluated",
+            )
         if isinstance(metric, ContactMetric) and not has_tracker:
-            message = f"{metric.kind} judges contacts, and no robot has a tracker under `contacts`"
+            message = (
+                f"{metric.kind} evaluates contacts, but no robot has a tracker under `contacts`"
+            )
             yield ("metrics", k), message
 
 
@@ -230,10 +235,10 @@ def _check_target(scenario: Scenario, follow: Follow) -> Iterator[PathFault]:
     capacity = capacities.get(follow.target)
     if capacity is None:
         names = f"({', '.join(capacities)}){suggest(follow.target, capacities)}"
-        message = f"{follow.name} finds no robots {follow.target!r} {names}"
+        message = f"{follow.name}: there are no robots {follow.target!r} {names}"
         yield ("autonomy", "target"), message
     elif follow.robot >= capacity:
-        message = f"{follow.name} finds no robot {follow.robot} of {follow.target!r}, which has"
+        message = f"{follow.name}: there is no robot {follow.robot} of {follow.target!r}, which has"
         yield ("autonomy", "robot"), f"{message} {capacity}"
 
 
@@ -282,5 +287,5 @@ def _attach_problem(plugin: Plugin, sheets: Any, dt: float) -> str:
     except PluginError as problem:
         return str(problem)
     except Exception as problem:  # noqa: BLE001 - a plugin may raise anything
-        return f"{plugin.kind} cannot be prepared: {type(problem).__name__}: {problem}"
+        return f"{plugin.kind} cannot be initialised: {type(problem).__name__}: {problem}"
     return ""

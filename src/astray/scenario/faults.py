@@ -77,7 +77,7 @@ def explain(error: Any, tree: Marked) -> Fault:
         of_key = True
         known = _known_keys(path[:-1], tree)
         listed = f" ({', '.join(known)})" if known else ""
-        message = f"no key {path[-1]!r} here{suggest(str(path[-1]), known)}{listed}"
+        message = f"unknown key {path[-1]!r}{suggest(str(path[-1]), known)}{listed}"
     elif kind == "missing" and isinstance(path[-1], int):
         path = path[:-1]
         message = f"has too few entries: {_shorten(error['input'])}"
@@ -88,7 +88,7 @@ def explain(error: Any, tree: Marked) -> Fault:
         path = (*path, "kind")
         kinds = sorted(KINDS[_family(path)])
         got = str(error["ctx"]["tag"])
-        message = f"no kind {got!r}{suggest(got, kinds)} ({', '.join(kinds)})"
+        message = f"unknown kind {got!r}{suggest(got, kinds)} ({', '.join(kinds)})"
     elif kind == "union_tag_not_found":
         message = f"needs a kind ({', '.join(sorted(KINDS[_family(path)]))})"
     elif path and path[-1] == "estimator" and isinstance(error["input"], list):

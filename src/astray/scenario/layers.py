@@ -107,7 +107,7 @@ def _with_preset(
     if file is None:
         return rest
     if file in including:
-        faults.append(Fault(preset.origin, "preset", f"{preset.value!r} leads back to itself"))
+        faults.append(Fault(preset.origin, "preset", f"{preset.value!r} includes itself"))
         return rest
     try:
         text = file.read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def _find_preset(preset: Marked, folder: Path, faults: list[Fault]) -> Path | No
             return (folder / name).resolve()
         faults.append(Fault(preset.origin, "preset", f"no file {folder / name}"))
     else:
-        message = f"no preset {name!r}{suggest(name, bundled)}"
+        message = f"unknown preset {name!r}{suggest(name, bundled)}"
         faults.append(Fault(preset.origin, "preset", f"{message} ({', '.join(bundled)})"))
     return None
 
@@ -186,7 +186,7 @@ def _assign(tree: Marked, path: list[str], value: Marked, faults: list[Fault]) -
             index = _index(node, part)
             if index is None:
                 names = ", ".join(filter(None, map(name_of, node.value)))
-                message = f"no {part!r} here ({names})"
+                message = f"there is no {part!r} here ({names})"
                 faults.append(Fault(Origin("--set", line), ".".join(path), message))
                 return
             if last:

@@ -195,7 +195,7 @@ def convert_quantity(text: str, unit: str) -> float:
     number, written = found[1], found[2].strip()
     needed = parse_unit(unit) if unit else None
     if needed is None:
-        raise BadUnit(f"has no unit: a number alone is needed, not {text!r}")
+        raise BadUnit(f"has no unit: a plain number is needed, not {text!r}")
     given = parse_unit(written)
     if given is None or given.dimensions != needed.dimensions:
         raise BadUnit(_explain(text, written, unit, needed.dimensions, known=given is not None))
@@ -209,8 +209,8 @@ def _explain(text: str, written: str, unit: str, dimensions: Dimensions, known: 
     hint = f"; did you mean {other!r}?" if other in right else suggest(written, right)
     listed = f"{hint} ({', '.join(right)})"
     if known:
-        return f"a value in {unit} is needed, and {text!r} is none{listed}"
-    return f"no unit {written!r} in {text!r}{listed}"
+        return f"a value in {unit} is needed, not {text!r}{listed}"
+    return f"unknown unit {written!r} in {text!r}{listed}"
 
 
 def _dimensions(name: str) -> Dimensions | None:

@@ -97,7 +97,7 @@ def _columns(
     for name in named:
         if name not in header:
             known = ", ".join(header)
-            raise ValueError(f"{origin}: no column {name!r}{suggest(name, header)} ({known})")
+            raise ValueError(f"{origin}: unknown column {name!r}{suggest(name, header)} ({known})")
     if value is None and width != 2:
         raise ValueError(f"{origin}: say which column is the value ({', '.join(header)})")
     t = 0 if time is None else header.index(time)

@@ -145,7 +145,7 @@ class IntervalConfig:
 
 def unknown_type_message(name: str, known: Iterable[str]) -> str:
     """The message for a type that does not exist."""
-    return f"no type {name!r}, taken as constant{suggest(name.lower(), known)}"
+    return f"unknown type {name!r}, taken as constant{suggest(name.lower(), known)}"
 
 
 @dataclass(frozen=True)

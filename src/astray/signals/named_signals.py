@@ -121,7 +121,7 @@ class Signals(Mapping[str, Signal]):
         if object not in self._warned:  # once, since a caller may ask at every tick
             self._warned.add(object)
             known = ", ".join(self._signals) or "none"
-            message = f"no signal {object!r} ({known}): 0.0 is given"
+            message = f"unknown signal {object!r} ({known}): 0.0 is given"
             warnings.warn(message, SignalWarning, stacklevel=2)
         return 0.0
 

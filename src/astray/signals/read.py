@@ -118,7 +118,7 @@ class SignalFaults:
         for key in spec:
             if key not in known:
                 listed = f"{suggest(str(key), known)} ({', '.join(known)})"
-                self.fault((*path, key), f"no key {key!r} here{listed}", of_key=True)
+                self.fault((*path, key), f"unknown key {key!r}{listed}", of_key=True)
 
 
 def shorten(value: object) -> str:
@@ -159,7 +159,7 @@ def read_signals(
             continue
         if names is not None and name not in names:
             known = f"{suggest(str(name), names)} ({', '.join(names)})"
-            faults.fault((name,), f"no signal {name!r} here{known}", of_key=True)
+            faults.fault((name,), f"unknown signal {name!r}{known}", of_key=True)
             continue
         signal = read_signal(value, faults, (name,), limit)
         if signal is not None:

@@ -269,7 +269,7 @@ def read_model(file: str | Path) -> Model:
 def _reason(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
-        return f"no key {name!r} here{suggest(name, _keys(error['loc'][:-1]))}"
+        return f"unknown key {name!r}{suggest(name, _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return "is missing"
     return describe_error(error)

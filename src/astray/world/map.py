@@ -183,7 +183,7 @@ def map_dict_fault(data: Mapping[str, Any]) -> str:
     """Why `map_from_dict` would fail; empty if it would not."""
     unknown = set(data) - set(DATA_KEYS)
     if unknown:
-        return f"no value {min(unknown)!r} ({', '.join(DATA_KEYS)})"
+        return f"unknown value {min(unknown)!r} ({', '.join(DATA_KEYS)})"
     try:
         map_from_dict(data)
     except (WrongInput, ValueError, TypeError, IndexError, OverflowError) as problem:

@@ -238,8 +238,8 @@ def test_a_robot_that_follows_itself_stands_still_and_leads_the_others() -> None
 @pytest.mark.parametrize(
     ("autonomy", "message"),
     [
-        ({"target": "liedar"}, r"follow finds no robots 'liedar' \(leader, dog\)"),
-        ({"robot": 1}, "follow finds no robot 1 of 'leader', which has 1"),
+        ({"target": "liedar"}, r"follow: there are no robots 'liedar' \(leader, dog\)"),
+        ({"robot": 1}, "follow: there is no robot 1 of 'leader', which has 1"),
     ],
 )
 def test_a_target_that_does_not_exist_is_named(autonomy: dict[str, Any], message: str) -> None:

@@ -209,7 +209,7 @@ def test_only_servos_understand_the_mode_and_commands_are_checked() -> None:
     sim = load()
     with pytest.raises(EventError, match="distance is nan: it must be finite"):
         tell(sim, distance=math.nan)
-    with pytest.raises(EventError, match="no value 'turnaccel'"):
+    with pytest.raises(EventError, match="unknown value 'turnaccel'"):
         tell(sim, turnaccel=1.0)
 
 

@@ -136,7 +136,7 @@ def test_the_origin_moves_the_signals_and_may_be_drawn() -> None:
         ({"steps": [{"lasts": 1.0}], "signals": COURSE}, "steps or signals, not both"),
         ({"signals": {**COURSE, "curvature": 1}}, "curvature and wz exclude each other"),
         ({"signals": {"vy": 1, "wz": 1, "curvature": 1}}, "curvature and vy and wz exclude"),
-        ({"signals": {"vz": 1}}, "no signal 'vz' here"),
+        ({"signals": {"vz": 1}}, "unknown signal 'vz'"),
         ({"signals": 3}, "a mapping of names to signals is needed, not 3"),
         ({"file": 3}, "a text is needed"),
     ],
@@ -367,7 +367,7 @@ def test_every_fault_is_reported_where_it_was_written(tmp_path: Path) -> None:
         "params.yaml:3:15: robots[0].sensors[0].signals.linear_x.interval_0: needs 't_end', 'y_start', 'y_end'",
         "params.yaml:3:39: robots[0].sensors[0].signals.linear_x.interval_0.t_start: a finite number is needed, not nan",
         "x.yaml:6:74: robots[0].autonomy.signals.vx[1]: begins at 4 s, before interval 0 ends at 5 s",
-        "x.yaml:7:9: robots[0].autonomy.signals.curvatur: no signal 'curvatur' here; did you mean 'curvature'? (vx, vy, wz, curvature)",
+        "x.yaml:7:9: robots[0].autonomy.signals.curvatur: unknown signal 'curvatur'; did you mean 'curvature'? (vx, vy, wz, curvature)",
         "x.yaml:10:71: robots[0].sensors[1].signals.wheel_fl.file: data.csv:2: a number is needed, not 'x'",
         "x.yaml:11:48: robots[0].sensors[2].file: no file nothing.yaml",
     ]
@@ -377,7 +377,8 @@ def test_a_remark_on_a_scenario_has_its_place(tmp_path: Path) -> None:
     text = "robots: [{name: a, autonomy: {kind: scripted, signals: {vx: {type: bent, t_start: 0, t_end: 1, y_start: 1}}}}]"
     (tmp_path / "x.yaml").write_text(text)
     with pytest.warns(
-        SignalWarning, match=r"x.yaml:1:68: robots\[0\].autonomy.signals.vx.type: no type 'bent'"
+        SignalWarning,
+        match=r"x.yaml:1:68: robots\[0\].autonomy.signals.vx.type: unknown type 'bent'",
     ):
         load_scenario(tmp_path / "x.yaml")
 

@@ -112,7 +112,7 @@ def test_plain_values_become_a_message_and_come_back() -> None:
         ("std_msgs/msg/String", {"data": 3}, "needs text"),
         ("std_msgs/msg/UInt8", {"data": 256}, "0 to 255"),
         ("sensor_msgs/msg/Imu", {"orientation_covariance": [0, 0]}, "9 values, not 2"),
-        ("no_msgs/msg/Thing", {}, "no message type"),
+        ("no_msgs/msg/Thing", {}, "unknown message type"),
     ],
 )
 def test_values_that_do_not_fit_are_refused_with_the_reason(

@@ -322,7 +322,7 @@ def test_names_are_remapped_as_users_type_them() -> None:
     [
         ("imu_data_simulater", [], WrongInput, "did you mean 'imu_data_simulator'"),
         ("imu_data_simulator", ["rate:=0"], WrongInput, "above 0"),
-        ("imu_data_simulator", ["linear_w:=1"], WrongInput, "no parameter 'linear_w'"),
+        ("imu_data_simulator", ["linear_w:=1"], WrongInput, "unknown parameter 'linear_w'"),
         ("imu_data_simulator", ["linear_x.num_intervals:=1"], ScenarioError, "interval_0"),
         ("imu_position_approximator", ["initial_x:=left"], WrongInput, "needs a number"),
         ("imu_position_approximator", ["centripetal:=no"], WrongInput, "measured, synthesize"),

@@ -212,7 +212,9 @@ def test_a_broken_definition_is_refused_with_its_line(
 def test_files_without_a_robot_are_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongInput, match="defines no robot"):
         read_stage_robot(stage(tmp_path, "define box model ( size [1 1] )"))
-    with pytest.raises(WrongInput, match=r"no robot 'cort'; did you mean 'cart'\? \(cart, fast"):
+    with pytest.raises(
+        WrongInput, match=r"unknown robot 'cort'; did you mean 'cart'\? \(cart, fast"
+    ):
         read_stage_robot(stage(tmp_path), "cort")
     (tmp_path / "odd.p").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WrongInput, match="not a text file in UTF-8"):

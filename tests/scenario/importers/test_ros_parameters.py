@@ -164,7 +164,7 @@ def test_every_fault_is_reported_with_line_and_column(tmp_path: Path) -> None:
         "params.yaml:3:20: max_intervals: a whole number from 0 on is needed, not 1.5",
         "params.yaml:11:16: linear_x.interval_0.y_end: a number is needed, not 'ten'",
         "params.yaml:12:19: linear_x.interval_1: needs 'y_start', 'y_end'",
-        "params.yaml:12:56: linear_x.interval_1.y_strat: no key 'y_strat' here; did you mean 'y_start'? "
+        "params.yaml:12:56: linear_x.interval_1.y_strat: unknown key 'y_strat'; did you mean 'y_start'? "
         "(type, t_start, t_end, y_start, y_end, t_mid, y_mid)",
         "params.yaml:16:96: linear_y.interval_1.y_mid: a finite number is needed, not nan",
         "params.yaml:18:7: linear_z: needs 'interval_1': num_intervals is 3",
@@ -218,7 +218,9 @@ def test_a_warning_has_its_origin_and_is_a_fault_with_strict(tmp_path: Path) -> 
     text = section("/**", 1.0).replace("constant", "cubic")
     file = tmp_path / "params.yaml"
     file.write_text(text)
-    with pytest.warns(SignalWarning, match=r"params.yaml:5:26: a.interval_0.type: no type 'cubic'"):
+    with pytest.warns(
+        SignalWarning, match=r"params.yaml:5:26: a.interval_0.type: unknown type 'cubic'"
+    ):
         assert read_ros_parameters(file)["a"](0.5) == 1.0
     assert faults(text, tmp_path, strict=True)[0].startswith("params.yaml:5:26: a.interval_0.type")
 

@@ -180,7 +180,7 @@ def test_forbidden_lines_and_areas_are_places(tmp_path: Path) -> None:
         ("{}", "a mapping with a type"),
         ('{"type": "FeatureCollection"}', "features: a list is needed"),
         ('{"type": "FeatureCollection", "features": [3]}', "features[0]: a Feature is needed"),
-        (collection(geometry("Sphere", [])), "features[0].geometry: no geometry 'Sphere'"),
+        (collection(geometry("Sphere", [])), "features[0].geometry: unknown geometry 'Sphere'"),
         (collection(geometry("Polygon", 3)), "coordinates: a list is needed"),
         (collection(geometry("Polygon", [[[0, 0]]])), "coordinates[0]: a list of at least 3"),
         (collection(geometry("LineString", [[0, 0], ["1", 0]])), "coordinates[1][0]: a number"),
@@ -374,7 +374,7 @@ def test_a_plain_image_needs_a_scale_and_is_dark_where_it_is_occupied(tmp_path: 
         ({"resolution": 0}, "resolution: a number above 0"),
         ({"resolution": "x"}, "resolution: a number is needed"),
         ({"origin": [1, 2, 3, 4]}, "origin: [x, y, yaw] is needed"),
-        ({"mode": "grey"}, "mode: no mode 'grey'"),
+        ({"mode": "grey"}, "mode: unknown mode 'grey'"),
         ({"negate": "maybe"}, "negate: 0 or 1"),
         ({"occupied_thresh": 65}, "occupied_thresh: a number from 0 to 1"),
     ],
@@ -625,7 +625,7 @@ def test_a_wrong_description_is_refused_with_a_message(spec: Any, path: Any, fra
 def test_an_inline_map_may_stand_in_a_yaml_file_of_its_own(tmp_path: Path) -> None:
     file = put(tmp_path, "m.yaml", "walls: [[[0, 0], [3, 4]]]\ncircles: [[1, 1, 0.5]]\n")
     assert int((~read_map(file).solid).sum()) == 1
-    assert "no key 'cirles' here; did you mean 'circles'?" in refusal(
+    assert "unknown key 'cirles'; did you mean 'circles'?" in refusal(
         put(tmp_path, "n.yaml", "walls: []\ncirles: []")
     )
 

@@ -54,7 +54,7 @@ def group_of(run: Run, event: Event) -> Robots:
     if event.group is None:
         raise EventError(f"{event.kind}: needs a group of robots ({', '.join(run.robots)})")
     hint = suggest(str(event.group), run.robots)
-    raise EventError(f"{event.kind}: no robot {event.group!r}{hint} ({', '.join(run.robots)})")
+    raise EventError(f"{event.kind}: unknown robot {event.group!r}{hint} ({', '.join(run.robots)})")
 
 
 def rows_of(run: Run, group: Robots, event: Event) -> Rows:
@@ -126,7 +126,7 @@ def check_columns(
     """Refuse names that are no columns, and values that are no finite numbers."""
     for name, value in values.items():
         if name not in known:
-            raise EventError(f"{kind}: no value {name!r} ({', '.join(known)})")
+            raise EventError(f"{kind}: unknown value {name!r} ({', '.join(known)})")
         if isinstance(value, float) and math.isfinite(value) and name != "cov":
             continue  # the common case, which clients post a thousand times per second
         array = numbers(group, value, kind, name, (3, 3) if name == "cov" else ())

@@ -42,7 +42,7 @@ def check_command(run: Run, event: Event) -> list[Event]:
         raise EventError(f"command: hold is {hold}: it must be a length of time in s")
     mode = values.get("mode", "twist")
     if mode not in MODES:
-        raise EventError(f"command: no mode {mode!r} ({', '.join(MODES)})")
+        raise EventError(f"command: unknown mode {mode!r} ({', '.join(MODES)})")
     if MODES.index(mode) not in group.control.modes:
         raise EventError(f"command: control {group.control.kind!r} does not understand {mode!r}")
     columns = {k: v for k, v in values.items() if k not in ("mode", "hold")}
@@ -143,7 +143,7 @@ def _find_parameter(group: Robots, values: Mapping[str, Any]) -> tuple[Plugin, s
                 return plugin, name
             raise EventError(f"set: {owner!r} has no number {name!r} ({', '.join(parameters)})")
     names = ", ".join(sorted({p.name for p in group.plugins}))
-    raise EventError(f"set: no plugin {owner!r} in {group.name!r} ({names})")
+    raise EventError(f"set: unknown plugin {owner!r} in {group.name!r} ({names})")
 
 
 KINDS = (

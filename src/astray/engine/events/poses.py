@@ -43,7 +43,7 @@ def check_believe(run: Run, event: Event) -> list[Event]:
     if name == "belief" and group.estimator is None:
         raise EventError(f"{group.name!r} has no estimator: it believes the truth")
     if not isinstance(name, str) or name not in group.beliefs():
-        raise EventError(f"believe: no estimator {name!r} ({', '.join(group.beliefs())})")
+        raise EventError(f"believe: unknown estimator {name!r} ({', '.join(group.beliefs())})")
     columns = {k: v for k, v in values.items() if k != "estimator"}
     check_columns(group, columns, BELIEVE_VALUES, "believe")
     return [event]

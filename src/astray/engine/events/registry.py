@@ -24,7 +24,7 @@ def check_event(run: Run, event: Event) -> list[Event]:
     """
     if event.kind not in EVENT_KINDS:
         hint = suggest(event.kind, EVENT_KINDS)
-        raise EventError(f"no event kind {event.kind!r}{hint} ({', '.join(EVENT_KINDS)})")
+        raise EventError(f"unknown event kind {event.kind!r}{hint} ({', '.join(EVENT_KINDS)})")
     if event.step is not None and not is_whole(event.step):
         raise EventError(f"{event.kind}: step is {event.step!r}: it must be a whole number")
     return EVENT_KINDS[event.kind].check(run, event)

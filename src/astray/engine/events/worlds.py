@@ -22,7 +22,7 @@ def check_reset(run: Run, event: Event) -> list[Event]:
         raise EventError("reset: life is called episode now")
     unknown = set(values) - {"episode"}
     if unknown:
-        raise EventError(f"reset: no value {min(unknown)!r} (episode)")
+        raise EventError(f"reset: unknown value {min(unknown)!r} (episode)")
     if episode is not None and not (is_whole(episode) and 0 <= episode < MOST_EPISODES):
         most = MOST_EPISODES - 1
         raise EventError(
@@ -46,7 +46,7 @@ def check_world(run: Run, event: Event) -> list[Event]:
         return [event]
     unknown = set(event.values) - {"map"}
     if unknown:
-        raise EventError(f"world: no value {min(unknown)!r} (map)")
+        raise EventError(f"world: unknown value {min(unknown)!r} (map)")
     given: Any = event.values.get("map")
     maps: list[tuple[tuple[int, ...] | None, Map]]
     if isinstance(given, Map):

@@ -83,11 +83,11 @@ class Follow(Autonomy, kind="follow"):
         targets = known.group_beliefs.get(self.target)
         if targets is None:
             names = ", ".join(known.group_beliefs)
-            raise PluginError(f"{self.name} finds no robots {self.target!r} ({names})")
+            raise PluginError(f"{self.name}: there are no robots {self.target!r} ({names})")
         own_count, target_count = len(known.belief) // self.worlds, len(targets) // self.worlds
         if self.robot >= target_count:
             raise PluginError(
-                f"{self.name} finds no robot {self.robot} of {self.target!r}, "
+                f"{self.name}: there is no robot {self.robot} of {self.target!r}, "
                 f"which has {target_count}"
             )
         decide_all(command, self.params, known.belief, targets, own_count, target_count, rows)

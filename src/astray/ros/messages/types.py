@@ -189,7 +189,7 @@ def field_types(name: str) -> list[MessageField]:
 
 def _fields(name: str) -> list[tuple[str, Any]]:
     if not is_known(name):
-        raise BadMessage(f"no message type {name!r}")
+        raise BadMessage(f"unknown message type {name!r}")
     return list(typestore().fielddefs[name][1])
 
 

@@ -102,7 +102,9 @@ class Operations:
             message = parse(text)
             operation = self._operations.get(message["op"])
             if operation is None:
-                raise BadRequest(f"no op {message['op'][:80]!r} ({', '.join(self._operations)})")
+                raise BadRequest(
+                    f"unknown op {message['op'][:80]!r} ({', '.join(self._operations)})"
+                )
             operation(client, message)
         except AstrayError as error:
             client.send_status("error", str(error)[:1000], message.get("id"))
@@ -267,7 +269,7 @@ class Operations:
 def _type_of(message: Message) -> str:
     type = full_name(text_of(message, "type"))
     if not is_known(type):
-        raise BadRequest(f"no message type {type[:80]!r}")
+        raise BadRequest(f"unknown message type {type[:80]!r}")
     return type
 
 

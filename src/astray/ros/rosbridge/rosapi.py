@@ -119,7 +119,7 @@ class Rosapi:
         """The fields of a message type, and of the types of its fields."""
         type = full_name(_text(request, "type"))
         if not is_known(type):
-            raise BadRequest(f"no message type {type[:80]!r}")
+            raise BadRequest(f"unknown message type {type[:80]!r}")
         return {"typedefs": _typedefs(type)}
 
     def nodes(self, request: Request) -> Response:

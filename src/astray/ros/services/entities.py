@@ -166,7 +166,7 @@ class EntityServices:
         """The robot of a name that is alive."""
         robot = self.entities.by_name.get(name)
         if robot is None or not self._read(lambda: self.entities.is_alive(robot)):
-            raise ServiceFailure(ServiceResult.NOT_FOUND, f"no entity {name!r}")
+            raise ServiceFailure(ServiceResult.NOT_FOUND, f"unknown entity {name!r}")
         return robot
 
     def _match(self, filters: Request) -> list[str]:
@@ -272,7 +272,7 @@ class EntityServices:
             )
         if group not in self.sim.robots:
             raise ServiceFailure(
-                SpawnFault.RESOURCE_PARSE_ERROR, f"no robot {group!r} in the scenario"
+                SpawnFault.RESOURCE_PARSE_ERROR, f"unknown robot {group!r} in the scenario"
             )
         spawnable = self._spawnable(group)
         if not spawnable:

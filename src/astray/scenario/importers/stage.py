@@ -112,7 +112,9 @@ def read_stage_robot(file: str | Path, name: str = "") -> RobotFile:
         raise WrongInput(f"{file}: defines no robot (define name pioneer ( … ))")
     names = [block.name for block in robots]
     if name and name not in names:
-        raise WrongInput(f"{file}: no robot {name!r}{suggest(name, names)} ({', '.join(names)})")
+        raise WrongInput(
+            f"{file}: unknown robot {name!r}{suggest(name, names)} ({', '.join(names)})"
+        )
     chosen = robots[-1] if not name else known[name]
     robot = _inherited(chosen, known)
     subtype = robot.keys.get("pioneer_robot_subtype", ([], 0))[0] or [chosen.name]

@@ -109,7 +109,7 @@ class FieldReader:
         for key in spec:
             if key not in known:
                 hint = suggest(str(key), known)
-                self.fault((*path, str(key)), f"no key {key!r} here{hint} ({', '.join(known)})")
+                self.fault((*path, str(key)), f"unknown key {key!r}{hint} ({', '.join(known)})")
 
     def require(self, spec: Mapping[Any, object], needed: str, path: Path) -> bool:
         """Whether all the keys in `needed` exist; add a fault for every one that does not."""

@@ -234,14 +234,14 @@ def test_a_goal_that_no_way_leads_to_is_skipped() -> None:
 
 
 def test_an_unknown_place_is_told_with_those_that_there_are() -> None:
-    message = r"goals\[0\]: no place 'workshp' on the map 'office'.*workshop"
+    message = r"goals\[0\]: unknown place 'workshp' on the map 'office'.*workshop"
     with pytest.raises(ScenarioError, match=message):
         load("office", ["workshp"])
 
 
 def test_an_unknown_place_of_a_map_that_is_made_is_told_in_the_run() -> None:
     sim = load({"kind": "rooms", "seed": 1}, ["workshp"])
-    with pytest.raises(PluginError, match=r"no place 'workshp' on the map"):
+    with pytest.raises(PluginError, match=r"unknown place 'workshp' on the map"):
         sim.step()
 
 

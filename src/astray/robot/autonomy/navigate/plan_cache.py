@@ -155,6 +155,6 @@ def goal_positions(goals: Sequence[Goal], found: Map) -> Array:
         if isinstance(goal, str) and goal not in named:
             hint = suggest(goal, named)
             names = ", ".join(named) or "none has a name"
-            raise PluginError(f"no place {goal!r} on the map {found.name!r}{hint} ({names})")
+            raise PluginError(f"unknown place {goal!r} on the map {found.name!r}{hint} ({names})")
     positions = [named[goal] if isinstance(goal, str) else goal for goal in goals]
     return np.array(positions, float).reshape(-1, 2)

@@ -126,7 +126,7 @@ def _geometries(geometry: Any, path: Path, depth: int) -> Iterator[tuple[Path, s
         return
     if not isinstance(geometry, dict) or geometry.get("type") not in GEOMETRIES:
         what = geometry.get("type") if isinstance(geometry, dict) else geometry
-        raise _GeoJsonFault(path, f"no geometry {shorten(what)} ({', '.join(GEOMETRIES)})")
+        raise _GeoJsonFault(path, f"unknown geometry {shorten(what)} ({', '.join(GEOMETRIES)})")
     if depth > MAX_DEPTH:
         raise _GeoJsonFault(path, f"collections nested deeper than {MAX_DEPTH} levels")
     kind = geometry["type"]

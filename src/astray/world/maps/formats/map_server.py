@@ -48,7 +48,7 @@ def read_map_server(spec: Mapping[str, Any], file: Path) -> Map:
     negate = _negate(spec.get("negate", 0), fields)
     mode = fields.string(spec.get("mode", "trinary"), ("mode",)).lower()
     if mode not in MODES:
-        fields.fault(("mode",), f"no mode {shorten(mode)} ({', '.join(MODES)})")
+        fields.fault(("mode",), f"unknown mode {shorten(mode)} ({', '.join(MODES)})")
     places = parse_places(spec.get("places", []), fields)
     fields.raise_first(file)
     image = file.parent / image_name

@@ -35,7 +35,7 @@ def parse_layout(spec: Mapping[str, Any], fields: FieldReader) -> MapLayout:
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in GENERATORS:
         hint = suggest(str(kind), GENERATORS)
-        fields.fault(("kind",), f"no kind {shorten(kind)}{hint} ({', '.join(GENERATORS)})")
+        fields.fault(("kind",), f"unknown kind {shorten(kind)}{hint} ({', '.join(GENERATORS)})")
         return Maze()
     cls = GENERATORS[kind]
     if "size" in spec and "segments" in spec:
