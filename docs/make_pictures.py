@@ -1,7 +1,10 @@
-"""Make the pictures of the gallery: `make docs-pictures`.
+"""Make the pictures of the gallery and of the tutorials: `make docs-pictures`.
 
 Each numbered program runs in a process of its own. Its picture is the one that it saves, else the
-plot of its run, else what it prints.
+plot of its run, else what it prints. The pictures of a tutorial are those that its own code saves.
+
+    python docs/make_pictures.py                     # all
+    python docs/make_pictures.py truth-and-belief    # of one tutorial
 """
 
 from __future__ import annotations
@@ -16,7 +19,12 @@ from pathlib import Path
 from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS / "_extensions"))
+
+from astray_site.tutorials import pictures_of, run_tutorial, tutorials  # noqa: E402 - after its path
+
 PICTURES = DOCS / "pictures" / "gallery"
+TUTORIAL_PICTURES = DOCS / "pictures" / "learn"
 EXAMPLES = DOCS.parent / "examples"
 WIDTH = 960  # pixels
 COLOURS = 128  # of the palette: the pictures are drawings, and small files
@@ -52,6 +60,21 @@ def run_program(program: Path, folder: Path) -> None:
         run.plot().savefig(folder / "plot.png", dpi=110)
 
 
+def make_tutorial_pictures(page: Path) -> None:
+    """Run a tutorial as it is written, and keep the pictures that it saves.
+
+    Args:
+        page: A page of docs/learn.
+
+    Raises:
+        RuntimeError: A block of the page failed.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        run_tutorial(page, Path(place))
+        for name in pictures_of(page):
+            shrink(Path(place) / name, TUTORIAL_PICTURES / name)
+
+
 def draw_text(text: str, target: Path) -> None:
     """Draw what a program prints."""
     from matplotlib.figure import Figure
@@ -83,6 +106,10 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         run_program(Path(sys.argv[1]), Path(sys.argv[2]))
     else:
-        for program in sorted(EXAMPLES.glob("[0-9]*.py")):
+        for tutorial in tutorials():
+            if tutorial.stem in sys.argv or len(sys.argv) == 1:
+                print(tutorial.stem)
+                make_tutorial_pictures(tutorial)
+        for program in sorted(EXAMPLES.glob("[0-9]*.py")) if len(sys.argv) == 1 else ():
             print(program.stem)
             make_picture(program, PICTURES / f"{program.stem[:2]}.png")

@@ -17,7 +17,7 @@ RUNS = {
     "signals": "843cb7262e9e316eb11c0d749d39302b",
     "motions": "d237e18a3b92c9330064fa3e502df76d",
     "fusion": "336bf2e6a653cf0750c7dcf9b13d84cc",
-    "ins": "30238001b752eff3b5038c75202ce714",
+    "ins": "80e2017118343e1dd9cf735b213b8150",
     "reach": "2e792e512af06f99880a9e6ba9c74adc",
 }
 RECORDING = "9909e98fd5b287a975adc5d00ec16248"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from astray_site.tutorials import tutorials
 from click.testing import CliRunner
 
 import astray
@@ -58,6 +59,10 @@ print(fix["x"].shape, len(set(fix["x"][-1])))
 """
 
 pages = pytest.mark.parametrize("page", PAGES, ids=title_of)
+recipes = pytest.mark.parametrize(
+    "page", [page for page in PAGES if page not in tutorials()], ids=title_of
+)
+"""Pages whose programs and scenarios do not depend on each other; test_tutorials runs the others."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -133,7 +138,7 @@ def test_the_readme_names_motions_by_their_kinds() -> None:
 # Every page.
 
 
-@pages
+@recipes
 def test_the_programs_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
     programs = [block for block in blocks(page, "python") if not file_name(block)]
     if programs:
@@ -142,7 +147,7 @@ def test_the_programs_of_a_page_run_one_after_the_other(page: Path, tmp_path: Pa
         output(tmp_path, "page.py")
 
 
-@pages
+@recipes
 def test_the_scenarios_of_a_page_load_unless_they_are_meant_to_be_wrong(
     page: Path, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from astray.plugin import KINDS, Estimator, Plugin
 from astray.plugin.declaration_checks import OF_MODELS
 from astray.plugin.parameters import parameters_of
 from astray.scenario.schema import BUILT_IN_PACKAGES
-from astray.tables import FIX
+from astray.tables import FIX, READING
 
 assert BUILT_IN_PACKAGES
 TAKEN = (
@@ -301,6 +301,26 @@ def test_a_sensor_that_only_claims_to_be_stateless_is_caught() -> None:
 
     with pytest.raises(PluginError, match="is declared stateless, and gives a different"):
         check_plugin(declare("forgetful", sense=sense, stateless=True))
+
+
+def test_normals_and_uniforms_of_a_plugin_are_independent_of_each_other() -> None:
+    """A uniform that decides about an outlier must not be the one that its noise is made of."""
+
+    class Lot(Sensor, kind="lot"):
+        """A normal and a uniform of the same tick."""
+
+        measures = columns(READING, "normal", "uniform")
+
+        def sense(self, rows: Any, scene: Any, out: Any) -> None:
+            out["normal"][rows] = self.normals(rows, 1)[:, 0]
+            out["uniform"][rows] = self.uniforms(rows, 1)[:, 0]
+
+    robot = {"name": "rover", "sensors": [{"kind": "lot"}]}
+    sim = astray.load({"seed": 3, "robots": [robot]}, worlds=2000)
+    sim.step()
+    drawn = sim.robots["rover"].readings["lot"]
+    correlation = np.corrcoef(np.abs(drawn["normal"]), drawn["uniform"])[0, 1]
+    assert abs(correlation) < 0.1  # 4.5 standard deviations
 
 
 def test_a_foreign_file_is_loaded_and_reloaded_when_it_changes(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
         return out
 
     def uniforms(self, rows: Rows, count: int) -> Array:
-        """Draw uniforms in [0, 1) that are new at every tick.
+        """Draw uniforms in [0, 1) that are new at every tick, independent of `normals`.
 
         Args:
             rows: Indices, (k,).
@@ -227,7 +227,8 @@ class Plugin(ABC):  # noqa: B024 - its families are the abstract ones
             (k, count): for a row the same in any batch.
         """
         out = np.empty((len(rows), count))
-        random.uniforms_all(out, self._writable_address, rows, self.key)
+        key = random.key(int(self.key), "uniforms")  # of their own: normals are made of uniforms
+        random.uniforms_all(out, self._writable_address, rows, key)
         return out
 
     def episode_normals(self, rows: Rows, count: int) -> Array:
