@@ -1,11 +1,13 @@
-"""Make the pictures of the gallery: `make docs-pictures`.
+"""Make the pictures of the gallery and of the tutorials: `make docs-pictures`.
 
 Each numbered program runs in a process of its own. Its picture is the one that it saves, else the
-plot of its run, else what it prints.
+plot of its run, else what it prints. The programs of a tutorial run one after the other, as in its
+test; the pictures that it shows are those that they save under the same names.
 """
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "pictures" / "gallery"
+TUTORIALS = DOCS / "learn"
 EXAMPLES = DOCS.parent / "examples"
 WIDTH = 960  # pixels
 COLOURS = 128  # of the palette: the pictures are drawings, and small files
@@ -41,6 +44,34 @@ def make_picture(program: Path, target: Path) -> None:
             pictures = [Path(place) / "printed.png"]
             draw_text(done.stdout.replace(place, "out"), pictures[0])
         shrink(pictures[-1], target)
+
+
+def make_tutorial_pictures(page: Path) -> None:
+    """Run the programs of a tutorial and keep the pictures that it shows.
+
+    Args:
+        page: The tutorial.
+
+    Raises:
+        subprocess.CalledProcessError: A program failed.
+        FileNotFoundError: No program saved a picture that the page shows.
+    """
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r"\]\((\.\./pictures/learn/(\w+)\.png)\)", text)
+    if not shown:
+        return
+    with tempfile.TemporaryDirectory() as place:
+        programs = []
+        for language, block in re.findall(r"^```(python|yaml)\n(.*?)^```", text, re.M | re.S):
+            if named := re.match(r"# ([\w./-]+\.(?:py|yaml))\n", block):
+                (Path(place) / named[1]).write_text(block, encoding="utf-8")
+            elif language == "python":
+                programs.append(block)
+        program = Path(place) / "page.py"
+        program.write_text("\n".join(programs), encoding="utf-8")
+        subprocess.run([sys.executable, program], check=True, capture_output=True, cwd=place)
+        for target, name in shown:
+            shrink(Path(place) / f"{name}.png", (page.parent / target).resolve())
 
 
 def run_program(program: Path, folder: Path) -> None:
@@ -86,3 +117,6 @@ if __name__ == "__main__":
         for program in sorted(EXAMPLES.glob("[0-9]*.py")):
             print(program.stem)
             make_picture(program, PICTURES / f"{program.stem[:2]}.png")
+        for page in sorted(TUTORIALS.glob("*.md")):
+            print(page.stem)
+            make_tutorial_pictures(page)
