@@ -44,7 +44,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *pages_of()]
 HOWTO, REFERENCE = DOCS / "howto", DOCS / "reference"
 ENVIRONMENT = {"PYTHONUTF8": "1", "COLUMNS": "120", "ROS_DOMAIN_ID": f"{1 + os.getpid() % 200}"}
 """Of programs; simultaneous tests have DDS domains of their own."""
-TRAINING = DOCS / "learn" / "train-an-agent.md"  # test_tutorials.py runs it
+TRAINING = DOCS / "learn" / "train-an-agent.md"  # test_training.py runs it
 SHELVES = ("learn", "howto", "reference", "why", "coming-from")
 IN_SCHEMA = """
 import json

@@ -1,4 +1,4 @@
-"""What tutorials say about figures that differ a little between machines."""
+"""The figures of the tutorial on training, which differ a little between machines."""
 
 from __future__ import annotations
 
