@@ -9,6 +9,7 @@ plot of its run, else what it prints. The pictures of a tutorial are those that 
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from astray_site.tutorials import pictures_of, run_tutorial, tutorials  # noqa: 
 
 PICTURES = DOCS / "pictures" / "gallery"
 TUTORIAL_PICTURES = DOCS / "pictures" / "learn"
+LEARN = DOCS / "learn"
 EXAMPLES = DOCS.parent / "examples"
 WIDTH = 960  # pixels
 COLOURS = 128  # of the palette: the pictures are drawings, and small files
@@ -49,6 +51,34 @@ def make_picture(program: Path, target: Path) -> None:
             pictures = [Path(place) / "printed.png"]
             draw_text(done.stdout.replace(place, "out"), pictures[0])
         shrink(pictures[-1], target)
+
+
+def make_page_pictures(page: Path) -> None:
+    """Run the programs of a page one after the other, and keep the pictures that it shows.
+
+    Args:
+        page: A page whose `sh` lines do not run, as those of servers.
+
+    Raises:
+        subprocess.CalledProcessError: A program failed.
+        FileNotFoundError: No program saved a picture that the page shows.
+    """
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r"\]\((\.\./pictures/learn/(\w+)\.png)\)", text)
+    if not shown:
+        return
+    with tempfile.TemporaryDirectory() as place:
+        programs = []
+        for language, block in re.findall(r"^```(python|yaml)\n(.*?)^```", text, re.M | re.S):
+            if named := re.match(r"# ([\w./-]+\.(?:py|yaml))\n", block):
+                (Path(place) / named[1]).write_text(block, encoding="utf-8")
+            elif language == "python":
+                programs.append(block)
+        program = Path(place) / "page.py"
+        program.write_text("\n".join(programs), encoding="utf-8")
+        subprocess.run([sys.executable, program], check=True, capture_output=True, cwd=place)
+        for target, name in shown:
+            shrink(Path(place) / f"{name}.png", (page.parent / target).resolve())
 
 
 def run_program(program: Path, folder: Path) -> None:
@@ -106,10 +136,10 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         run_program(Path(sys.argv[1]), Path(sys.argv[2]))
     else:
-        for tutorial in tutorials():
-            if tutorial.stem in sys.argv or len(sys.argv) == 1:
-                print(tutorial.stem)
-                make_tutorial_pictures(tutorial)
+        for page in sorted(LEARN.glob("*.md")):
+            if page.stem in sys.argv or len(sys.argv) == 1:
+                print(page.stem)
+                (make_tutorial_pictures if page in tutorials() else make_page_pictures)(page)
         for program in sorted(EXAMPLES.glob("[0-9]*.py")) if len(sys.argv) == 1 else ():
             print(program.stem)
             make_picture(program, PICTURES / f"{program.stem[:2]}.png")

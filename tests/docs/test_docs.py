@@ -43,6 +43,9 @@ assert BUILT_IN_PACKAGES  # importing it declares every kind
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *pages_of()]
 HOWTO, REFERENCE = DOCS / "howto", DOCS / "reference"
+ENVIRONMENT = {"PYTHONUTF8": "1", "COLUMNS": "120", "ROS_DOMAIN_ID": f"{1 + os.getpid() % 200}"}
+"""Of programs; simultaneous tests have DDS domains of their own."""
+TRAINING = DOCS / "learn" / "train-an-agent.md"  # test_training.py runs it
 SHELVES = ("learn", "howto", "reference", "why", "coming-from")
 IN_SCHEMA = """
 import json
@@ -59,9 +62,8 @@ print(fix["x"].shape, len(set(fix["x"][-1])))
 """
 
 pages = pytest.mark.parametrize("page", PAGES, ids=title_of)
-recipes = pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in tutorials()], ids=title_of
-)
+RECIPES = [page for page in PAGES if page not in tutorials()]  # test_tutorials.py runs those
+recipes = pytest.mark.parametrize("page", RECIPES, ids=title_of)
 """Pages whose programs and scenarios do not depend on each other; test_tutorials runs the others."""
 
 
@@ -91,7 +93,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         cwd=folder,
         encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120"},
+        env={**os.environ, **ENVIRONMENT},
         timeout=300,
         check=False,
     )
@@ -138,13 +140,17 @@ def test_the_readme_names_motions_by_their_kinds() -> None:
 # Every page.
 
 
-@recipes
+@pytest.mark.parametrize("page", [page for page in RECIPES if page != TRAINING], ids=title_of)
 def test_the_programs_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
     programs = [block for block in blocks(page, "python") if not file_name(block)]
+    if any("astray.ros.dds" in block for block in programs):
+        pytest.importorskip("cyclonedds", reason="needs the extra [ros2]")
     if programs:
         write_files(page, tmp_path)
         (tmp_path / "page.py").write_text("\n".join(programs), encoding="utf-8")
-        output(tmp_path, "page.py")
+        printed = output(tmp_path, "page.py")
+        if shown := "".join(blocks(page, "text printed")):
+            assert printed == shown
 
 
 @recipes
