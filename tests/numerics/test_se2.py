@@ -147,6 +147,15 @@ def test_straight_limit_is_smooth(side: float) -> None:
     assert np.ptp(np.array(ends), axis=0).max() < 1e-14
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_slope_of_sinc_is_smooth_where_its_series_ends(side: float) -> None:
+    with mpmath.workdps(40):
+        for h in (math.nextafter(SMALL, 0.0), SMALL, *np.geomspace(1e-9, 0.5, 200)):
+            x = mpmath.mpf(side * float(h))
+            exact = (mpmath.sin(x) / x - mpmath.cos(x)) / (2 * x)
+            assert abs(se2.sinc_slope(side * float(h)) - exact) <= 2.0**-49
+
+
 def test_no_turn_is_a_straight_line() -> None:
     assert se2.sinc(0.0) == 1.0
     assert se2.exp_se2(3.0, -1.0, 0.0) == (3.0, -1.0, 0.0)
@@ -163,6 +172,7 @@ def test_bearing_is_the_direction_in_the_robots_frame(a: Pose, far: float, to: f
 def test_compiled_and_plain_give_the_same_bytes(name: str) -> None:
     takes = {
         "sinc": st.tuples(lengths),
+        "sinc_slope": st.tuples(lengths),
         "sincos_of_small": st.tuples(lengths),
         "compose": st.tuples(poses, poses),
         "inverse": st.tuples(poses),

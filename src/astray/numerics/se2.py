@@ -39,7 +39,8 @@ def sinc_slope(h: float) -> float:
     """
     if abs(h) < SMALL:
         z = h * h
-        return h * (1.0 / 6.0 - z * (1.0 / 60.0 - z * (1.0 / 1680.0 - z * (1.0 / 90720.0))))
+        p = 1.0 / 90720.0 - z * (1.0 / 7983360.0 - z / 1037836800.0)
+        return h * (1.0 / 6.0 - z * (1.0 / 60.0 - z * (1.0 / 1680.0 - z * p)))
     s, c = sincos(h)
     return (s / h - c) / (2.0 * h)
 
