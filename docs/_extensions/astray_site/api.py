@@ -120,6 +120,16 @@ def package_page(package: str, described: list[Name]) -> str:
     )
 
 
+ERRORS_EXAMPLE = """\
+import astray
+
+try:
+    astray.load({"robots": [{"name": "rover", "preset": "rovr"}]})
+except astray.WrongInput as problem:  # a ScenarioError, with all faults of the scenario
+    print(problem)
+"""
+
+
 def errors_page(described: list[Name]) -> str:
     """The page of the errors: the tree, what commands exit with, and each error."""
     import astray.errors
@@ -130,7 +140,8 @@ def errors_page(described: list[Name]) -> str:
         "# Errors and exit codes",
         title,
         code(tree.strip("\n")),
-        "Catch `astray.AstrayError` for all of them, `astray.WrongInput` for what a user can mend.",
+        "Catch `astray.AstrayError` for all of them, `astray.WrongInput` for what a user can mend:",
+        code(ERRORS_EXAMPLE, "python"),
         "## Exit codes",
         "Of every command:",
         table(("code", "meaning"), EXIT_CODES),
